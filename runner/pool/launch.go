@@ -97,11 +97,10 @@ func (p *Pool) awaitIdle(i *instance, most time.Duration, over <-chan struct{}) 
 
 // retire drains and stops an instance that was replaced, in the background.
 func (w *worker) retire(old *instance) {
-	gone := make(chan struct{})
-	w.retiring = gone
+	w.retiring++
 	p := w.pool
 	p.running.Go(func() { // the limit on draining and the stop ladder bound it
-		defer close(gone)
+		defer func() { w.gone <- struct{}{} }()
 		p.drain(old)
 		exit := p.stop(old)
 		p.mu.Lock()
@@ -126,8 +125,8 @@ func (w *worker) close() {
 	if s := w.starting; s != nil && <-s.ended == nil {
 		p.stop(s.inst)
 	}
-	if w.retiring != nil {
-		<-w.retiring
+	for ; w.retiring > 0; w.retiring-- {
+		<-w.gone
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -69,7 +69,7 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 // in question whether there can be more than one, it waits for the second, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
 	for n := 1; n <= p.opt.Workers; n++ {
-		w := &worker{pool: p, number: n, wake: make(chan struct{}, 1), first: make(chan error, 1)}
+		w := &worker{pool: p, number: n, wake: make(chan struct{}, 1), gone: make(chan struct{}, maxRetiring), first: make(chan error, 1)}
 		p.mu.Lock()
 		p.workers = append(p.workers, w)
 		w.begin("first start", nil)

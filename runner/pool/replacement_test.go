@@ -39,6 +39,32 @@ func TestReplacement(t *testing.T) {
 	})
 }
 
+// TestReplacementsOverlap holds that a replacement does not wait until the instance replaced before
+// it has drained, but the one after it does.
+func TestReplacementsOverlap(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.start = time.Second })
+		var calls sync.WaitGroup
+		for _, want := range []time.Duration{time.Second, time.Second, 9 * time.Second} {
+			calls.Go(func() {
+				if err := w.call("sleep 10s"); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+			d := took(func() {
+				if err := w.Restart(w.t.Context(), "a test"); err != nil {
+					t.Error(err)
+				}
+			})
+			if d != want {
+				t.Errorf("took %v, want %v", d, want)
+			}
+		}
+		calls.Wait()
+	})
+}
+
 func TestReplacementFails(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.fail = failing("SyntaxError") })

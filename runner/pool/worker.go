@@ -16,6 +16,10 @@ const (
 	exitedIdle    = "the plugin exited while no call was running"
 )
 
+// maxRetiring is how many instances of a worker may be stopping after their replacement. The next
+// replacement waits: it must not cost much more memory than the worker itself.
+const maxRetiring = 2
+
 // callsEnd is how long the calls of a process that is gone may take to return.
 const callsEnd = time.Second
 
@@ -29,6 +33,7 @@ type worker struct {
 	number int
 	first  chan error    // receives the result of the first start
 	wake   chan struct{} // has a token when something that the goroutine acts on has changed
+	gone   chan struct{} // gets a token when an instance that was replaced is gone
 
 	// Protected by the pool's mu. Once run has begun, it alone writes the first two.
 	serving    *instance // is ready; it takes calls until it is lost
@@ -51,7 +56,7 @@ type worker struct {
 	failures int              // in a row
 	next     restartReason    // of the start after the back-off
 	backoff  <-chan time.Time // nil unless it is in back-off
-	retiring <-chan struct{}  // closed when the instance that was replaced is gone; nil if it is
+	retiring int              // instances that were replaced and are not gone
 	probe    probe
 }
 
@@ -103,8 +108,8 @@ func (w *worker) run() {
 			if !w.startEnded(err) {
 				return
 			}
-		case <-w.retiring:
-			w.retiring = nil
+		case <-w.gone:
+			w.retiring--
 		case <-w.backoff:
 			p.mu.Lock()
 			p.countRestart(w.next)
@@ -252,10 +257,10 @@ func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 }
 
 // replaceIfDue begins the replacement of the instance that serves if one was requested
-// or is due, once the last one is complete. Where two instances cannot live at once,
+// or is due, unless too many are not complete. Where two instances cannot live at once,
 // the old one stops first.
 func (w *worker) replaceIfDue() {
-	if w.retiring != nil {
+	if w.retiring == maxRetiring {
 		return
 	}
 	p, old := w.pool, w.serving
