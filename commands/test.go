@@ -114,6 +114,9 @@ func (f *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File,
 	var files []*cases.File
 	found := 0
 	for _, name := range o.files {
+		if name == "" {
+			return nil, usage("FILE is empty")
+		}
 		if o.update {
 			if err := cases.Updatable(name); err != nil {
 				return nil, err
@@ -213,6 +216,11 @@ func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 		}
 		print(func() error { return t.printer.File(r) })
 	}
+	defer context.AfterFunc(ctx, func() {
+		if t.streams.ErrTTY {
+			t.streams.Note("waiting for the calls in progress; interrupt again to cancel them")
+		}
+	})()
 	stopProgress := t.streams.Progress(t.progress)
 	sum, err := cases.Run(calls, *o, t.files)
 	stopProgress()

@@ -50,7 +50,7 @@ func (p *TestPrinter) print(text string) error {
 // Case prints a case that failed. shown reports whether the plugin's output is on standard error.
 func (p *TestPrinter) Case(r *cases.Result, shown bool) error {
 	p.all[r.Status]++
-	if r.Took >= slowCase {
+	if r.Took >= slowCase && r.Status != cases.NotRun {
 		p.slow = append(p.slow, r)
 	}
 	if r.Flaky() {
@@ -101,7 +101,7 @@ func valueText(value json.RawMessage) string {
 	if value == nil {
 		return "nothing"
 	}
-	const most = 2000
+	const most = 500
 	text := string(value)
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"

@@ -16,7 +16,7 @@ import (
 // Updatable returns an error unless the file at a path can be rewritten.
 func Updatable(path string) error {
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
+	if path == "-" || err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no regular file", path)
 	}
 	if err != nil {

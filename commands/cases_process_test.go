@@ -1,0 +1,72 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// waits is a plugin whose hook makes one file and waits for another.
+const waits = `"""Waits for a file."""
+import os
+import time
+
+
+def wait(begun, release):
+    open(begun, "w").close()
+    while not os.path.exists(release):
+        time.sleep(0.01)
+`
+
+// TestCasesSignals holds that a signal ends a run of cases after those that run, with a report, and
+// that a second one ends these, too.
+func TestCasesSignals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		signals []syscall.Signal
+		code    int
+		want    string // the last line
+	}{
+		"interrupt": {[]syscall.Signal{syscall.SIGINT}, 130, "failed: 1 passed, 3 not run in "},
+		"terminate": {[]syscall.Signal{syscall.SIGTERM}, 143, "failed: 1 passed, 3 not run in "},
+		"twice":     {[]syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, 130, "failed: 4 not run in "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			plugin, file := filepath.Join(dir, "waits.py"), filepath.Join(dir, "a.jsonl")
+			release := filepath.Join(dir, "release")
+			s := pyplug(t, nil, "test", "--junit", filepath.Join(dir, "report.xml"), plugin, file, file)
+			line := fmt.Sprintf("{\"hook\": \"wait\", \"args\": [%q, %q]}\n", s.marker, release)
+			for path, text := range map[string]string{plugin: waits, file: line + line} {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.start(t)
+			for _, signal := range c.signals {
+				if err := s.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(c.signals) == 1 {
+				if err := os.WriteFile(release, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.ends(t, c.code)
+			if lines := strings.Split(s.out.String(), "\n"); !strings.HasPrefix(lines[max(0, len(lines)-2)], c.want) {
+				t.Errorf("the report is\n%s\nwant %s", &s.out, c.want)
+			}
+			report, err := os.ReadFile(filepath.Join(dir, "report.xml"))
+			if err != nil || !strings.Contains(string(report), `<testsuites tests="4"`) {
+				t.Errorf("%v, the report is %s", err, report)
+			}
+		})
+	}
+}
