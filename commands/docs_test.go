@@ -150,6 +150,7 @@ func (d *docRun) constant(output string) string {
 	output = strings.NewReplacer(d.runDir, "/run/user/1000/pyplug", d.dir, "/srv", d.python, "PYTHON").Replace(output)
 	for _, r := range []struct{ pattern, by string }{
 		{`(?m)  \d[\d.]*m?s$`, ""}, // the column of durations, which short ones leave empty
+		{`(?m)^slowest: .*\n`, ""}, // of cases, on a busy machine
 		{`(in|after) \d[\d.]*[mµ]?s`, "$1 Nms"},
 		{`python 3\.\d+\.\d+(, [^\s)]+)?( \(\w+\))?`, "python 3.N"},
 		{`("(?:\w+_ms|pid|daemon_pid|memory_bytes|per_second)":)[\d.]+`, "${1}N"},

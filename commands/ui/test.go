@@ -62,7 +62,7 @@ func (p *TestPrinter) Case(r *cases.Result, shown bool) error {
 	case r.Status != cases.Failed:
 		return nil
 	}
-	return p.print(Paint(Red, "failed:")+" "+place(r)+": "+oneLine(r.Label())+"\n" + p.s.testDetails(r, shown).text(""))
+	return p.print(Paint(Red, "failed:") + " " + place(r) + ": " + oneLine(r.Label()) + "\n" + p.s.testDetails(r, shown).text(""))
 }
 
 // place returns the place of a case, such as "a.jsonl:3".
