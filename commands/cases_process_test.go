@@ -3,6 +3,7 @@
 package commands_test
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,10 +49,22 @@ func TestCasesSignals(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			s.Stderr = nil
+			pipe, err := s.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
 			s.start(t)
-			for _, signal := range c.signals {
+			errs := bufio.NewReader(pipe)
+			for i, signal := range c.signals {
 				if err := s.Process.Signal(signal); err != nil {
 					t.Fatal(err)
+				}
+				if i > 0 {
+					continue
+				}
+				if line, err := errs.ReadString('\n'); !strings.HasSuffix(line, ": the cases in progress finish; a second signal cancels them\n") {
+					t.Fatalf("got %q, %v", line, err)
 				}
 			}
 			if len(c.signals) == 1 {

@@ -190,7 +190,7 @@ func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 	var unprinted, unwritten error
 	print := func(do func() error) {
 		if unprinted == nil {
-			if unprinted = t.write(t.signals.kill, do); unprinted != nil {
+			if unprinted = t.write(t.signals.kill, do); unprinted != nil && !errors.Is(unprinted, errQuiet) {
 				stop()
 			}
 		}
@@ -208,7 +208,9 @@ func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 		if r.Status == cases.Failed {
 			t.failed.Add(1)
 		}
-		print(func() error { return t.printer.Case(r, t.plugin.shown()) })
+		if do := t.printer.Case(r, t.plugin.shown()); do != nil {
+			print(do)
+		}
 	}
 	o.Ended = func(r *cases.FileResult) {
 		if t.o.update {
@@ -217,9 +219,7 @@ func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 		print(func() error { return t.printer.File(r) })
 	}
 	defer context.AfterFunc(ctx, func() {
-		if t.streams.ErrTTY {
-			t.streams.Note("waiting for the calls in progress; interrupt again to cancel them")
-		}
+		t.streams.Note(context.Cause(ctx).Error() + ": the cases in progress finish; a second signal cancels them")
 	})()
 	stopProgress := t.streams.Progress(t.progress)
 	sum, err := cases.Run(calls, *o, t.files)
@@ -231,7 +231,7 @@ func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 		t.streams.Note(schema.Plural(n, "case") + " not run")
 	}
 	switch {
-	case unprinted != nil:
+	case unprinted != nil && !errors.Is(unprinted, errQuiet): // without a reader, the exit code counts
 		return unprinted
 	case err != nil && t.plugin != nil:
 		return t.plugin.failed(err)

@@ -47,8 +47,9 @@ func (p *TestPrinter) print(text string) error {
 	return p.s.Print(text)
 }
 
-// Case prints a case that failed. shown reports whether the plugin's output is on standard error.
-func (p *TestPrinter) Case(r *cases.Result, shown bool) error {
+// Case counts a case. It returns what prints it, nil for nothing. shown reports whether the plugin's
+// output is on standard error.
+func (p *TestPrinter) Case(r *cases.Result, shown bool) (print func() error) {
 	p.all[r.Status]++
 	if r.Took >= slowCase && r.Status != cases.NotRun {
 		p.slow = append(p.slow, r)
@@ -58,11 +59,13 @@ func (p *TestPrinter) Case(r *cases.Result, shown bool) error {
 	}
 	switch {
 	case p.json && !p.mute && r.Status != cases.NotRun:
-		return p.s.writeJSON(testCaseOf(r))
+		return func() error { return p.s.writeJSON(testCaseOf(r)) }
 	case r.Status != cases.Failed:
 		return nil
 	}
-	return p.print(Paint(Red, "failed:") + " " + place(r) + ": " + oneLine(r.Label()) + "\n" + p.s.testDetails(r, shown).text(""))
+	return func() error {
+		return p.print(Paint(Red, "failed:") + " " + place(r) + ": " + oneLine(r.Label()) + "\n" + p.s.testDetails(r, shown).text(""))
+	}
 }
 
 // place returns the place of a case, such as "a.jsonl:3".

@@ -14,6 +14,7 @@ import (
 type lane struct {
 	*running
 	plugin hook.Plugin // nil before the first case
+	pid    int         // of the process that serves; 0: unknown
 	served int         // cases of the process, which may be those of several files
 	dirty  bool        // it died or hangs
 	end    string      // what a file left, such as "crashed at line 3 (pid 4711)"; empty: nothing
@@ -140,7 +141,7 @@ func (l *lane) fresh() error {
 
 // replace replaces the process, if the plugin can do that.
 func (l *lane) replace() error {
-	l.dirty, l.served = false, 0
+	l.dirty, l.served, l.pid = false, 0, 0
 	p, ok := l.plugin.(replacer)
 	if !ok {
 		return nil
@@ -156,16 +157,18 @@ func (l *lane) replace() error {
 
 // attempt calls the hook of a case once. The error is why the call was not made.
 func (l *lane) attempt(r *Result) error {
-	pid := l.pid()
+	l.findPID()
 	began := time.Now()
 	got := l.call(r.Case)
 	r.Took = time.Since(began)
 	if e := got.err; e != nil && !e.Begun && notMade[e.Kind] {
-		// The process may have ended since its last answer. A fresh one says why, or is called.
+		// The process has ended since its last answer. A fresh one is called, or says why it cannot be.
+		l.end = fmt.Sprintf("exited before line %d (pid %d)", r.Line, l.pid)
 		if err := l.replace(); err != nil {
 			return err
 		}
-		pid, began = l.pid(), time.Now()
+		l.findPID()
+		began = time.Now()
 		if got = l.call(r.Case); got.err != nil && !got.err.Begun && notMade[got.err.Kind] {
 			return got.err
 		}
@@ -177,7 +180,7 @@ func (l *lane) attempt(r *Result) error {
 	}
 	if how := ends[kindOf(got.err)]; how != "" {
 		l.dirty = true
-		l.end = fmt.Sprintf("%s at line %d (pid %d)", how, r.Line, pid)
+		l.end = fmt.Sprintf("%s at line %d (pid %d)", how, r.Line, l.pid)
 	}
 	r.Failure = r.check(got, r.Took)
 	if r.Failure == nil && r.health {
@@ -228,10 +231,12 @@ func (l *lane) healthy() error {
 	return l.plugin.Health(ctx)
 }
 
-// pid returns the process that serves the next call.
-func (l *lane) pid() int {
-	status, _ := l.plugin.Status(l.ctx) // without it, the process is 0
-	return status.PID
+// findPID finds out which process serves the next call.
+func (l *lane) findPID() {
+	if l.pid == 0 {
+		status, _ := l.plugin.Status(l.ctx) // without it, the process is 0
+		l.pid = status.PID
+	}
 }
 
 // blame finds out whether a case that ended its process, after that had served other cases, does so

@@ -159,7 +159,8 @@ func TestRun(t *testing.T) {
 		{"dies first", Options{Isolate: PerFile}, []string{"die count=2"}, []string{"a1 failed: die: crash", "a2 passed after 1"}, ""},
 		{"hangs", Options{Isolate: None}, []string{"count hang", "count=3"}, []string{
 			"a1 passed", "a2 failed hangs alone, too: hang: timeout", "b1 passed", "b: a fresh process; a left one that timed out at line 2 (pid 1)"}, ""},
-		{"dies between cases", Options{Isolate: PerFile}, []string{"quit count=2"}, []string{"a1 passed", "a2 passed"}, ""},
+		{"dies between cases", Options{Isolate: PerFile}, []string{"quit count=2", "count=3"}, []string{
+			"a1 passed", "a2 passed", "b1 passed", "b: a fresh process; a left one that exited before line 2 (pid 1)"}, ""},
 		{"flaky", Options{Isolate: PerFile, Retries: 2}, []string{"flaky"}, []string{"a1 passed flaky"}, ""},
 		{"retried", Options{Isolate: PerFile, Retries: 2}, []string{"raise count=1"}, []string{"a1 failed: raise: hook", "a2 passed"}, ""},
 		{"a retry shows the blame", Options{Isolate: PerFile, Retries: 1}, []string{"count die count=3"}, []string{
