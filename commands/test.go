@@ -173,6 +173,10 @@ type testRun struct {
 	done    atomic.Int64 // cases
 	failed  atomic.Int64
 
+	stop      func() // ends the run after the cases that run
+	unprinted error  // of the report; nil: none
+	unwritten error  // of an updated file; nil: none
+
 	mu    sync.Mutex // protects the fields below
 	ready hook.Plugin
 	more  []*runner.Pool
@@ -187,52 +191,67 @@ func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 	defer context.AfterFunc(t.signals.kill, func() { cancel(context.Cause(ctx)) })()
 	going, stop := context.WithCancel(ctx)
 	defer stop()
-	var unprinted, unwritten error
-	print := func(do func() error) {
-		if unprinted == nil {
-			if unprinted = t.write(t.signals.kill, do); unprinted != nil && !errors.Is(unprinted, errQuiet) {
-				stop()
-			}
-		}
-	}
-	o := &t.o.Options
-	o.Stop = going.Done()
+	o := t.o.Options
+	o.Stop, t.stop = going.Done(), stop
 	o.Start = func(ctx context.Context) (hook.Plugin, error) {
 		if unready != nil {
 			return nil, unready
 		}
 		return t.fresh(ctx)
 	}
-	o.Done = func(r *cases.Result) {
-		t.done.Add(1)
-		if r.Status == cases.Failed {
-			t.failed.Add(1)
-		}
-		if do := t.printer.Case(r, t.plugin.shown()); do != nil {
-			print(do)
-		}
+	o.Done, o.Ended = t.caseDone, t.fileEnded
+	if unready == nil {
+		defer context.AfterFunc(ctx, func() {
+			t.streams.Note(context.Cause(ctx).Error() + ": the cases in progress finish; a second signal cancels them")
+		})()
 	}
-	o.Ended = func(r *cases.FileResult) {
-		if t.o.update {
-			unwritten = cmp.Or(unwritten, r.Update())
-		}
-		print(func() error { return t.printer.File(r) })
-	}
-	defer context.AfterFunc(ctx, func() {
-		t.streams.Note(context.Cause(ctx).Error() + ": the cases in progress finish; a second signal cancels them")
-	})()
 	stopProgress := t.streams.Progress(t.progress)
-	sum, err := cases.Run(calls, *o, t.files)
+	sum, err := cases.Run(calls, o, t.files)
 	stopProgress()
 	if unready == nil {
-		print(func() error { return t.printer.Finish(sum) })
+		t.print(func() error { return t.printer.Finish(sum) })
 	}
 	if n := t.printer.Count(cases.NotRun); n > 0 && err != nil {
 		t.streams.Note(schema.Plural(n, "case") + " not run")
 	}
+	return t.outcome(ctx, err)
+}
+
+// caseDone reports a case.
+func (t *testRun) caseDone(r *cases.Result) {
+	t.done.Add(1)
+	if r.Status == cases.Failed {
+		t.failed.Add(1)
+	}
+	if do := t.printer.Case(r, t.plugin.shown()); do != nil {
+		t.print(do)
+	}
+}
+
+// fileEnded reports a file, and updates it.
+func (t *testRun) fileEnded(r *cases.FileResult) {
+	if t.o.update {
+		t.unwritten = cmp.Or(t.unwritten, r.Update())
+	}
+	t.print(func() error { return t.printer.File(r) })
+}
+
+// print prints a part of the report. After an error nothing more is printed, and no further case
+// runs, unless the reader is gone: the exit code counts then.
+func (t *testRun) print(do func() error) {
+	if t.unprinted != nil {
+		return
+	}
+	if t.unprinted = t.write(t.signals.kill, do); t.unprinted != nil && !errors.Is(t.unprinted, errQuiet) {
+		t.stop()
+	}
+}
+
+// outcome returns the error of the command. err is why the run ended early.
+func (t *testRun) outcome(ctx context.Context, err error) error {
 	switch {
-	case unprinted != nil && !errors.Is(unprinted, errQuiet): // without a reader, the exit code counts
-		return unprinted
+	case t.unprinted != nil && !errors.Is(t.unprinted, errQuiet):
+		return t.unprinted
 	case err != nil && t.plugin != nil:
 		return t.plugin.failed(err)
 	case err != nil:
@@ -240,8 +259,8 @@ func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 	case ctx.Err() != nil:
 		t.streams.EndLine()
 		return &printedError{code: exitCode(context.Cause(ctx))}
-	case unwritten != nil:
-		return unwritten
+	case t.unwritten != nil:
+		return t.unwritten
 	case t.failed.Load() > 0:
 		return &printedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
 	}
