@@ -150,6 +150,7 @@ func TestUpdate(t *testing.T) {
 		{`{"hook":"f","error":{"type":"T","match":"b$"}}`, raised, `{"hook":"f","error":{"type":"ValueError","match":"b$"}}`},
 		{`{"hook":"f","error":{"kind":"crash"},"id":3}`, value("1", false), `{"hook":"f","result":1,"id":3}`},
 		{`{"hook":"f","match":"x"}`, value("1", false), ""},
+		{`{"hook":"f","result":1.0,"match":"x"}`, value("1", false), ""},
 		{`{"hook":"f","result":1}`, answer{err: &hook.Error{Kind: hook.Crash, Err: errors.New("died")}}, ""},
 	} {
 		file, err := Parse("a", []byte(c.line))

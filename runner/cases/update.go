@@ -47,13 +47,16 @@ func (f *FileResult) Update() error {
 	return nil
 }
 
-// updatable reports whether the line has an answer, and what was returned is one.
+// updatable reports whether the line has an answer, and another one was returned.
 func (r *Result) updatable() bool {
 	got := r.Failure.got
-	if !r.hasAnswer && r.fails == nil {
+	switch {
+	case got.err != nil && got.err.Kind != hook.Failed && got.err.Kind != hook.Request:
 		return false
+	case r.fails != nil:
+		return r.fails.check(got) != nil
 	}
-	return got.err == nil || got.err.Kind == hook.Failed || got.err.Kind == hook.Request
+	return r.hasAnswer && (got.err != nil || r.wants.compare(got) != nil)
 }
 
 // updated returns a line with the answer that was returned.
