@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -204,7 +205,7 @@ func statusCounts(of map[cases.Status]int) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "no cases")
 }
 
 // Finish prints what concerns all files.
