@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -173,8 +175,12 @@ func (o *Opened) Digest(ctx context.Context) (string, error) {
 			if err != nil {
 				name = path
 			}
-			content, _ := os.ReadFile(path) // one that cannot be read is like an empty one
-			fmt.Fprintf(sum, "%s %d\n%s", name, len(content), content)
+			fmt.Fprintln(sum, name)
+			if file, info, err := bounded.Open(path); err == nil { // else it is like none
+				fmt.Fprintln(sum, info.Size())
+				_, _ = io.Copy(sum, file)
+				_ = file.Close() // nothing was written
+			}
 		}
 		return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 	})

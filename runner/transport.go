@@ -111,7 +111,7 @@ func isFunctions(c Config, p manifest.Plugin) bool {
 	case p.Kind != manifest.Executable || p.Shebang == "":
 		return false
 	case transport != "":
-		return transport == "pipe"
+		return !TransportOf(transport).Serves
 	case c.GRPC.Decides != "" || p.Manifest.Host != "":
 		return false
 	}
