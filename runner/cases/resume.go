@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"slices"
 	"strconv"
@@ -18,9 +18,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// key identifies an occurrence of a call, by the first bytes of a SHA-256. The index holds keys
-// and offsets, not answers: a record may be much larger than the memory.
-type key [16]byte
+// key identifies an occurrence of a call, by two hashes. The index holds keys and offsets, not
+// answers: a record may be much larger than the memory.
+type key [2]uint64
+
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func newKey(text []byte) key {
+	return key{maphash.Bytes(seeds[0], text), maphash.Bytes(seeds[1], text)}
+}
 
 // keyOf returns the key of the first occurrence of a call.
 func keyOf(c lines.Call) key {
@@ -31,8 +37,7 @@ func keyOf(c lines.Call) key {
 	} else {
 		text = append(append(text, 'a'), c.Args...)
 	}
-	sum := sha256.Sum256(text)
-	return key(sum[:])
+	return newKey(text)
 }
 
 // nth returns the key of another occurrence.
@@ -40,8 +45,11 @@ func (k key) nth(n int) key {
 	if n <= 1 {
 		return k
 	}
-	sum := sha256.Sum256(binary.AppendUvarint(k[:], uint64(n)))
-	return key(sum[:])
+	text := make([]byte, 0, 24)
+	for _, part := range []uint64{k[0], k[1], uint64(n)} {
+		text = binary.LittleEndian.AppendUint64(text, part)
+	}
+	return newKey(text)
 }
 
 // entry is what is known of an occurrence, in 8 bytes: there may be millions.
@@ -78,15 +86,16 @@ func (r *Record) read() error {
 			}
 			return nil
 		}
+		text := bytes.TrimSuffix(line, []byte{'\n'})
 		switch {
 		case err != nil:
 			return refused("%w", err)
-		case number == 1 && !lines.IsHead(line):
-			return r.notRecord(line)
-		case lines.IsHead(line):
-			err = r.check(line, end)
+		case number == 1 && !lines.IsHead(text):
+			return r.notRecord(text)
+		case lines.IsHead(text):
+			err = r.check(text, end)
 		default:
-			err = r.learn(line, end)
+			err = r.learn(text, end)
 		}
 		if err != nil {
 			return refused("%s:%d: %w", r.file.Name(), number, err)

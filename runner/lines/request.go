@@ -3,14 +3,11 @@ package lines
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -113,7 +110,7 @@ func (p *parser) blank(line []byte) bool {
 	if p.hook != "" && p.items == Text {
 		return len(line) == 0
 	}
-	line = bytes.Trim(line, blanks)
+	line = trim(line)
 	return len(line) == 0 || p.hook == "" && IsHead(line)
 }
 
@@ -131,7 +128,7 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 		c.Text = line
 		return c, nil
 	}
-	value := bytes.Trim(line, blanks)
+	value := trim(line)
 	if !validJSON(value) {
 		err := badLine("the line is %w", schema.CheckValue(line))
 		if first {
@@ -160,8 +157,8 @@ const HeadKey = "record"
 
 // IsHead reports whether a line is the head line of a record.
 func IsHead(line []byte) bool {
-	rest, isObject := bytes.CutPrefix(bytes.TrimLeft(line, blanks), []byte("{"))
-	return isObject && bytes.HasPrefix(bytes.TrimLeft(rest, blanks), []byte(`"`+HeadKey+`"`))
+	rest, isObject := bytes.CutPrefix(trim(line), []byte("{"))
+	return isObject && bytes.HasPrefix(trim(rest), []byte(`"`+HeadKey+`"`))
 }
 
 // ParseCall reads a line that names its hook. It passes the keys that are not the call's, as JSON
@@ -171,7 +168,7 @@ func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.E
 		c     Call
 		given [5][]byte   // by the order of callKeys
 		first *hook.Error // the first key that is wrong
-		value = bytes.Trim(line, blanks)
+		value = trim(line)
 	)
 	switch {
 	case !validJSON(value):
@@ -180,7 +177,7 @@ func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.E
 		return c, badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
 	}
 	for quoted, v := range members(value) {
-		key := unquote(quoted)
+		key := knownKey(quoted)
 		i := slices.Index(callKeys, key)
 		switch {
 		case i >= 0 && given[i] == nil:
@@ -201,6 +198,18 @@ func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.E
 		err = first
 	}
 	return c, err
+}
+
+// knownKey returns a key without quotes. It makes no copy of one that is known.
+func knownKey(quoted []byte) string {
+	for _, keys := range [][]string{callKeys, keptKeys} {
+		for _, key := range keys {
+			if string(quoted[1:len(quoted)-1]) == key {
+				return key
+			}
+		}
+	}
+	return unquote(quoted)
 }
 
 // compact returns JSON without whitespace outside strings.
@@ -258,134 +267,4 @@ func unknownKey(name string) *hook.Error {
 	e := badLine("unknown key %s, want id, hook and args", schema.Quote(schema.Short(name)))
 	e.Hints = schema.DidYouMean(schema.Suggest(name, slices.Concat(callKeys, keptKeys)))
 	return e
-}
-
-// blanks are JSON's.
-const blanks = " \t\r\n"
-
-// longText is the size from which withoutPlain shortens a text before encoding/json checks
-// it. encoding/json takes five times as long for each character.
-const longText = 64 << 10
-
-// validJSON reports whether text is one JSON value in UTF-8.
-func validJSON(text []byte) bool {
-	if !utf8.Valid(text) {
-		return false
-	}
-	if len(text) >= longText {
-		text = withoutPlain(text)
-	}
-	return json.Valid(text)
-}
-
-// withoutPlain drops the plain characters of strings. What is left is valid JSON if and
-// only if text is: it has the same quotes, escapes and control characters in the same
-// order.
-func withoutPlain(text []byte) []byte {
-	var left []byte
-	quoted := false
-	for {
-		if quoted {
-			text = text[plainSize(text):]
-		}
-		if len(text) == 0 {
-			return left
-		}
-		n := 1
-		if text[0] == '"' {
-			quoted = !quoted
-		} else if quoted {
-			n = min(escapeSize(text), len(text))
-		}
-		left = append(left, text[:n]...)
-		text = text[n:]
-	}
-}
-
-// plainSize returns the number of bytes in the rest of a string before the next quote, escape
-// or control character.
-func plainSize(rest []byte) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	i := 0
-	for ; len(rest)-i >= 8; i += 8 { // eight at once, as far as all of them are plain
-		c := binary.LittleEndian.Uint64(rest[i:])
-		quote, escape := c^ones*'"', c^ones*'\\' // have a zero for each
-		if ((c-ones*' ')&^c|(quote-ones)&^quote|(escape-ones)&^escape)&tops != 0 {
-			break
-		}
-	}
-	for ; i < len(rest); i++ {
-		if c := rest[i]; c < ' ' || c == '"' || c == '\\' {
-			break
-		}
-	}
-	return i
-}
-
-// escapeSize returns the length of the escape at the beginning of a text, 1 if there is none.
-func escapeSize(text []byte) int {
-	switch {
-	case text[0] != '\\':
-		return 1
-	case bytes.HasPrefix(text, []byte(`\u`)):
-		return len(`\u0000`)
-	}
-	return len(`\n`)
-}
-
-// members yields the keys, which are JSON strings, and the values of a valid JSON object.
-// Both are parts of its text.
-func members(object []byte) iter.Seq2[[]byte, []byte] {
-	return func(yield func(key, value []byte) bool) {
-		rest := object // from the brace or comma in front of a member
-		part := func() []byte {
-			n := 1 + partSize(rest[1:])
-			text := bytes.Trim(rest[1:n], blanks)
-			rest = rest[n:]
-			return text
-		}
-		for rest[0] != '}' {
-			key := part()
-			if len(key) == 0 || !yield(key, part()) {
-				return
-			}
-		}
-	}
-}
-
-// partSize returns the length of a key or value with the blanks around it. A colon, a comma
-// or the brace of the object ends it.
-func partSize(rest []byte) int {
-	depth := 0
-	for i := 0; ; i++ {
-		switch rest[i] {
-		case '"':
-			for i++; rest[i] != '"'; i++ {
-				if rest[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-		case ':', ',', '}', ']':
-			if depth == 0 {
-				return i
-			}
-			if rest[i] == '}' || rest[i] == ']' {
-				depth--
-			}
-		}
-	}
-}
-
-// unquote reads a valid JSON string.
-func unquote(quoted []byte) string {
-	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
-	}
-	var s string
-	if err := json.Unmarshal(quoted, &s); err != nil {
-		panic("a string of valid JSON is none: " + err.Error())
-	}
-	return s
 }
