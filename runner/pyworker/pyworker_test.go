@@ -137,10 +137,14 @@ func TestPermanent(t *testing.T) {
 	}
 }
 
-// TestWorker runs the worker's own tests under every Python there is, in which every
-// warning is an error. The checks of memory that the development mode adds are for C code.
+// TestWorker runs the worker's own tests under three Pythons, the oldest and the newest among
+// them, and under all with PYPLUG_TEST_LONG=1. Every warning is an error. The checks of memory that the development mode adds are for C code.
 func TestWorker(t *testing.T) {
-	for _, python := range runnertest.Pythons(t) {
+	pythons := runnertest.Pythons(t)
+	if n := len(pythons); n > 3 && os.Getenv("PYPLUG_TEST_LONG") == "" {
+		pythons = []string{pythons[0], pythons[1], pythons[n-1]}
+	}
+	for _, python := range pythons {
 		t.Run(filepath.Base(filepath.Dir(filepath.Dir(python))), func(t *testing.T) {
 			t.Parallel()
 			out, err := proc.Run(t.Context(), proc.Tool{

@@ -3,6 +3,7 @@ package runnertest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,7 +98,7 @@ func realPython(path string) python {
 }
 
 // Pythons returns a real Python of each version 3.9 or later, such as 3.12, that is on
-// PATH or in pyenv.
+// PATH or in pyenv: that of [Python], then the others from the oldest to the newest.
 func Pythons(t testing.TB) []string {
 	t.Helper()
 	paths := []string{Python(t)}
@@ -114,18 +115,23 @@ func Pythons(t testing.TB) []string {
 		}
 	}
 	first, _ := findPython()
-	versions := []string{first.minor()}
+	others := map[int]string{}
 	for _, c := range candidates {
-		p := realPython(c)
-		if p.path != "" && !slices.Contains(versions, p.minor()) {
-			paths, versions = append(paths, p.path), append(versions, p.minor())
+		if p := realPython(c); p.path != "" && p.minor() != first.minor() && others[p.minor()] == "" {
+			others[p.minor()] = p.path
 		}
+	}
+	for _, minor := range slices.Sorted(maps.Keys(others)) {
+		paths = append(paths, others[minor])
 	}
 	return paths
 }
 
-// minor is the version without its last number.
-func (p python) minor() string { return p.version[:max(0, strings.LastIndexByte(p.version, '.'))] }
+// minor is the second number of the version.
+func (p python) minor() (minor int) {
+	_, _ = fmt.Sscanf(p.version, "3.%d", &minor) // 0 without one
+	return minor
+}
 
 // requirements lists the packages that the tests' gRPC plugins import. They have no
 // versions: no release supports both the oldest and the newest Python.
