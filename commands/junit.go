@@ -25,8 +25,27 @@ func (f *program) openJUnit(ctx context.Context, name string) (*junitFile, error
 	case name == "-":
 		return &junitFile{}, nil
 	}
+	if isOther(name) {
+		return nil, usage("--junit: %s is no XML file, want one or a new file", name)
+	}
 	file, err := openOutput(ctx, "--junit", name, 0, 0o666)
 	return &junitFile{file}, err
+}
+
+// isOther reports whether a file has something other than XML, such as the plugin or the cases if
+// the word behind --junit was forgotten.
+func isOther(name string) bool {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	first := make([]byte, 1)
+	n, _ := file.Read(first)
+	return n > 0 && first[0] != '<'
 }
 
 // write writes the report, in place of what the file had. It does nothing without --junit.
