@@ -24,11 +24,14 @@ func Parse(path string, text []byte) (*File, error) {
 	p := &parser{file: &File{Path: path, text: text}, last: map[key]int{}}
 	rest := bytes.TrimPrefix(text, []byte(hook.ByteOrderMark))
 	for p.number = 1; len(rest) > 0; p.number++ {
-		line, after, _ := bytes.Cut(rest, []byte("\n"))
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
 		start := len(text) - len(rest)
 		rest = after
 		if len(bytes.Trim(line, blanks)) == 0 {
 			continue
+		}
+		if p.record && !whole && !json.Valid(line) { // the run was killed while it wrote
+			break
 		}
 		if err := p.line(line, start); err != nil {
 			return nil, err

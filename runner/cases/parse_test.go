@@ -41,14 +41,14 @@ func TestParse(t *testing.T) {
 }
 
 // TestRecord holds that a record's words are arguments of its calls, and that the last answer of an
-// occurrence counts.
+// occurrence counts. A last line without its end is left out.
 func TestRecord(t *testing.T) {
 	f, err := Parse("r", []byte(`{"record":{"plugin":"p","words":["--n","2"]}}
 {"hook":"f","args":[1],"error":{"kind":"hook","message":"m","sent":true}}
 {"hook":"f","args":[1],"occurrence":2,"result":2}
 {"record":{"plugin":"p","words":["--n","2"]}}
 {"hook":"f","args":[1],"result":3}
-`))
+{"hook":"f","args":[4],"resu`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +65,7 @@ func TestFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                           "a has no cases",
 		"\n\n":                       "a has no cases",
+		"{\"record\":{}}\n{x\n":      "a:2:2: the line is not JSON: byte 2: invalid character 'x' looking for beginning of object key string",
 		`{"record":{}}`:              "a has no cases",
 		"{\"hook\": \"f\"}\n{x":      "a:2:2: the line is not JSON: byte 2: invalid character 'x' looking for beginning of object key string",
 		"  {\"hook\": \"f\"":         "a:1:15: the line is not JSON: byte 15: unexpected end of JSON input",
