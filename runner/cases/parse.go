@@ -81,8 +81,12 @@ func (p *parser) line(line []byte, start int) error {
 	return nil
 }
 
-// add adds a case. In a record, the last answer of an occurrence of a call replaces those before.
+// add adds a case. In a record, the last answer of an occurrence of a call replaces those before,
+// and a call that was canceled has no answer of the plugin.
 func (p *parser) add(c *Case) {
+	if p.record && c.fails != nil && c.fails.Kind == hook.Canceled {
+		return
+	}
 	if p.record {
 		key := keyOf(c.call).nth(c.occurrence)
 		if before, ok := p.last[key]; ok {

@@ -41,13 +41,15 @@ func TestParse(t *testing.T) {
 }
 
 // TestRecord holds that a record's words are arguments of its calls, and that the last answer of an
-// occurrence counts. A last line without its end is left out.
+// occurrence counts. Calls that were canceled are left out,
+// and so is a last line without its end.
 func TestRecord(t *testing.T) {
 	f, err := Parse("r", []byte(`{"record":{"plugin":"p","words":["--n","2"]}}
 {"hook":"f","args":[1],"error":{"kind":"hook","message":"m","sent":true}}
 {"hook":"f","args":[1],"occurrence":2,"result":2}
 {"record":{"plugin":"p","words":["--n","2"]}}
 {"hook":"f","args":[1],"result":3}
+{"hook":"f","args":[3],"error":{"kind":"canceled","message":"interrupted","sent":true}}
 {"hook":"f","args":[4],"resu`))
 	if err != nil {
 		t.Fatal(err)
