@@ -335,7 +335,7 @@ func (t *testRun) preflight(ctx context.Context) error {
 	known := map[string]bool{}
 	for _, file := range t.files {
 		for _, c := range file.Cases {
-			if known[c.Hook()] {
+			if c.NoHook || known[c.Hook()] {
 				continue
 			}
 			known[c.Hook()] = true

@@ -27,6 +27,8 @@ type Case struct {
 	Name string
 	// Skip is the reason to skip the case; empty: run it.
 	Skip string
+	// NoHook is set if the plugin should not have the hook, as a record says.
+	NoHook bool
 
 	call       lines.Call
 	words      []schema.Word // named arguments of every call of a record

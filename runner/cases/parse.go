@@ -268,7 +268,7 @@ func (c *Case) readError(value json.RawMessage) error {
 	w.whole = fields["message"] != nil
 	returned := new(hook.Error)
 	if w.whole && w.Type == "" && returned.UnmarshalJSON(value) == nil {
-		w.Type = typeOf(returned)
+		w.Type, c.NoHook = typeOf(returned), returned.Reason == "no-hook"
 	}
 	return nil
 }
