@@ -263,7 +263,7 @@ func (c *Case) readError(value json.RawMessage) error {
 	}
 	var err error
 	if w.match, err = compile(match); err != nil {
-		return err
+		return fmt.Errorf(`in "error", %w`, err)
 	}
 	w.whole = fields["message"] != nil
 	returned := new(hook.Error)

@@ -79,6 +79,7 @@ func TestFaults(t *testing.T) {
 		`{"hook": "f", "args": 1}`:                            `a:1:15: "args" is 1, want an object (names) or an array (positions)`,
 		`{"hook": "f", "match": "("}`:                         "a:1:15: \"match\" is no regular expression: error parsing regexp: missing closing ): `(`",
 		`{"hook": "f", "match": "(a{1000}){1000}"}`:           "a:1:15: \"match\" is no regular expression: error parsing regexp: invalid repeat count: `{1000}`",
+		`{"hook": "f", "error": {"match": "("}}`:              "a:1:15: in \"error\", \"match\" is no regular expression: error parsing regexp: missing closing ): `(`",
 		`{"hook": "f", "under": "fast"}`:                      `a:1:15: "under" is "fast", want a duration such as "200ms"`,
 		`{"hook": "f", "under": 3}`:                           `a:1:15: "under" is 3, want text such as "200ms"`,
 		`{"hook": "f", "skip": ""}`:                           `a:1:15: "skip" is "", want text with the reason`,
