@@ -81,9 +81,10 @@ func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
 	case wanted != nil:
 		l.add(0, textDiff(wanted, got))
 	case f.Wanted != nil || f.Place != "":
-		l.add(0, "wanted: "+valueText(f.Wanted)+"\ngot:    "+valueText(f.Got))
+		from := differFrom(f.Wanted, f.Got)
+		l.add(0, "wanted: "+valueText(f.Wanted, from)+"\ngot:    "+valueText(f.Got, from))
 	case f.Got != nil:
-		l.add(0, "got: "+valueText(f.Got))
+		l.add(0, "got: "+valueText(f.Got, 0))
 	}
 	if f.Err != nil {
 		l.cause(f.Err, f.Message+"\n"+string(f.Got), shown)
@@ -100,17 +101,35 @@ func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
 	return l
 }
 
-// valueText is a JSON value for a message.
-func valueText(value json.RawMessage) string {
+// shownValue is how many bytes of a value are shown.
+const shownValue = 500
+
+// differFrom returns the byte from which two values are shown, so that the first that differs is
+// among those shown.
+func differFrom(a, b json.RawMessage) int {
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	if same < shownValue {
+		return 0
+	}
+	return same - shownValue/2
+}
+
+// valueText is a JSON value for a message, from a byte on.
+func valueText(value json.RawMessage, from int) string {
 	if value == nil {
 		return "nothing"
 	}
-	const most = 500
-	text := string(value)
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
+	text := string(value[from:])
+	if len(text) > shownValue {
+		text = text[:shownValue] + "…"
 	}
-	return text
+	if from > 0 {
+		text = "…" + text
+	}
+	return strings.ToValidUTF8(text, "")
 }
 
 // texts returns the lines of two JSON strings of which one has several, nil for other values.
