@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // FuzzLines holds that each line that is not blank gets exactly one answer, in its
@@ -34,7 +36,7 @@ func FuzzLines(f *testing.F) {
 			t.Fatal(err)
 		}
 		var want []int // the lines that are not blank, found in another way
-		for i, line := range strings.Split(strings.TrimPrefix(string(in), byteOrderMark), "\n") {
+		for i, line := range strings.Split(strings.TrimPrefix(string(in), hook.ByteOrderMark), "\n") {
 			if !p.blank([]byte(strings.TrimSuffix(line, "\r"))) {
 				want = append(want, i+1)
 			}

@@ -13,11 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const (
-	readSize = 64 << 10
-	// byteOrderMark may stand before the first line, where some editors put it.
-	byteOrderMark = "\ufeff"
-)
+const readSize = 64 << 10
 
 // lineReader splits an input into lines.
 type lineReader struct {
@@ -46,7 +42,7 @@ func (r *lineReader) next() ([]byte, error) {
 		return nil, err
 	}
 	if !r.begun {
-		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+		line = bytes.TrimPrefix(line, []byte(hook.ByteOrderMark))
 	}
 	r.begun = true
 	if line = bytes.TrimSuffix(line, []byte{r.end}); r.end == '\n' {
@@ -61,7 +57,7 @@ func (r *lineReader) next() ([]byte, error) {
 // whole reads one line. Of a line over the limit it returns only enough to see that.
 func (r *lineReader) whole() ([]byte, error) {
 	var line []byte
-	ends := len(byteOrderMark) + len("\r\n")
+	ends := len(hook.ByteOrderMark) + len("\r\n")
 	for {
 		part, err := r.from.ReadSlice(r.end)
 		r.read += int64(len(part))
