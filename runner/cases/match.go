@@ -259,7 +259,7 @@ func differ(place string, wanted, got any) *difference {
 			return nil
 		}
 	default:
-		if isScalar(got) && wanted == got {
+		if wanted == got {
 			return nil
 		}
 	}
@@ -307,14 +307,6 @@ func contains(place string, wanted, got any) *difference {
 		return differ(place, wanted, got)
 	}
 	return &difference{place, wanted, got}
-}
-
-func isScalar(value any) bool {
-	switch value.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return true
 }
 
 var plainKey = regexp.MustCompile(`^[A-Za-z_]\w*$`)
