@@ -84,14 +84,14 @@ func (l *lane) runCase(r *Result) (died bool) {
 	served := 0
 	for r.Status = Failed; r.Status == Failed && r.Attempts <= l.Retries; {
 		if err := l.fresh(); err != nil {
-			l.abort(r, err)
+			l.notRun(r, err)
 			return died
 		}
 		if r.Attempts++; r.Attempts == 1 {
 			served = l.served
 		}
 		if err := l.attempt(r); err != nil {
-			l.abort(r, err)
+			l.notRun(r, err)
 			return died
 		}
 		if r.Failure == nil {
@@ -106,18 +106,17 @@ func (l *lane) runCase(r *Result) (died bool) {
 		l.blame(r, served)
 	}
 	if r.Status == Failed && l.FailFast {
-		l.running.end(nil)
+		l.stop()
 	}
 	return died
 }
 
-// abort ends the run because the plugin cannot be called any more.
-func (l *lane) abort(r *Result, err error) {
+// notRun ends the run before a case, because of err. If the caller has ended it, it knows why.
+func (l *lane) notRun(r *Result, err error) {
 	r.Status, r.Failure = NotRun, nil
-	if l.ctx.Err() != nil { // the caller knows why
-		err = nil
+	if l.ctx.Err() == nil {
+		l.abort(err)
 	}
-	l.running.end(err)
 }
 
 // replacer is a plugin that can get a fresh process.
@@ -248,13 +247,13 @@ func (l *lane) blame(r *Result, served int) {
 	kind := kindOf(r.Failure.Err)
 	if r.Attempts == 1 {
 		if err := l.replace(); err != nil {
-			l.running.end(err)
+			l.abort(err)
 			return
 		}
 		end := l.end
 		again := &Result{Case: r.Case}
 		if err := l.attempt(again); err != nil && !errors.Is(err, context.Canceled) {
-			l.running.end(err)
+			l.abort(err)
 			return
 		}
 		kind, l.end = "", end

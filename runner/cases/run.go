@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -94,16 +95,14 @@ type Summary struct {
 // Run runs the cases of files. Ending ctx cancels the calls. The error is why the run ended
 // early, except for Stop and FailFast; the cases that did not run are [NotRun] then.
 func Run(ctx context.Context, o Options, files []*File) (Summary, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	r := &running{Options: o, ctx: ctx, stop: make(chan struct{}), pending: make([][]func(), len(files)), ended: make([]bool, len(files))}
-	next := make(chan int)
-	go func() { // ends when every file was taken
-		defer close(next)
-		for i := range files {
-			next <- i
-		}
-	}()
+	r := &running{Options: o, ctx: ctx, pending: make([][]func(), len(files)), ended: make([]bool, len(files))}
+	r.going, r.stop = context.WithCancel(ctx)
+	defer r.stop()
+	next := make(chan int, len(files))
+	for i := range files {
+		next <- i
+	}
+	close(next)
 	var lanes sync.WaitGroup
 	for range min(max(o.Jobs, 1), len(files)) {
 		lanes.Go(func() { // ends with the files
@@ -120,37 +119,31 @@ func Run(ctx context.Context, o Options, files []*File) (Summary, error) {
 // running is a run in progress.
 type running struct {
 	Options
-	ctx  context.Context
-	stop chan struct{} // closed when no more cases are to run
+	ctx   context.Context
+	going context.Context // done when no more cases are to run
+	stop  func()          // ends going
 
 	mu      sync.Mutex // protects what follows
 	err     error
-	stopped bool
 	summary Summary
 	current int        // the file whose results are reported as they come
 	pending [][]func() // reports of the files behind it
 	ended   []bool
 }
 
-// end ends the run, because of an error unless that is nil.
-func (r *running) end(err error) {
+// abort ends the run because of an error.
+func (r *running) abort(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err == nil {
-		r.err = err
-	}
-	if !r.stopped {
-		r.stopped = true
-		close(r.stop)
-	}
+	r.err = cmp.Or(r.err, err)
+	r.stop()
 }
 
 // isOver reports whether no more cases are to run.
 func (r *running) isOver() bool {
 	select {
-	case <-r.stop:
+	case <-r.going.Done():
 	case <-r.Stop:
-	case <-r.ctx.Done():
 	default:
 		return false
 	}
