@@ -184,7 +184,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	})()
 	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
 		now, _ := k.Status(context.Background()) // without it, no restart is shown
-		return shownCounts(e.Counts(), max(0, now.Restarts-began.Restarts))
+		return ui.LinesCounts{Counts: e.Counts(), Restarts: max(0, now.Restarts-began.Restarts)}
 	})
 	if o.record == nil { // its index is no garbage
 		debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
@@ -196,14 +196,6 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 		f.streams.Note(answeredTo("stopped at the first failure", c.Last))
 	}
 	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
-}
-
-// shownCounts returns counts for people.
-func shownCounts(c lines.Counts, restarts int) ui.LinesCounts {
-	return ui.LinesCounts{
-		Answered: c.Answered, Failed: c.Failed, Kept: c.Kept, Running: c.Running,
-		Read: c.Read, KeptRead: c.KeptRead, Restarts: restarts,
-	}
 }
 
 // jobs returns how many calls to make at once: at most as many as the workers take. A call that

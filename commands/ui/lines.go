@@ -7,18 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // logEvery is how often a log reports progress.
 const logEvery = 10 * time.Second
 
-// LinesCounts say how far `run --lines` is. Kept are the answers that came from a record. Read and
-// KeptRead are the bytes of the lines of all answers, and of these.
+// LinesCounts say how far `run --lines` is.
 type LinesCounts struct {
-	Answered, Failed, Kept, Running int64
-	Read, KeptRead                  int64
-	Restarts                        int
+	lines.Counts
+	Restarts int // of the plugin
 }
 
 // LinesProgress shows on a terminal, after a second, how far `run --lines` is. If standard input is a file,

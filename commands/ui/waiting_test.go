@@ -14,6 +14,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
 )
 
 // sized is a terminal of a width that may change.
@@ -175,12 +176,12 @@ func TestLinesCounts(t *testing.T) {
 		want   string
 	}{
 		{LinesCounts{}, 0, "waiting for standard input: 0 answered"},
-		{LinesCounts{Answered: 1, Running: 2}, 0, "1 answered"},
-		{LinesCounts{Answered: 12345, Failed: 1000, Running: 1, Restarts: 1}, 0, "12345 answered, 1000 failed, 1234 per second, 1 restart"},
-		{LinesCounts{Answered: 40, Restarts: 12}, 0, "waiting for standard input: 40 answered, 4 per second, 12 restarts"},
-		{LinesCounts{Answered: 50, Failed: 1, Read: 500, Restarts: 2}, 2000, "25 %: 50 answered, 1 failed, 5 per second, 30s left, 2 restarts"},
-		{LinesCounts{Answered: 70, Kept: 50, Read: 700, KeptRead: 500}, 2000, "35 %: 70 answered, 50 from the record, 2 per second, 1m5s left"},
-		{LinesCounts{Answered: 70, Kept: 70, Read: 2001, KeptRead: 2001}, 2000, "100 %: 70 answered, 70 from the record"},
+		{LinesCounts{Counts: lines.Counts{Answered: 1, Running: 2}}, 0, "1 answered"},
+		{LinesCounts{Counts: lines.Counts{Answered: 12345, Failed: 1000, Running: 1}, Restarts: 1}, 0, "12345 answered, 1000 failed, 1234 per second, 1 restart"},
+		{LinesCounts{Counts: lines.Counts{Answered: 40}, Restarts: 12}, 0, "waiting for standard input: 40 answered, 4 per second, 12 restarts"},
+		{LinesCounts{Counts: lines.Counts{Answered: 50, Failed: 1, Read: 500}, Restarts: 2}, 2000, "25 %: 50 answered, 1 failed, 5 per second, 30s left, 2 restarts"},
+		{LinesCounts{Counts: lines.Counts{Answered: 70, Kept: 50, Read: 700, KeptRead: 500}}, 2000, "35 %: 70 answered, 50 from the record, 2 per second, 1m5s left"},
+		{LinesCounts{Counts: lines.Counts{Answered: 70, Kept: 70, Read: 2001, KeptRead: 2001}}, 2000, "100 %: 70 answered, 70 from the record"},
 	} {
 		if got := c.counts.text(10*time.Second, c.size); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -206,7 +207,7 @@ func TestLinesProgressLog(t *testing.T) {
 			}
 			defer file.Close()
 			s.In, s.LogJSON, s.Now = file, json, func() time.Time { return time.Now().UTC() }
-			stop = s.LinesProgress(func() LinesCounts { return LinesCounts{Answered: 20, Read: 50, Failed: 1} })
+			stop = s.LinesProgress(func() LinesCounts { return LinesCounts{Counts: lines.Counts{Answered: 20, Read: 50, Failed: 1}} })
 			time.Sleep(25 * time.Second)
 			stop()
 			want := "note: 25 %: 20 answered, 1 failed, 2 per second, 30s left\nnote: 25 %: 20 answered, 1 failed, 1 per second, 1m0s left\n"
