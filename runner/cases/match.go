@@ -71,25 +71,26 @@ func (c *Case) compare(got answer) *Failure {
 	return nil
 }
 
+// values returns the items, or the result as the only one.
+func (a answer) values() []hook.Item {
+	if a.streamed {
+		return a.items
+	}
+	return []hook.Item{a.Item}
+}
+
 // json returns the result, or the items as an array.
 func (a answer) json() json.RawMessage {
-	if !a.streamed {
-		return a.Value
+	if a.streamed {
+		return appendItems(nil, a.items)
 	}
-	values := make([][]byte, len(a.items))
-	for i, item := range a.items {
-		values[i] = item.Value
-	}
-	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
+	return a.Value
 }
 
 // raw returns what --raw prints.
 func (a answer) raw() []byte {
 	var text []byte
-	items := a.items
-	if !a.streamed {
-		items = []hook.Item{a.Item}
-	}
+	items := a.values()
 	for i, item := range items {
 		newline := false
 		text, newline, _ = wire.AppendRaw(text, item, func(value []byte) []byte { return value }) // a worker's base64 is valid
@@ -116,16 +117,14 @@ func (a answer) compare(got answer) *Failure {
 			return d.failure("the result differs")
 		}
 	}
-	if a.Binary != got.Binary || slices.ContainsFunc(a.items, isBinary) != slices.ContainsFunc(got.items, isBinary) {
-		return &Failure{Message: "the result is " + bytesOrText(got) + ", want " + bytesOrText(a), Wanted: a.json(), Got: got.json()}
+	if is, want := bytesOrText(got), bytesOrText(a); is != want {
+		return &Failure{Message: "the result is " + is + ", want " + want, Wanted: a.json(), Got: got.json()}
 	}
 	return nil
 }
 
-func isBinary(item hook.Item) bool { return item.Binary }
-
 func bytesOrText(a answer) string {
-	if a.Binary || slices.ContainsFunc(a.items, isBinary) {
+	if slices.ContainsFunc(a.values(), func(item hook.Item) bool { return item.Binary }) {
 		return "bytes"
 	}
 	return "text"

@@ -186,7 +186,7 @@ func compile(pattern string) (*regexp.Regexp, error) {
 }
 
 // readAnswer reads the answer that the call should get.
-func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
+func (c *Case) readAnswer(fields map[string]json.RawMessage) (err error) {
 	given := 0
 	for _, key := range []string{"result", "items", "error"} {
 		if fields[key] != nil {
@@ -204,24 +204,8 @@ func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
 	}
 	c.hasAnswer = given > 0
 	c.wants.Value, c.wants.streamed = fields["result"], fields["items"] != nil
-	return c.readBinary(fields["items"], fields["binary"])
-}
-
-// readBinary reads the items of a stream, and which values are bytes.
-func (c *Case) readBinary(items, binary json.RawMessage) error {
-	var values []json.RawMessage
-	if c.wants.streamed && (json.Unmarshal(items, &values) != nil || values == nil) {
-		return fmt.Errorf(`"items" is %s, want an array`, schema.Short(string(items)))
-	}
-	all, each := false, make([]bool, len(values))
-	if binary != nil && json.Unmarshal(binary, &all) != nil && (json.Unmarshal(binary, &each) != nil || len(each) != len(values)) {
-		return fmt.Errorf(`"binary" is %s, want true`, schema.Short(string(binary)))
-	}
-	c.wants.Binary = all
-	for i, value := range values {
-		c.wants.items = append(c.wants.items, hook.Item{Value: value, Binary: all || each[i]})
-	}
-	return nil
+	c.wants.items, c.wants.Binary, err = parseItems(fields["items"], fields["binary"])
+	return err
 }
 
 // errorKeys are those of the error of a case, and errorShape those that a returned error may

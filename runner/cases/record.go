@@ -2,6 +2,7 @@ package cases
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -143,7 +144,13 @@ func appendLine(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byt
 	case a.Error != nil:
 		dst = append(append(dst, `,"error":`...), a.Error...)
 	case a.Streamed:
-		dst, sole = appendItems(dst, a.Items)
+		dst = appendItems(append(dst, `,"items":`...), a.Items)
+		if binary := binaryOf(a.Items); binary != nil {
+			dst = append(append(dst, `,"binary":`...), binary...)
+		}
+		for _, item := range a.Items { // all are messages of one type
+			sole = cmp.Or(item.Sole, sole)
+		}
 	default:
 		dst = wire.AppendValue(append(dst, ','), "result", a.Item)
 	}
@@ -154,37 +161,6 @@ func appendLine(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byt
 		dst = schema.AppendQuote(append(dst, `,"sole":`...), sole)
 	}
 	return append(dst, "}\n"...)
-}
-
-// appendItems appends the items of a stream. It returns the [hook.Item.Sole] of all: they
-// are messages of one type. "binary" is true if all are bytes, and a list if only some are.
-func appendItems(dst []byte, items []hook.Item) (_ []byte, sole string) {
-	binary := 0
-	dst = append(dst, `,"items":[`...)
-	for i, item := range items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if dst = append(dst, item.Value...); item.Binary {
-			binary++
-		}
-		if item.Sole != "" {
-			sole = item.Sole
-		}
-	}
-	dst = append(dst, ']')
-	switch {
-	case binary == 0:
-		return dst, sole
-	case binary == len(items):
-		return append(dst, `,"binary":true`...), sole
-	}
-	flags := make([]bool, len(items))
-	for i, item := range items {
-		flags[i] = item.Binary
-	}
-	text, _ := json.Marshal(flags) // cannot fail
-	return append(append(dst, `,"binary":`...), text...), sole
 }
 
 // check reads a head line, and compares the calls of the record with those of r.

@@ -187,8 +187,7 @@ func (r *Record) filesAt(at int64) string {
 // parseAnswer reads the answer of a line.
 func parseAnswer(line []byte) (*lines.Answer, error) {
 	var a lines.Answer
-	var items []json.RawMessage
-	var flags []bool
+	var items, binary json.RawMessage
 	var failed error
 	_, bad := lines.ParseCall(line, func(key string, value []byte) {
 		var err error
@@ -196,26 +195,25 @@ func parseAnswer(line []byte) (*lines.Answer, error) {
 		case "result":
 			a.Value = value
 		case "items":
-			a.Streamed = true
-			err = json.Unmarshal(value, &items)
+			items, a.Streamed = value, true
+		case "binary":
+			binary = value
 		case "attempts":
 			err = json.Unmarshal(value, &a.Attempts)
 		case "sole":
 			err = json.Unmarshal(value, &a.Sole)
-		case "binary":
-			if a.Binary = string(value) == "true"; value[0] == '[' {
-				err = json.Unmarshal(value, &flags)
-			}
 		}
 		failed = errors.Join(failed, err)
 	})
 	if bad != nil {
 		return nil, bad.Err
 	}
-	for i, item := range items {
-		a.Items = append(a.Items, hook.Item{Value: item, Sole: a.Sole, Binary: a.Binary || i < len(flags) && flags[i]})
+	var err error
+	a.Items, a.Binary, err = parseItems(items, binary)
+	for i := range a.Items {
+		a.Items[i].Sole = a.Sole
 	}
-	return &a, failed
+	return &a, errors.Join(failed, err)
 }
 
 // page reads lines of a file at any offset, fast if they follow each other.

@@ -62,7 +62,7 @@ func (r *Result) updatable() bool {
 // updated returns a line with the answer that was returned.
 func (r *Result) updated(line []byte) []byte {
 	got := r.Failure.got
-	key, value, binary := "result", got.json(), got.binary()
+	key, value, binary := "result", got.json(), binaryOf(got.values())
 	switch {
 	case got.err != nil:
 		key, value = "error", r.updatedError(got.err)
@@ -91,22 +91,6 @@ func (r *Result) updated(line []byte) []byte {
 		line = slices.Concat(line[:m.at], name, to, line[m.to:])
 	}
 	return line
-}
-
-// binary returns the value of "binary" for an answer, nil for none.
-func (a answer) binary() []byte {
-	var flags []bool
-	for _, item := range a.items {
-		flags = append(flags, item.Binary)
-	}
-	switch {
-	case a.Binary || slices.Contains(flags, true) && !slices.Contains(flags, false):
-		return []byte("true")
-	case !slices.Contains(flags, true):
-		return nil
-	}
-	text, _ := json.Marshal(flags) // never fails
-	return text
 }
 
 // updatedError returns an error for a file: with the keys that it had there, or whole.
