@@ -24,7 +24,7 @@ const (
 type TestPrinter struct {
 	s     *Streams
 	json  bool
-	mute  bool // print nothing
+	mute  bool // print nothing; not with json
 	began time.Time
 	files []*cases.FileResult
 	all   map[cases.Status]int
@@ -59,7 +59,7 @@ func (p *TestPrinter) Case(r *cases.Result, shown bool) (print func() error) {
 		p.flaky = append(p.flaky, r)
 	}
 	switch {
-	case p.json && !p.mute && r.Status != cases.NotRun:
+	case p.json && r.Status != cases.NotRun:
 		return func() error { return p.s.writeJSON(testCaseOf(r)) }
 	case r.Status != cases.Failed:
 		return nil
@@ -206,12 +206,12 @@ func (p *TestPrinter) File(f *cases.FileResult) error {
 	for _, r := range f.Results {
 		count[r.Status]++
 	}
+	if count[cases.NotRun] == len(f.Results) || p.s.Quiet && count[cases.Failed] == 0 {
+		return nil
+	}
 	text := ""
 	if f.Note != "" {
 		text = Paint(Cyan, "note:") + " " + f.Note + "\n"
-	}
-	if count[cases.NotRun] == len(f.Results) || p.s.Quiet && count[cases.Failed] == 0 {
-		return nil
 	}
 	return p.print(text + f.Path + ": " + statusCounts(count) + " in " + schema.Span(f.Took) + "\n")
 }
@@ -230,7 +230,7 @@ func statusCounts(of map[cases.Status]int) string {
 // Finish prints what concerns all files.
 func (p *TestPrinter) Finish(sum cases.Summary) error {
 	took := p.s.Now().Sub(p.began)
-	if p.json && !p.mute {
+	if p.json {
 		return p.s.writeJSON(struct {
 			Passed   int               `json:"passed"`
 			Failed   int               `json:"failed"`
