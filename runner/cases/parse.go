@@ -99,11 +99,11 @@ func (p *parser) add(c *Case) {
 
 // head reads the head line of a record. Its words are arguments of every call below it.
 func (p *parser) head(line []byte) error {
-	var head map[string]Head
-	if err := json.Unmarshal(line, &head); err != nil || len(head) != 1 {
-		return p.wrong(line, errors.New("the head line is not that of a record"))
+	head, err := parseHead(line)
+	if err != nil {
+		return p.wrong(line, err)
 	}
-	words, err := schema.ParseWords(head[lines.HeadKey].Words, func(name string) ([]byte, error) {
+	words, err := schema.ParseWords(head.Words, func(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the arguments of the record are in the file %s", name)
 	})
 	if err != nil {

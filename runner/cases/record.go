@@ -163,13 +163,22 @@ func appendLine(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byt
 	return append(dst, "}\n"...)
 }
 
+// parseHead reads a head line.
+func parseHead(line []byte) (Head, error) {
+	var head map[string]Head
+	if err := json.Unmarshal(line, &head); err != nil || len(head) != 1 {
+		return Head{}, errors.New("the head line is not that of a record")
+	}
+	return head[lines.HeadKey], nil
+}
+
 // check reads a head line, and compares the calls of the record with those of r.
 func (r *Record) check(line []byte, at int64) error {
-	var is map[string]Head
-	if err := json.Unmarshal(line, &is); err != nil || len(is) != 1 {
-		return errors.New("the head line is not that of a record")
+	got, err := parseHead(line)
+	if err != nil {
+		return err
 	}
-	got, want := is[lines.HeadKey], r.head
+	want := r.head
 	r.heads = append(r.heads, head{at, got.Files})
 	for _, c := range []struct{ what, got, want string }{
 		{"plugin is", got.Plugin, want.Plugin},
