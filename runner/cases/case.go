@@ -77,12 +77,3 @@ func (c *Case) Label() string {
 	}
 	return c.Hook() + "(" + schema.Short(args) + ")"
 }
-
-// args returns the arguments of the call.
-func (c *Case) args() hook.Args {
-	words := c.words
-	if c.call.Text != nil { // in front, for the last word may want a value
-		words = append([]schema.Word{{Form: schema.Text, Value: string(c.call.Text), Typed: "=" + string(c.call.Text)}}, words...)
-	}
-	return hook.Args{Words: words, JSON: c.call.Args, Valid: true}
-}

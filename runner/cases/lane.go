@@ -218,7 +218,7 @@ func (l *lane) call(c *Case) (got answer) {
 		got.items = append(got.items, item)
 		return nil
 	}
-	result, err := l.plugin.Call(ctx, hook.Call{Hook: c.Hook(), Args: c.args(), Emit: emit})
+	result, err := l.plugin.Call(ctx, hook.Call{Hook: c.Hook(), Args: c.call.Arguments("", c.words), Emit: emit})
 	got.Item, got.streamed, got.err = result.Item, result.Streamed, hook.AsError(err)
 	return got
 }

@@ -56,7 +56,7 @@ func TestRecord(t *testing.T) {
 	}
 	got := ""
 	for _, c := range f.Cases {
-		got += fmt.Sprintf("%d:%s:%d ", c.Line, c.wants.Value, len(c.args().Words))
+		got += fmt.Sprintf("%d:%s:%d ", c.Line, c.wants.Value, len(c.call.Arguments("", c.words).Words))
 	}
 	if got != "3:2:2 5:3:2 " {
 		t.Errorf("got %s", got)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // work makes calls until there are no more. There are as many goroutines that do as
@@ -42,21 +41,12 @@ func (e *Engine) call(ctx context.Context, t *task) {
 	callCtx, cancel := hook.WithLimit(ctx, e.o.Timeout)
 	defer cancel()
 	emit := func(item hook.Item) error { return e.emit(callCtx, t, item) }
-	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.Hook, Args: e.args(t), Emit: emit})
+	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.Hook, Args: t.Arguments(e.o.Field, e.o.Words), Emit: emit})
 	if err != nil {
 		e.failed(ctx, t, hook.AsError(err))
 		return
 	}
 	e.succeeded(ctx, t, r)
-}
-
-// args returns the arguments of a line's call.
-func (e *Engine) args(t *task) hook.Args {
-	words := e.o.Words
-	if t.Text != nil { // in front, for the last word may want a value
-		words = append([]schema.Word{{Name: e.o.Field, Form: schema.Text, Value: string(t.Text), Typed: e.o.Field + "=" + string(t.Text)}}, words...)
-	}
-	return hook.Args{Words: words, JSON: t.Args, Valid: true}
 }
 
 // callSeries makes calls one after the other and answers their lines. While all are made
@@ -100,7 +90,7 @@ func (e *Engine) callsOf(ctx context.Context, tasks []*task, turn *time.Time) []
 			defer cancel()
 			return e.emit(callCtx, t, item)
 		}
-		calls[i] = hook.Call{Hook: t.Hook, Args: e.args(t), Emit: emit}
+		calls[i] = hook.Call{Hook: t.Hook, Args: t.Arguments(e.o.Field, e.o.Words), Emit: emit}
 	}
 	return calls
 }

@@ -93,6 +93,15 @@ type Call struct {
 	Text []byte // the only argument, verbatim; nil: none
 }
 
+// Arguments returns the arguments of the call, which have precedence, and words. field is the name
+// of the argument that Text is; empty: it has a position.
+func (c Call) Arguments(field string, words []schema.Word) hook.Args {
+	if c.Text != nil { // in front, for the last word may want a value
+		words = append([]schema.Word{{Name: field, Form: schema.Text, Value: string(c.Text), Typed: field + "=" + string(c.Text)}}, words...)
+	}
+	return hook.Args{Words: words, JSON: c.Args, Valid: true}
+}
+
 // parser makes calls of lines.
 type parser struct {
 	hook  string // of all lines; empty: each has its own
