@@ -26,7 +26,8 @@ const linesRestarts = 5
 // linesSeries is the largest number of calls that a worker receives together.
 const linesSeries = 256
 
-// retryKinds are the errors after which a call may succeed when it is made again.
+// retryKinds are the errors after which a call may succeed when it is made again. The first, an error of
+// the hook itself, is not in the default.
 var retryKinds = []string{string(hook.Failed), string(hook.Crash), string(hook.Timeout), string(hook.Unavailable)}
 
 // linesOptions are the options of run --lines and call --lines.
@@ -96,7 +97,7 @@ func (f *program) readLines(ctx context.Context, o *linesOptions, words []string
 		return usage("--items applies only with HOOK, and HOOK is missing")
 	}
 	if len(o.retry) == 0 {
-		o.retry = []string{string(hook.Crash), string(hook.Timeout), string(hook.Unavailable)}
+		o.retry = retryKinds[1:]
 	} else if o.Retries == 0 {
 		return usage("--retry-on applies only with --retries")
 	}

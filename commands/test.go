@@ -67,7 +67,7 @@ func testCommand(f *program) command {
 	}}
 }
 
-// preloadFlag is --preload alone: the other flags of a plugin that is kept alive do not fit test.
+// preloadFlag returns --preload alone: the other flags of plugins that are kept alive do not apply.
 func preloadFlag(cfg *runner.Config) []cli.Flag {
 	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f cli.Flag) bool { return valueOf(f).Name != "preload" })
 }
@@ -108,8 +108,8 @@ func (f *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Flag)
 	return err
 }
 
-// readCases reads all files, and leaves out the cases that are not wanted. With --list it prints the
-// others.
+// readCases reads all files and returns the cases that --filter and --shard select. With --list it
+// prints them.
 func (f *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File, error) {
 	var files []*cases.File
 	found := 0
@@ -280,7 +280,7 @@ func (t *testRun) progress() string {
 	return text
 }
 
-// start starts the plugin, or connects to one that runs, and sees whether it is healthy and has all
+// start starts the plugin, or connects to one that runs, and checks that it is healthy and has all
 // hooks.
 func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
 	cfg := t.o.cfg
@@ -297,7 +297,7 @@ func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
 		if err := openConfig(&cfg, cfg.Plugin); err != nil {
 			return err
 		}
-		// Nothing but the isolation decides when a process is replaced.
+		// Only the isolation decides when a process is replaced.
 		k := &cfg.Keep
 		k.Workers, k.Restart, k.MaxCalls, k.MaxAge, k.IdleTime = 1, "no", none, none, none
 		if p, err = t.launch(ctx, cfg, nil); err != nil {
@@ -352,7 +352,7 @@ func (t *testRun) preflight(ctx context.Context) error {
 	return nil
 }
 
-// fresh returns a plugin in a fresh process: first the one of the preflight.
+// fresh returns a plugin in a fresh process. The first one is that of the preflight.
 func (t *testRun) fresh(ctx context.Context) (hook.Plugin, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

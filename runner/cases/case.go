@@ -14,7 +14,7 @@ import (
 type File struct {
 	// Path is the path as typed.
 	Path string
-	// Cases are those to run, in order.
+	// Cases are the cases to run, in order.
 	Cases []*Case
 	text  []byte
 }
@@ -23,7 +23,7 @@ type File struct {
 type Case struct {
 	File string // the path as typed
 	Line int    // from 1
-	// Name is that of the case, or empty.
+	// Name is the name of the case, or empty.
 	Name string
 	// Skip is the reason to skip the case; empty: run it.
 	Skip string
@@ -31,16 +31,16 @@ type Case struct {
 	NoHook bool
 
 	call       lines.Call
-	words      []schema.Word // named arguments of every call of a record
-	wants      answer        // the result or the items
-	hasAnswer  bool          // wants must be returned
-	contains   json.RawMessage
-	match      *regexp.Regexp
-	fails      *wantedError // nil: the call must not fail
-	health     bool
-	under      time.Duration // 0: no limit
-	occurrence int           // in a record
-	start, end int           // bytes of the line in the text of the file
+	words      []schema.Word   // of a record: named arguments of every call
+	wants      answer          // the result or the items
+	hasAnswer  bool            // wants must be returned
+	contains   json.RawMessage // nil: nothing
+	match      *regexp.Regexp  // nil: anything
+	fails      *wantedError    // nil: the call must not fail
+	health     bool            // the plugin must be healthy after the call
+	under      time.Duration   // 0: no limit
+	occurrence int             // in a record
+	start, end int             // bytes of the line in the text of the file
 }
 
 // answer is what a call returned, or should return.
@@ -60,7 +60,7 @@ type wantedError struct {
 	whole   bool           // it has the shape of a returned error, as in a record
 }
 
-// Hook is the name of the hook.
+// Hook returns the name of the hook.
 func (c *Case) Hook() string { return c.call.Hook }
 
 // Label returns the name of the case, or else its call, such as `add([2,40])`.

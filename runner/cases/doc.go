@@ -1,13 +1,13 @@
-// Package cases is files of calls with their answers beside them, as JSON Lines.
+// Package cases reads and writes files of calls with their answers, as JSON Lines, and runs them.
 //
 //  1. A [Record] keeps the answers of run --lines. It appends each, and finds them again by hook,
 //     arguments and occurrence.
 //  2. [Parse] reads a file of cases: calls with the answers that they should get. A record is one.
 //  3. [Run] runs the cases of files, in one lane for each file that runs at a time. A lane has a
-//     plugin of its own, and replaces its process as the [Isolation] says, and when a case has
+//     plugin of its own. It replaces the process as the [Isolation] says, and after a case that
 //     ended it.
 //  4. A [Result] that failed has a [Failure], which says where values differ.
 //  5. [FileResult.Update] writes the answers that differ into the file.
 //
-// It knows no flags, no terminal, and not how a plugin starts.
+// It knows no flags and no terminal, and does not start plugins.
 package cases

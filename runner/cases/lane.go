@@ -15,7 +15,7 @@ type lane struct {
 	*running
 	plugin hook.Plugin // nil before the first case
 	pid    int         // of the process that serves; 0: unknown
-	served int         // cases of the process, which may be those of several files
+	served int         // cases of the process, of one or more files
 	dirty  bool        // it died or hangs
 	end    string      // what a file left, such as "crashed at line 3 (pid 4711)"; empty: nothing
 	before string      // the file that left it
@@ -50,8 +50,8 @@ func (l *lane) file(number int, file *File) {
 	l.report(number, true, func() { l.Ended(f) })
 }
 
-// Unhealthy returns the error of a probe, nil if it says that the plugin does not report its health:
-// such a plugin may start, too.
+// Unhealthy returns the error of a probe, or nil if the plugin does not report its health: its cases
+// run, too.
 func Unhealthy(err error) error {
 	e := hook.AsError(err)
 	if e == nil || e.Reason == "no-health" || e.Reason == "unknown-service" {
@@ -60,8 +60,8 @@ func Unhealthy(err error) error {
 	return e
 }
 
-// beginFile makes the next case begin in a fresh process if the file must. It returns what the file
-// does or does not meet of the file before it.
+// beginFile requests a fresh process for the next case if the file needs one. It returns the note for
+// [FileResult].
 func (l *lane) beginFile(path string) (note string) {
 	left, before := l.end, l.before
 	l.end, l.before = "", path
@@ -111,7 +111,7 @@ func (l *lane) runCase(r *Result) (died bool) {
 	return died
 }
 
-// notRun ends the run before a case, because of err. If the caller has ended it, it knows why.
+// notRun ends the run before a case because of err, unless the caller has ended it.
 func (l *lane) notRun(r *Result, err error) {
 	r.Status, r.Failure = NotRun, nil
 	if l.ctx.Err() == nil {
@@ -124,8 +124,7 @@ type replacer interface {
 	Replace(ctx context.Context, reason string) error
 }
 
-// fresh makes sure that the next call is served as the isolation says. The error is why the plugin
-// does not start.
+// fresh starts the plugin, or replaces its process if the next case needs a fresh one.
 func (l *lane) fresh() error {
 	if l.plugin == nil {
 		var err error
@@ -138,7 +137,7 @@ func (l *lane) fresh() error {
 	return l.replace()
 }
 
-// replace replaces the process, if the plugin can do that.
+// replace replaces the process if the plugin is a replacer.
 func (l *lane) replace() error {
 	l.dirty, l.served, l.pid = false, 0, 0
 	p, ok := l.plugin.(replacer)
@@ -154,7 +153,7 @@ func (l *lane) replace() error {
 	return err
 }
 
-// attempt calls the hook of a case once. The error is why the call was not made.
+// attempt calls the hook of a case once. It returns an error if the call could not be made.
 func (l *lane) attempt(r *Result) error {
 	l.findPID()
 	began := time.Now()
@@ -190,8 +189,8 @@ func (l *lane) attempt(r *Result) error {
 	return nil
 }
 
-// ends says how a call of a kind ends its process, and notMade which kinds a call has that was never
-// sent.
+// ends says how an error of a kind ends the process. notMade are the kinds of errors that a call may
+// have if it was not sent.
 var (
 	ends    = map[hook.Kind]string{hook.Crash: "crashed", hook.Timeout: "timed out"}
 	notMade = map[hook.Kind]bool{
@@ -230,7 +229,7 @@ func (l *lane) healthy() error {
 	return l.plugin.Health(ctx)
 }
 
-// findPID finds out which process serves the next call.
+// findPID looks up which process serves the next call, unless that is known.
 func (l *lane) findPID() {
 	if l.pid == 0 {
 		status, _ := l.plugin.Status(l.ctx) // without it, the process is 0
@@ -238,8 +237,8 @@ func (l *lane) findPID() {
 	}
 }
 
-// blame finds out whether a case that ended its process, after that had served other cases, does so
-// alone, too. A retry has shown that already.
+// blame runs a case that ended a process shared with other cases once more, alone, and reports the
+// outcome. A retry has already shown it.
 func (l *lane) blame(r *Result, served int) {
 	if _, ok := l.plugin.(replacer); !ok || l.isOver() {
 		return

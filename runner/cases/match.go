@@ -22,8 +22,8 @@ import (
 type Failure struct {
 	// Message is one line, such as "the result differs at $.total".
 	Message string
-	// Place is where Wanted and Got differ in a value, such as "$.total"; empty if they are no
-	// JSON values, or whole ones.
+	// Place is where two values differ, such as "$.total"; empty if Wanted and Got are the whole
+	// values, or not values of the call.
 	Place string
 	// Wanted and Got are JSON; nil for nothing.
 	Wanted, Got json.RawMessage

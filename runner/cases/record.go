@@ -21,7 +21,7 @@ import (
 )
 
 // Head says which calls a record keeps. It is the head line of the record, under
-// [lines.HeadKey], and stands again where Files changes.
+// [lines.HeadKey], and is repeated where Files changes.
 type Head struct {
 	Plugin string   `json:"plugin"`          // its name
 	Hook   string   `json:"hook,omitempty"`  // of all lines; empty: each has its own

@@ -26,9 +26,8 @@ const maxItems = 64 << 20
 // Options say how cases run. Start is needed.
 type Options struct {
 	Isolate Isolation
-	// Start starts the plugin in a fresh process, for files that run one after the other. A
-	// plugin with the method Replace, as a pool has it, gets fresh processes by that. Another
-	// one is used as it is.
+	// Start starts the plugin in a fresh process, for files that run one after the other. If the
+	// plugin has the method Replace of a pool, Run gets fresh processes by it, else none.
 	Start func(ctx context.Context) (hook.Plugin, error)
 	// Jobs is how many files run at a time, at least 1.
 	Jobs int
@@ -80,13 +79,13 @@ func (r *Result) Flaky() bool { return r.Status == Passed && r.Attempts > 1 }
 type FileResult struct {
 	*File
 	Results []*Result
-	// Note says what the file did or did not meet of the file before it; empty if that left
-	// nothing to meet.
+	// Note says whether the process of the file is the one that the file before it left crashed,
+	// hung or unhealthy; empty if that left none.
 	Note string
 	Took time.Duration
 }
 
-// Summary says what isolation cost: how often a process was replaced, and how long that took.
+// Summary is the cost of isolation: how often a process was replaced, and how long that took.
 type Summary struct {
 	Replaced int
 	Cost     time.Duration
@@ -150,7 +149,8 @@ func (r *running) isOver() bool {
 	return true
 }
 
-// report reports something about a file in its turn. If last is set, that is all of the file.
+// report calls do when all earlier files are reported. If last is set, it is the last report of the
+// file.
 func (r *running) report(file int, last bool, do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

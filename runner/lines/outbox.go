@@ -144,8 +144,7 @@ func (o *outbox) takeFirst(n int) []*task {
 }
 
 // release ends the use of tasks that were taken, of which only the first so many were called.
-// The others wait again, in the order of their lines: the answers behind a task are held until
-// it is answered.
+// The others wait again.
 func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,14 +14,14 @@ import (
 const keptSize = 16 << 20
 
 // Record keeps the answers of calls, so that another run does not make these calls again. Its
-// methods may be called at once, each of them by one goroutine; Append by several.
+// methods are called at the same time, but only Append by several goroutines.
 type Record interface {
 	// Find returns which occurrence of a call this is, from 1, and the answer of that
 	// occurrence, nil if it has none or failed.
 	Find(c Call) (occurrence int, kept *Answer, err error)
-	// Append appends the lines that keep an answer to dst.
+	// Append appends the lines that keep an answer to dst, for Write.
 	Append(dst []byte, c Call, occurrence int, a *Answer) []byte
-	// Write writes such lines.
+	// Write writes lines.
 	Write(lines []byte) (int, error)
 }
 
@@ -42,8 +42,7 @@ func (e *RecordError) Error() string { return "the record: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// findKept looks for the answer of a line in the record. It returns false if the line must be
-// called, or no more lines are read.
+// findKept returns the answer of a line from the record, nil if it has none.
 func (e *Engine) findKept(t *task) (*Answer, error) {
 	if e.o.Record == nil || t.bad != nil {
 		return nil, nil
@@ -57,7 +56,7 @@ func (e *Engine) findKept(t *task) (*Answer, error) {
 	return kept, nil
 }
 
-// keepItem holds an item until the stream has ended. The stream may have had too many.
+// keepItem holds an item for the record until the stream has ended, unless it is too long.
 func (e *Engine) keepItem(t *task, item hook.Item) {
 	if e.o.Record == nil || t.tooLong {
 		return
@@ -70,7 +69,8 @@ func (e *Engine) keepItem(t *task, item hook.Item) {
 	t.items = append(t.items, item)
 }
 
-// finish answers a line whose items are written. A line that cannot be called is not recorded.
+// finish answers a line whose items are written, and records the answer. It does not record a line
+// that cannot be called.
 func (e *Engine) finish(ctx context.Context, t *task, a *Answer, last func(dst []byte) []byte) {
 	if e.o.Record != nil && t.bad == nil && (!t.tooLong || a.Error != nil) {
 		a.Items = t.items
@@ -88,9 +88,9 @@ func (e *Engine) appendKept(dst []byte, t *task, a *Answer) []byte {
 	return e.appendResult(dst, t, a)
 }
 
-// writeRecord writes what waits for the record, and fails the output if it cannot: no answer is
-// printed that is not recorded. After that it writes no more, since the last line may lack its
-// end. Held: mu, except while it writes.
+// writeRecord writes the lines for the record. An error fails the output, since every printed answer
+// must be recorded, and ends the writing, since the last line may lack its end. Held: mu, except while
+// it writes.
 func (o *outbox) writeRecord(record Record) error {
 	lines, failed := o.records, (*RecordError)(nil)
 	if o.records = nil; len(lines) == 0 || errors.As(o.err, &failed) {

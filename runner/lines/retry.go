@@ -19,8 +19,8 @@ func (e *Engine) shouldRetry(t *task, err *hook.Error) bool {
 	return t.made <= e.o.Retries && slices.Contains(e.o.RetryOn, err.Kind) && !t.begun && !e.isGivenUp()
 }
 
-// retry lets a call be made again after a delay. Other lines are called meanwhile. If no more lines are
-// called, it answers the line with err.
+// retry queues a call again after a delay. Meanwhile other lines are called. If no more lines are
+// called, retry answers the line with err.
 func (e *Engine) retry(ctx context.Context, t *task, err *hook.Error) {
 	delay := time.NewTimer(min(firstDelay<<min(t.made-1, 10), longestDelay))
 	defer delay.Stop()
@@ -44,7 +44,7 @@ func (o *outbox) delay(t *task) bool {
 	return !o.dropped
 }
 
-// again lets a delayed task be called. It returns false if no more tasks are called.
+// again queues a delayed task. It returns false if no more tasks are called.
 func (o *outbox) again(t *task) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,8 +69,8 @@ func (o *outbox) removeDelayed(t *task) {
 	o.changed.Broadcast()
 }
 
-// enqueue lets a task be called, before those of later lines: the answers behind it are held until it is
-// answered. Held: mu.
+// enqueue queues a task before those of later lines, whose answers are held until it is answered.
+// Held: mu.
 func (o *outbox) enqueue(t *task) {
 	i, _ := slices.BinarySearchFunc(o.waiting, t.line, func(w *task, line int) int { return w.line - line })
 	o.waiting = slices.Insert(o.waiting, i, t)
