@@ -14,11 +14,10 @@ import (
 func (f *program) callLines(ctx context.Context, word string, start startOptions, o *linesOptions, errorField string) error {
 	var p *plugin
 	var notes []string
-	err := f.withCallee(ctx, word, start, nil, func(found *plugin) (bool, error) {
+	err := f.withCallee(ctx, word, start, nil, func(found *plugin) (_ bool, err error) {
 		defer f.streams.Waiting("waiting for " + word)()
 		p = found
-		_, ready, err := p.client.Ready(ctx)
-		notes = ready
+		_, notes, err = p.client.Ready(ctx)
 		return true, p.failed(err)
 	})
 	if err != nil {

@@ -223,9 +223,7 @@ func (t *testRun) caseDone(r *cases.Result) {
 	if r.Status == cases.Failed {
 		t.failed.Add(1)
 	}
-	if do := t.printer.Case(r, t.plugin.shown()); do != nil {
-		t.print(do)
-	}
+	t.print(t.printer.Case(r, t.plugin.shown()))
 }
 
 // fileEnded reports a file, and updates it.
@@ -236,10 +234,10 @@ func (t *testRun) fileEnded(r *cases.FileResult) {
 	t.print(func() error { return t.printer.File(r) })
 }
 
-// print prints a part of the report. After an error nothing more is printed, and no further case
-// runs, unless the reader is gone: the exit code counts then.
+// print prints a part of the report; do may be nil. After an error nothing more is printed, and no
+// further case runs, unless the reader is gone: the exit code counts then.
 func (t *testRun) print(do func() error) {
-	if t.unprinted != nil {
+	if do == nil || t.unprinted != nil {
 		return
 	}
 	if t.unprinted = t.write(t.signals.kill, do); t.unprinted != nil && !errors.Is(t.unprinted, errQuiet) {
