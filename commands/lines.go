@@ -119,8 +119,8 @@ func (f *program) readNamed(ctx context.Context, words []string) ([]schema.Word,
 	return parsed, err
 }
 
-// checkWords checks the names of the words for all calls, and what a line as text is, before a
-// line is read.
+// checkWords checks the names of the words, and sets the field that a line as text is, before a line
+// is read.
 func checkWords(ctx context.Context, k hook.Plugin, o *linesOptions) error {
 	isText := o.Items == lines.Text && o.Hook != ""
 	if len(o.Words) == 0 && !isText {
@@ -132,7 +132,7 @@ func checkWords(ctx context.Context, k hook.Plugin, o *linesOptions) error {
 	}
 	h := found.Hooks[0]
 	if err = h.CheckNames(o.Words); err == nil && isText {
-		o.Field, err = h.SoleField(o.Words)
+		o.Field, err = h.RemainingField(o.Words)
 	}
 	if err != nil {
 		e := hook.NewError(hook.Request, err)

@@ -69,9 +69,9 @@ type Series struct {
 	Limit time.Duration
 	// Answered receives the outcome of the first of Calls as soon as it is known.
 	Answered func(Result, *Error)
-	// More returns up to n further calls, as many as there are now; nil if there are never
-	// any. CallSeries calls it before the last of Calls is answered, so that the instance
-	// never waits for the next ones.
+	// More returns up to n further calls, as many as are ready; a nil More has none. CallSeries
+	// calls it before the last of Calls is answered, so that the instance never waits for the
+	// next ones.
 	More func(n int) []Call
 }
 

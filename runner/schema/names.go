@@ -18,14 +18,14 @@ func (h Hook) Param(name string) (Param, bool) {
 	return h.Params[at], true
 }
 
-// IsFlag reports, for [Decide], whether a parameter has a name, and whether it is a bool.
+// IsFlag reports whether a parameter has the name, and whether it is a bool, for [Decide].
 func (h Hook) IsFlag(name string) (known, is bool) {
 	p, known := h.Param(name)
 	return known, p.IsFlag()
 }
 
-// CheckNames returns the error for the first name that no parameter of the hook has. It does not
-// look at values, nor at fields of messages.
+// CheckNames returns an error for the first word whose name no parameter of the hook has. It does not
+// check values, nor the fields of messages.
 func (h Hook) CheckNames(words []Word) error {
 	decided, err := Decide(words, h.IsFlag)
 	if err != nil || slices.ContainsFunc(h.Params, func(p Param) bool { return p.Kind == VarNames }) {
@@ -74,9 +74,9 @@ func (h Hook) checkName(w Word) error {
 	return e
 }
 
-// SoleField returns the only field of a method's request that the words do not give, or nothing for
-// a function, whose parameters have positions.
-func (h Hook) SoleField(words []Word) (string, error) {
+// RemainingField returns the only field of a method's request that the words do not give. For a
+// function, whose parameters have positions, it returns "".
+func (h Hook) RemainingField(words []Word) (string, error) {
 	var left []string
 	for _, p := range h.Params {
 		given := func(w Word) bool {
@@ -98,7 +98,7 @@ func (h Hook) SoleField(words []Word) (string, error) {
 	return "", e
 }
 
-// sameField reports whether a name may be the JSON name of a field, or has dashes for underscores.
+// sameField reports whether a name may mean a field: by its JSON name, or with dashes for underscores.
 func sameField(field, name string) bool {
 	plain := strings.NewReplacer("_", "", "-", "")
 	return strings.EqualFold(plain.Replace(field), plain.Replace(name))

@@ -37,7 +37,7 @@ func TestCheckNames(t *testing.T) {
 	}
 }
 
-func TestSoleField(t *testing.T) {
+func TestRemainingField(t *testing.T) {
 	pair := Hook{Name: "KV/Put", Params: []Param{{Name: "key"}, {Name: "value"}}}
 	for _, c := range []struct {
 		hook        Hook
@@ -52,7 +52,7 @@ func TestSoleField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.hook.SoleField(words)
+		got, err := c.hook.RemainingField(words)
 		if err != nil {
 			got = err.Error()
 		}
