@@ -98,11 +98,7 @@ func (o *outbox) take(n int) []*task {
 		}
 		o.changed.Wait()
 	}
-	n = min(n, len(o.waiting))
-	if bad := o.firstBad(n); bad >= 0 {
-		n = max(bad, 1)
-	}
-	taken := o.takeFirst(n)
+	taken := o.takeFirst(max(1, o.callable(n)))
 	o.taken = append(o.taken, taken)
 	o.counts.Running++
 	return taken
@@ -113,13 +109,7 @@ func (o *outbox) take(n int) []*task {
 func (o *outbox) takeMore(taken []*task, called, n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if n = min(n, len(o.waiting)); o.held >= holdSize {
-		n = 0
-	}
-	if bad := o.firstBad(n); bad >= 0 {
-		n = bad
-	}
-	if n == 0 {
+	if n = o.callable(n); n == 0 || o.held >= holdSize {
 		return nil
 	}
 	i := slices.IndexFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
@@ -127,9 +117,14 @@ func (o *outbox) takeMore(taken []*task, called, n int) []*task {
 	return o.taken[i]
 }
 
-// firstBad returns the first of the n waiting tasks that cannot be called, -1 if all can. Held: mu.
-func (o *outbox) firstBad(n int) int {
-	return slices.IndexFunc(o.waiting[:n], func(t *task) bool { return t.bad != nil })
+// callable returns how many of the first n waiting tasks come before one that cannot be called. Held:
+// mu.
+func (o *outbox) callable(n int) int {
+	waiting := o.waiting[:min(n, len(o.waiting))]
+	if bad := slices.IndexFunc(waiting, func(t *task) bool { return t.bad != nil }); bad >= 0 {
+		return bad
+	}
+	return len(waiting)
 }
 
 // takeFirst removes the first n waiting tasks. Held: mu.
