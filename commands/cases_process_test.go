@@ -33,9 +33,9 @@ func TestCasesSignals(t *testing.T) {
 		code    int
 		want    string // the last line
 	}{
-		"interrupt": {[]syscall.Signal{syscall.SIGINT}, 130, "failed: 1 passed, 3 not run in "},
-		"terminate": {[]syscall.Signal{syscall.SIGTERM}, 143, "failed: 1 passed, 3 not run in "},
-		"twice":     {[]syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, 130, "failed: 4 not run in "},
+		"interrupt": {[]syscall.Signal{syscall.SIGINT}, 130, "incomplete: 1 passed, 3 not run in "},
+		"terminate": {[]syscall.Signal{syscall.SIGTERM}, 143, "incomplete: 1 passed, 3 not run in "},
+		"twice":     {[]syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, 130, "incomplete: 4 not run in "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

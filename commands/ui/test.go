@@ -260,9 +260,12 @@ func (p *TestPrinter) Finish(sum cases.Summary) error {
 		text = ""
 	}
 	word, color := "passed: ", Green
-	if p.all[cases.Failed]+p.all[cases.NotRun] > 0 {
+	switch {
+	case p.all[cases.Failed] > 0:
 		word, color = "failed: ", Red
-	} else if p.s.Quiet {
+	case p.all[cases.NotRun] > 0:
+		word, color = "incomplete: ", Red
+	case p.s.Quiet:
 		return nil
 	}
 	return p.print(text + Paint(color, word) + statusCounts(p.all) + " in " + schema.Span(took) + "\n")
