@@ -22,7 +22,7 @@ func hooksOf(cmd command, plugin, hookName string) []schema.Hook {
 		id, _ = service.Find(ctx, plugin) // else it is a path
 	}
 	if c, err := daemon.Open(ctx, id.Name); err == nil {
-		found, _ := c.Hooks(ctx, hookName)
+		found, _ := c.Hooks(ctx, schema.Query{Hook: hookName})
 		return found.Hooks
 	}
 	cfg := *cmd.config

@@ -18,15 +18,17 @@ import (
 
 func hooksCommand(f *program) command {
 	var template string
+	var input bool
 	var cfg runner.Config
 	var at addressOptions
 	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags(&cfg.GRPC)
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
+	schemaFlag := switchFlag(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
 	return command{names: allWords, config: &cfg, Command: &cli.Command{
 		Name:      "hooks",
 		Usage:     "list the hooks of a plugin, or explain one",
 		ArgsUsage: "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
-		Flags:     slices.Concat([]cli.Flag{templateFlag}, ofAddress, ofPlugin, f.opts.flags()),
+		Flags:     slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, messageFlags...)
 			if err != nil {
@@ -47,15 +49,17 @@ func hooksCommand(f *program) command {
 				return atMost(words, most)
 			case len(words) == 2 && words[1] == "":
 				return usage("HOOK is empty")
+			case input && template != "":
+				return usage("--schema and --template cannot be combined")
 			}
-			name := cmp.Or(template, append(words, "")[1])
+			show := shownHooks{Query: schema.Query{Hook: cmp.Or(template, append(words, "")[1]), Input: input}, template: template != ""}
 			if given {
 				server, p, err := f.connectAddress(c.Context, &at, cfg)
 				if err != nil {
 					return err
 				}
 				defer server.Close()
-				return p.failed(p.showHooks(c.Context, server, name, template != "", []string{"call", "--address", at.address}, ofAddress[1:], ofPlugin))
+				return p.failed(p.showHooks(c.Context, server, show, []string{"call", "--address", at.address}, ofAddress[1:], ofPlugin))
 			}
 			if err := openConfig(&cfg, words[0]); err != nil {
 				return err
@@ -69,30 +73,38 @@ func hooksCommand(f *program) command {
 			if p.client != nil {
 				example[0] = "call"
 			}
-			return p.failed(p.showHooks(c.Context, p.running(), name, template != "", example, ofPlugin))
+			return p.failed(p.showHooks(c.Context, p.running(), show, example, ofPlugin))
 		},
 	}}
 }
 
 // describer is a plugin or a server.
 type describer interface {
-	Hooks(ctx context.Context, name string) (schema.Schema, error)
+	Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
 }
 
-// showHooks lists the hooks of a plugin, explains the hook with a name, or prints its template.
+// shownHooks says what hooks prints.
+type shownHooks struct {
+	schema.Query
+	template bool // of the hook
+}
+
+// showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
 // The example call begins with words and has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, from describer, name string, template bool, words []string, flags ...[]cli.Flag) error {
+func (p *plugin) showHooks(ctx context.Context, from describer, show shownHooks, words []string, flags ...[]cli.Flag) error {
 	f := p.f
 	stop := f.streams.Waiting("waiting for " + p.path)
-	sch, err := from.Hooks(ctx, name)
+	sch, err := from.Hooks(ctx, show.Query)
 	stop()
 	switch {
 	case err != nil:
 		return err
-	case name == "":
+	case show.Input && !f.opts.json:
+		return f.inputs(ctx, sch, show.Hook)
+	case show.Hook == "":
 		return p.hooks(ctx, sch)
-	case template:
-		return f.template(ctx, sch.Hooks[0], name)
+	case show.template:
+		return f.template(ctx, sch.Hooks[0], show.Hook)
 	}
 	typed := slices.DeleteFunc(slices.Concat(flags...), func(flag cli.Flag) bool { return !valueOf(flag).typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
@@ -133,4 +145,30 @@ func (f *program) template(ctx context.Context, h schema.Hook, name string) erro
 		return hook.NewError(hook.Internal, fmt.Errorf("the template of %s: %w", name, err))
 	}
 	return f.write(ctx, func() error { return f.streams.Template(text.Bytes(), name, f.opts.json) })
+}
+
+// inputs prints the JSON Schema of a hook's arguments, or an object of those of all hooks.
+func (f *program) inputs(ctx context.Context, sch schema.Schema, name string) error {
+	text := []byte{'{'}
+	for i, h := range sch.Hooks {
+		if h.Input == nil { // an older pyplug keeps the plugin
+			return hook.NewError(hook.Unavailable, fmt.Errorf("%s has no JSON Schema", h.Name))
+		}
+		if name != "" {
+			text = h.Input
+			break
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(schema.AppendQuote(text, h.Name), ':'), h.Input...)
+	}
+	if name == "" {
+		text = append(text, '}')
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", "  "); err != nil {
+		return hook.NewError(hook.Internal, fmt.Errorf("the JSON Schema: %w", err))
+	}
+	return f.write(ctx, func() error { return f.streams.Template(indented.Bytes(), name, false) })
 }

@@ -126,7 +126,7 @@ func checkWords(ctx context.Context, k hook.Plugin, o *linesOptions) error {
 	if len(o.Words) == 0 && !isText {
 		return nil
 	}
-	found, err := k.Hooks(ctx, o.Hook)
+	found, err := k.Hooks(ctx, schema.Query{Hook: o.Hook})
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, e
 		return f.interrupted(context.Cause(ctx), c, err)
 	case errors.Is(err, lines.ErrGaveUp):
 		f.streams.Note(uncalled(c.Last))
-		_, err := k.Hooks(ctx, "") // which it does not do any more, and says why
+		_, err := k.Hooks(ctx, schema.Query{}) // which it does not do any more, and says why
 		if err == nil {
 			err = hook.NewError(hook.Unavailable, errors.New("gave up"))
 		}

@@ -338,7 +338,7 @@ func (t *testRun) preflight(ctx context.Context) error {
 			}
 			known[c.Hook()] = true
 			ctx, cancel := hook.WithLimit(ctx, t.o.Timeout)
-			_, err := t.ready.Hooks(ctx, c.Hook())
+			_, err := t.ready.Hooks(ctx, schema.Query{Hook: c.Hook()})
 			cancel()
 			if e := hook.AsError(err); e != nil {
 				at := *e

@@ -17,6 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // served is the configuration of one of testdata's gRPC plugins.
@@ -74,7 +75,7 @@ func TestKeepGRPC(t *testing.T) {
 	if err := json.Unmarshal(st.Attach, &at); err != nil || at.Pid != st.PID || !at.Test || at.Protocol != "grpc" || at.ProtocolVersion != 1 || at.Addr.String == "" {
 		t.Errorf("got %+v, %v", at, err)
 	}
-	if one, err := k.Hooks(t.Context(), "Echo"); err != nil || !strings.Contains(string(one.Hooks[0].Template), "text") {
+	if one, err := k.Hooks(t.Context(), schema.Query{Hook: "Echo"}); err != nil || !strings.Contains(string(one.Hooks[0].Template), "text") {
 		t.Errorf("got %+v, %v", one, err)
 	}
 }

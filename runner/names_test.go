@@ -40,7 +40,7 @@ func TestHookNames(t *testing.T) {
 			if got := hookNames(runner.SourceHooks(t.Context(), cfg)); !slices.Equal(got, want) {
 				t.Errorf("the source shows %q, want %q", got, want)
 			}
-			sch, err := keep(t, cfg).Hooks(t.Context(), "")
+			sch, err := keep(t, cfg).Hooks(t.Context(), schema.Query{})
 			if got := hookNames(sch.Hooks); err != nil || !slices.Equal(got, want) {
 				t.Errorf("the worker has %q, %v, want %q", got, err, want)
 			}

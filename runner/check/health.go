@@ -110,7 +110,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	}
 	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
-	sch, err := c.s.inst.Describe(within, "")
+	sch, err := c.s.inst.Describe(within, schema.Query{})
 	if err != nil {
 		return failed(c.unwell(err))
 	}

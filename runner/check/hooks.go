@@ -23,7 +23,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	}
 	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
-	sch, err := c.s.inst.Describe(within, "")
+	sch, err := c.s.inst.Describe(within, schema.Query{})
 	if err != nil {
 		return failed(c.undescribed(err))
 	}

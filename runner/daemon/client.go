@@ -109,13 +109,17 @@ func (c *Client) Call(ctx context.Context, call hook.Call) (hook.Result, error) 
 	return x.result(r, call.Emit)
 }
 
-// Hooks describes the hooks.
-func (c *Client) Hooks(ctx context.Context, name string) (s schema.Schema, err error) {
+// Hooks describes the hooks, or one of them.
+func (c *Client) Hooks(ctx context.Context, q schema.Query) (s schema.Schema, err error) {
 	target := "/hooks"
-	if name != "" {
-		target += "/" + url.PathEscape(name)
+	if q.Hook != "" {
+		target += "/" + url.PathEscape(q.Hook)
 	}
-	return s, c.ask(ctx, "GET", target, nil, &s)
+	var query url.Values
+	if q.Input {
+		query = url.Values{"input": {"1"}}
+	}
+	return s, c.ask(ctx, "GET", target, query, &s)
 }
 
 // Health asks once whether the plugin is healthy.

@@ -198,10 +198,10 @@ func TestRequests(t *testing.T) {
 	f := newFake()
 	start(t, f, Options{Notes: func() []string { return []string{"changed"} }})
 	c := open(t)
-	if s, err := c.Hooks(ctx0, ""); err != nil || s.Hooks[0].Name != "echo" {
+	if s, err := c.Hooks(ctx0, schema.Query{}); err != nil || s.Hooks[0].Name != "echo" {
 		t.Errorf("hooks %+v, %v", s, err)
 	}
-	if s, err := c.Hooks(ctx0, "a/b"); err != nil || s.Hooks[0].Name != "echoa/b" {
+	if s, err := c.Hooks(ctx0, schema.Query{Hook: "a/b"}); err != nil || s.Hooks[0].Name != "echoa/b" {
 		t.Errorf("one hook %+v, %v", s, err)
 	}
 	want, _ := f.Status(ctx0)

@@ -200,7 +200,7 @@ func (s *Server) withPlugin(serve func(ctx context.Context, p hook.Plugin, w htt
 }
 
 func serveHooks(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
-	found, err := p.Hooks(ctx, r.PathValue("hook"))
+	found, err := p.Hooks(ctx, schema.Query{Hook: r.PathValue("hook"), Input: r.URL.Query().Get("input") != ""})
 	if err == nil {
 		writeJSON(w, http.StatusOK, found)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // hung is a daemon that accepts connections and answers nothing.
@@ -53,7 +54,7 @@ func TestHung(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"call":     func() error { _, err := c.Call(ctx0, hook.Call{Hook: "echo"}); return err },
 		"big call": func() error { _, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: big}); return err },
-		"hooks":    func() error { _, err := c.Hooks(ctx0, ""); return err },
+		"hooks":    func() error { _, err := c.Hooks(ctx0, schema.Query{}); return err },
 		"restart":  func() error { return c.Restart(ctx0, "") },
 		"ready":    func() error { _, _, err := c.Ready(ctx0); return err },
 	} {

@@ -103,8 +103,8 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return do(ctx, c)
 }
 
-func (f *fake) Hooks(_ context.Context, name string) (schema.Schema, error) {
-	return schema.Schema{Hooks: []schema.Hook{{Name: "echo" + name, Params: []schema.Param{{Name: "text", Required: true, Kind: schema.Ordinary}}}}}, nil
+func (f *fake) Hooks(_ context.Context, q schema.Query) (schema.Schema, error) {
+	return schema.Schema{Hooks: []schema.Hook{{Name: "echo" + q.Hook, Params: []schema.Param{{Name: "text", Required: true, Kind: schema.Ordinary}}}}}, nil
 }
 
 func (f *fake) Health(context.Context) error { return f.health }

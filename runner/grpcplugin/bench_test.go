@@ -8,6 +8,7 @@ import (
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // BenchmarkOneShot is a start, a call and a stop: how much longer they take than
@@ -51,7 +52,7 @@ func oneShot(b *testing.B, cfg grpcplugin.Config, took map[string][]time.Duratio
 	e := inst.Evidence()
 	took["handshake"] = append(took["handshake"], e.Handshake)
 	note("ready", e.Handshake)
-	if _, err := inst.Describe(b.Context(), "Echo"); err != nil { // describes the methods
+	if _, err := inst.Describe(b.Context(), schema.Query{Hook: "Echo"}); err != nil { // describes the methods
 		b.Fatal(err)
 	}
 	note("describe", 0)

@@ -213,18 +213,28 @@ func (i *Instance) unserved(ctx context.Context, set *protoschema.Descriptors) (
 }
 
 // Describe lists the plugin's methods, without the methods that every plugin has for its
-// host. If name is not empty, it describes only that method, in detail.
-func (i *Instance) Describe(ctx context.Context, name string) (schema.Schema, error) {
-	if name != "" {
-		m, herr := i.hook(ctx, name)
+// host, or describes one of them in detail.
+func (i *Instance) Describe(ctx context.Context, q schema.Query) (schema.Schema, error) {
+	if q.Hook != "" {
+		m, herr := i.hook(ctx, q.Hook)
 		if herr != nil {
 			return schema.Schema{}, herr
 		}
-		return schema.Schema{Hooks: []schema.Hook{m.Details()}}, nil
+		h := m.Details()
+		if q.Input {
+			m.AddInput(&h)
+		}
+		return schema.Schema{Hooks: []schema.Hook{h}}, nil
 	}
 	set, herr := i.hooks(ctx)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
-	return set.Schema(), nil
+	s := set.Schema()
+	for n, m := range set.Methods() {
+		if q.Input {
+			m.AddInput(&s.Hooks[n])
+		}
+	}
+	return s, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
@@ -68,7 +69,7 @@ func TestTooLarge(t *testing.T) {
 func TestReflectionV1(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := started(t, fake(t, "reflection v1 only", ""))
-	if s, err := inst.Describe(t.Context(), ""); err != nil || len(s.Hooks) == 0 {
+	if s, err := inst.Describe(t.Context(), schema.Query{}); err != nil || len(s.Hooks) == 0 {
 		t.Errorf("got %+v, %v", s, err)
 	}
 }
@@ -138,7 +139,7 @@ func TestExtra(t *testing.T) {
 				}
 			}
 			inst := started(t, cfg)
-			s, err := inst.Describe(t.Context(), "")
+			s, err := inst.Describe(t.Context(), schema.Query{})
 			if test.disagree != nil {
 				e := want(t, err, hook.Request, "disagree about zoo.Text")
 				if e.Reason != protoschema.Disagree || len(e.Hints) != 2 || !contains(e.Error(), test.disagree...) {
@@ -162,7 +163,7 @@ func TestExtra(t *testing.T) {
 				if slices.Contains(names, name) {
 					t.Errorf("got %q, want %s not in it", names, name)
 				}
-				if _, err := inst.Describe(t.Context(), "zoo.Mine/Echo"); err != nil {
+				if _, err := inst.Describe(t.Context(), schema.Query{Hook: "zoo.Mine/Echo"}); err != nil {
 					t.Errorf("by its full name: %v", err)
 				}
 			}
@@ -189,10 +190,10 @@ func TestSourcesAhead(t *testing.T) {
 	<-asked
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := inst.Describe(ctx, "")
+	_, err := inst.Describe(ctx, schema.Query{})
 	want(t, err, hook.Canceled, "")
 	close(answer)
-	if _, err := inst.Describe(t.Context(), ""); err != nil {
+	if _, err := inst.Describe(t.Context(), schema.Query{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // want wants an *Error of a kind.
@@ -106,7 +107,7 @@ func TestPythonDescribe(t *testing.T) {
 				cfg.Sources = nil
 			}
 			inst := started(t, cfg)
-			s, err := inst.Describe(t.Context(), "")
+			s, err := inst.Describe(t.Context(), schema.Query{})
 			if err != nil {
 				t.Fatal(err)
 			}

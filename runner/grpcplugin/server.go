@@ -65,9 +65,9 @@ func (s *Server) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return s.instance.Call(ctx, c)
 }
 
-// Hooks lists the methods. If name is not empty, it describes only that one, in detail.
-func (s *Server) Hooks(ctx context.Context, name string) (schema.Schema, error) {
-	return s.instance.Describe(ctx, name)
+// Hooks describes the methods, or one of them.
+func (s *Server) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
+	return s.instance.Describe(ctx, q)
 }
 
 // Health asks the server whether it is healthy. See [Instance.Health].

@@ -18,6 +18,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The methods that a plugin may have for its host.
@@ -209,7 +210,7 @@ func TestDescribeDying(t *testing.T) {
 	cfg := fake(t, "odd", "leave")
 	cfg.Python = true // go-plugin opens no streams on it
 	cfg.Sources = zoo(t).Sources
-	s, err := started(t, cfg).Describe(t.Context(), "")
+	s, err := started(t, cfg).Describe(t.Context(), schema.Query{})
 	if e := want(t, err, hook.Crash, ""); e.Exit == nil || e.Exit.Code != 3 {
 		t.Errorf("exit %+v of %v, described %+v", e.Exit, e, s)
 	}

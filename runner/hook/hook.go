@@ -23,9 +23,8 @@ type Caller interface {
 type Plugin interface {
 	// Call calls one hook. The deadline of ctx includes the wait for a worker.
 	Caller
-	// Hooks lists the hooks. If name is not empty, it describes only that one, in
-	// detail.
-	Hooks(ctx context.Context, name string) (schema.Schema, error)
+	// Hooks describes the hooks, or one of them.
+	Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
 	// Health probes the plugin once. It returns nil if the plugin is healthy, and
 	// an error of kind [Unhealthy] if the plugin reports that it is not.
 	Health(ctx context.Context) error
@@ -154,9 +153,8 @@ type Launcher interface {
 // Instance is one live plugin process, from its handshake to its exit.
 type Instance interface {
 	SeriesCaller
-	// Describe lists the hooks. If name is not empty, it describes only that one, in
-	// detail.
-	Describe(ctx context.Context, name string) (schema.Schema, error)
+	// Describe describes the hooks, or one of them.
+	Describe(ctx context.Context, q schema.Query) (schema.Schema, error)
 	// Probe checks the health of the plugin. It returns nil if the plugin is
 	// healthy, an error of kind [Unhealthy] if the plugin reports that it is not,
 	// or an error as from a call.

@@ -137,9 +137,9 @@ func (f *fake) Stop(ctx context.Context) error {
 
 func (f *fake) Crash() error { f.end(hook.Exit{Signal: "SIGKILL", Code: -1}); return nil }
 
-func (f *fake) Describe(_ context.Context, name string) (schema.Schema, error) {
-	if name != "" {
-		return schema.Schema{}, hook.NewError(hook.Request, &schema.NoHookError{Hook: name})
+func (f *fake) Describe(_ context.Context, q schema.Query) (schema.Schema, error) {
+	if q.Hook != "" {
+		return schema.Schema{}, hook.NewError(hook.Request, &schema.NoHookError{Hook: q.Hook})
 	}
 	return schema.Schema{Hooks: []schema.Hook{{Name: fmt.Sprint("hook", f.pid)}}}, nil
 }

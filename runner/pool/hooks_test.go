@@ -6,13 +6,14 @@ import (
 	"testing/synctest"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func TestHooks(t *testing.T) {
 	var version atomic.Int64
 	bubble(t, Options{Policy: always, Version: func() int { return int(version.Load()) }}, nil, func(w *world) {
 		hooks := func() string {
-			s, err := w.Hooks(w.t.Context(), "")
+			s, err := w.Hooks(w.t.Context(), schema.Query{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -28,7 +29,7 @@ func TestHooks(t *testing.T) {
 		if d := took(func() { _ = hooks() }); d != 0 { // of the same files: a busy worker is not asked
 			t.Errorf("took %v", d)
 		}
-		if _, err := w.Hooks(w.t.Context(), "nosuch"); hook.AsError(err).Reason != "no-hook" {
+		if _, err := w.Hooks(w.t.Context(), schema.Query{Hook: "nosuch"}); hook.AsError(err).Reason != "no-hook" {
 			t.Errorf("got %v", err)
 		}
 		if err := w.Restart(w.t.Context(), ""); err != nil {

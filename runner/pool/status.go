@@ -148,44 +148,43 @@ func (p *Pool) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// description has the schemas that instances of one version returned, by the name of the
-// hook. The schema of all hooks has the name "".
+// description has the schemas that instances of one version returned, by query.
 type description struct {
 	by    *instance // nil: nobody
-	hooks map[string]schema.Schema
+	hooks map[schema.Query]schema.Schema
 }
 
-// Hooks lists the hooks; with a name it describes that one in detail. It returns a known
-// description at once. Otherwise it waits for a worker as a call does.
-func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
-	if sch, ok := p.described(name); ok {
+// Hooks describes the hooks, or one of them. It returns a known description at once.
+// Otherwise it waits for a worker as a call does.
+func (p *Pool) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
+	if sch, ok := p.described(q); ok {
 		return sch, nil
 	}
-	i, herr := p.acquire(ctx, name, false)
+	i, herr := p.acquire(ctx, q.Hook, false)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
 	defer p.finishUncounted(i)
-	sch, err := i.Describe(ctx, name)
+	sch, err := i.Describe(ctx, q)
 	if err != nil {
 		return sch, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d := p.description; d.by == nil || d.by.version != i.version {
-		p.description = description{by: i, hooks: map[string]schema.Schema{}}
+		p.description = description{by: i, hooks: map[schema.Query]schema.Schema{}}
 	}
-	p.description.hooks[name] = sch
+	p.description.hooks[q] = sch
 	return sch, nil
 }
 
-// described returns the known description of a hook, or of all.
-func (p *Pool) described(name string) (sch schema.Schema, ok bool) {
+// described returns the known answer to a query.
+func (p *Pool) described(q schema.Query) (sch schema.Schema, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, w := range p.workers {
 		if d := p.description; d.by != nil && w.serving != nil && w.serving.version == d.by.version {
-			sch, ok = d.hooks[name]
+			sch, ok = d.hooks[q]
 			return sch, ok
 		}
 	}

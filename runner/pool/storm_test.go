@@ -12,6 +12,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // TestStorm calls, crashes, kills, restarts and gives up at random, with real threads.
@@ -73,7 +74,7 @@ func storm(t *testing.T, p *Pool, l *fakeLauncher, value string) {
 	case 5:
 		_, _ = p.Status(ctx)
 		_ = p.Health(ctx)
-		_, _ = p.Hooks(ctx, "")
+		_, _ = p.Hooks(ctx, schema.Query{})
 	case 6:
 		name = "fail"
 	}

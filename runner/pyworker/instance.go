@@ -137,13 +137,16 @@ func (w *instance) isCondemned() bool {
 	return w.condemned
 }
 
-// Describe lists the hooks. With a name it describes that one in detail.
-func (w *instance) Describe(ctx context.Context, name string) (s schema.Schema, err error) {
+// Describe describes the hooks, or one of them.
+func (w *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schema, err error) {
+	c := newCall(q.Hook)
 	which := []byte("null")
-	if name != "" {
-		which = schema.Quote(name)
+	if q.Hook != "" {
+		which = schema.Quote(q.Hook)
 	}
-	c := newCall(name)
+	if q.Input {
+		which = fmt.Appendf(nil, "[%s]", which)
+	}
 	c.frame = append(c.frame, which...)
 	f, failed := w.ask(ctx, frameDescribe, c)
 	if failed != nil {

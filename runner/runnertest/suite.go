@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Suite is the conformance suite. Every field is needed.
@@ -284,7 +285,7 @@ func (s Suite) stopDuringCall(t *testing.T, inst hook.Instance) {
 }
 
 func (s Suite) describe(t *testing.T, inst hook.Instance) {
-	sch, err := inst.Describe(within(t), "")
+	sch, err := inst.Describe(within(t), schema.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,20 @@ type Schema struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// Query says which hooks to describe, and how.
+type Query struct {
+	// Hook is the one to describe in detail; empty means all, in short.
+	Hook string
+	// Input asks for the JSON Schema of the arguments and the whole documentation, too.
+	Input bool
+}
+
 // Hook describes one hook: its parameters and its result.
 type Hook struct {
 	Name string `json:"name"`
 	// Doc is the first line of the documentation, or empty.
 	Doc string `json:"doc,omitempty"`
-	// Documentation is all of it; empty in a list of hooks.
+	// Documentation is all of it; empty in a list of hooks without Input.
 	Documentation string `json:"documentation,omitempty"`
 	// Async is true if several calls may run at once in one worker.
 	Async bool `json:"async,omitempty"`
@@ -32,6 +40,8 @@ type Hook struct {
 	// Messages are the messages that its parameters and its result contain, each once; of a
 	// function the classes with fields in its annotations. It is nil in a list of hooks.
 	Messages []Message `json:"messages,omitempty"`
+	// Input is the JSON Schema of the arguments by their names; nil unless it was asked for.
+	Input json.RawMessage `json:"input_schema,omitempty"`
 	// Template is an example of its arguments as JSON; nil in a list of hooks.
 	Template json.RawMessage `json:"template,omitempty"`
 }

@@ -309,9 +309,9 @@ func (s *Service) describe(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
-	all, _ := s.Hooks(ctx, "") // a client that asks for them gets the error
+	all, _ := s.Hooks(ctx, schema.Query{}) // a client that asks for them gets the error
 	for _, h := range all.Hooks {
-		_, _ = s.Hooks(ctx, h.Name)
+		_, _ = s.Hooks(ctx, schema.Query{Hook: h.Name})
 	}
 }
 

@@ -20,6 +20,9 @@ METHOD = hooks.METHOD
 def answer(number, body):
     """Answers with the description of all hooks, or of one in detail."""
     name = core.decode(body)
+    with_input = type(name) is list
+    if with_input:
+        name = name[0]
     if name is None:
         how, names, notes = describe, hooks.names(), hooks.notes()
     elif core.find(number, name) is None:
@@ -28,6 +31,9 @@ def answer(number, body):
         how, names, notes = core.part("explain").explain, [name], []
     try:
         found = [how(name, hooks.look_up(name)[0]) for name in names]
+        if with_input:
+            for info in found:
+                core.part("json_schema").add(info, hooks.look_up(info["name"])[0])
         body = core.encode({"hooks": found, **({"notes": notes} if notes else {})})
     except BaseException as error:  # an annotation or a __signature__ that does something
         return core.part("errors").answer(number, error, canceled=False, done=None)

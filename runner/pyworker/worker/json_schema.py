@@ -1,0 +1,267 @@
+"""The JSON Schema (2020-12) of a hook's arguments, made of the converters that check them.
+
+Loaded when somebody asks for schemas. A schema accepts what the converters accept. Two things come from
+elsewhere: descriptions and defaults from annotations, and the schemas of limits and of models from pydantic.
+"""
+
+import sys
+
+import _pyplug_worker as core
+
+describe, annotations, convert = core.part("describe"), core.part("annotations"), core.part("convert")
+arguments, explain = core.part("arguments"), core.part("explain")
+EMPTY = describe.EMPTY
+NUMBER, TEXT = {"type": "number"}, {"type": "string"}
+PLAIN = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "None": "null"}
+INTEGER = r"^\s*[+-]?[0-9]+(\.0+)?\s*$"  # a key that is an int
+FORMATS = {  # what a converter of text says that it wants → the format of JSON Schema
+    annotations.DATE: "date",
+    annotations.MOMENT: "date-time",
+    annotations.TIME: "time",
+    annotations.DURATION: "duration",
+    "a UUID": "uuid",
+    "a regular expression": "regex",
+    "an IPv4Address": "ipv4",
+    "an IPv6Address": "ipv6",
+}
+LIMITS = (
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
+    "minItems", "maxItems", "minProperties", "maxProperties",
+)  # fmt: skip
+
+
+def add(info, function):
+    """Adds to the description of a hook the schema of its arguments and its documentation."""
+    doc = explain.cleaned(describe.documentation(function))
+    if doc:
+        info["documentation"] = doc
+    info["input_schema"] = Maker().arguments(function)
+
+
+class Maker:
+    """Makes one schema. Classes with fields are definitions that it refers to."""
+
+    def __init__(self):
+        self.defs = {}  # name → schema
+        self.names = {}  # converter → the name of its definition
+
+    def arguments(self, function):
+        """An object with a property for each parameter; *args is an array, **kwargs are other properties."""
+        try:
+            plan = arguments.Plan(function)
+        except Exception:  # a __signature__ that does something
+            return {"type": "object"}
+        names = describe.names_of(function)
+        schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+        for one in plan.params:
+            found = self.parameter(one, names)
+            if one.kind == "names":
+                schema["additionalProperties"] = found or True
+                continue
+            if one.kind == "positions":
+                found = {"type": "array", "items": found} if found else {"type": "array"}
+            schema["properties"][one.name] = found
+            if one.required:
+                schema["required"].append(one.name)
+        if not schema["required"]:
+            del schema["required"]
+        if self.defs:
+            schema["$defs"] = self.defs
+        return schema
+
+    def parameter(self, one, names):
+        default, note = one.raw
+        schema = self.of(one.take)
+        if one.kind in ("positions", "names"):
+            return schema
+        return described(schema, note, names, default)
+
+    def of(self, take):
+        """The schema of what a converter accepts; {} for anything."""
+        if isinstance(take, (convert.Text, convert.Int, convert.Float, convert.Bool, convert.Null)):
+            return {"type": PLAIN[take.text]}
+        if isinstance(take, convert.Bytes):
+            return {**TEXT, "contentEncoding": "base64"}
+        if isinstance(take, convert.Numeric):
+            return {"anyOf": [text_of(take), NUMBER]}
+        if isinstance(take, convert.Parsed):
+            return text_of(take)
+        if isinstance(take, convert.Union):
+            return self.union(take.members)
+        if isinstance(take, convert.Items):
+            return {"type": "array", **items(self.of(take.item))}
+        if isinstance(take, convert.Row):
+            return self.row([self.of(one) for one in take.items], len(take.items))
+        if isinstance(take, convert.Table):
+            return self.table(take)
+        if isinstance(take, convert.Container) and hasattr(take, "validate"):
+            return self.model(take)
+        if hasattr(take, "values"):
+            return chosen(take)
+        return self.reference(take) if hasattr(take, "fields") else {}
+
+    def union(self, members):
+        found = []
+        for schema in map(self.of, members):
+            some = schema["anyOf"] if list(schema) == ["anyOf"] else [schema]
+            found += [one for one in some if one not in found]
+        return {} if {} in found else found[0] if len(found) == 1 else {"anyOf": found}
+
+    def row(self, schemas, least):
+        if not schemas:
+            return {"type": "array", "maxItems": 0}
+        return {"type": "array", "prefixItems": schemas, "minItems": least, "maxItems": len(schemas)}
+
+    def table(self, take):
+        schema = {"type": "object"}
+        keys, value = key_schema(take.key), self.of(take.item)
+        if keys:
+            schema["propertyNames"] = keys
+        if value:
+            schema["additionalProperties"] = value
+        return schema
+
+    def reference(self, take):
+        """A reference to the definition of a class with fields."""
+        if take not in self.names:
+            name = self.names[take] = self.free(take.kind.__name__)
+            self.defs[name] = {}  # a class may have itself
+            self.defs[name] = self.fields(take)
+        return {"$ref": "#/$defs/" + self.names[take]}
+
+    def free(self, name):
+        """A name for a definition: the name of a class, with a number if another class has it."""
+        found, count = name, 1
+        while found in self.defs:
+            count += 1
+            found = "%s_%d" % (name, count)
+        return found
+
+    def fields(self, take):
+        """The schema of a dataclass, a TypedDict or a named tuple, which may be an array."""
+        shapes = core.part("shapes")
+        properties = {}
+        for name, (one, _) in take.fields.items():
+            note, default = field(take.kind, name)
+            properties[name] = described(self.of(one), note, annotations.names_of(take.kind, name), default)
+        required = [name for name, (_, needed) in take.fields.items() if needed]
+        schema = {"type": "object", "properties": properties}
+        if required:
+            schema["required"] = required
+        if not isinstance(take, shapes.Table):
+            schema["additionalProperties"] = False
+        doc = explain.cleaned(take.kind.__dict__.get("__doc__") or "")
+        if doc and not doc.startswith(take.kind.__name__ + "("):  # the one that dataclass and NamedTuple make
+            schema["description"] = doc
+        if not isinstance(take, shapes.Row):
+            return schema
+        least = max((index + 1 for index, name in enumerate(take.fields) if name in required), default=0)
+        return {"anyOf": [schema, self.row(list(properties.values()), least)]}
+
+    def model(self, take):
+        """The schema of what pydantic validates: its own, without what our own converter decides before it."""
+        try:
+            adapter = getattr(take.validate, "__self__", None)
+            make = getattr(adapter, "json_schema", None) or take.kind.model_json_schema
+            schema = make(ref_template="#/$defs/{model}")
+        except Exception:  # no model of pydantic's, or one that it has no schema for
+            return {} if take.inner is None else self.of(take.inner)
+        if take.inner is not None:
+            own = self.of(take.inner)
+            if "anyOf" not in own and "$ref" not in own:
+                return {**own, **{key: schema[key] for key in LIMITS if key in schema}}
+        return self.adopt(schema)
+
+    def adopt(self, schema):
+        """Moves the definitions of a schema into those of this one."""
+        found = schema.pop("$defs", {})
+        names = {name: name if self.defs.get(name) == one else self.free(name) for name, one in found.items()}
+        for name, one in found.items():
+            self.defs[names[name]] = one
+        renamed = {"#/$defs/" + name: "#/$defs/" + new for name, new in names.items() if name != new}
+        if renamed:
+            refer(schema, renamed)
+            for name in found:
+                refer(self.defs[names[name]], renamed)
+        return schema
+
+
+def refer(schema, renamed):
+    """Changes the references in a schema, in place."""
+    for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if key == "$ref":
+            schema[key] = renamed.get(value, value)
+        elif isinstance(value, (dict, list)):
+            refer(value, renamed)
+
+
+def items(schema):
+    return {"items": schema} if schema else {}
+
+
+def text_of(take):
+    """The schema of text that is parsed: its format, if it has one."""
+    return {**TEXT, "format": FORMATS[take.text]} if take.text in FORMATS else TEXT
+
+
+def chosen(take):
+    """The schema of the values of an enum or a Literal, and of their names, which the converter takes, too."""
+    values = [value for value, _ in take.values if is_json(value)]
+    values += [name for name in take.names if name not in values]
+    own = getattr(getattr(take, "kind", None), "_missing_", None)
+    standard = sys.modules["enum"].Enum._missing_ if own else None
+    if own and getattr(own, "__func__", own) is not getattr(standard, "__func__", standard):  # it finds more, as a Flag does
+        return {"anyOf": [{"enum": values}, {"type": ["integer", "string"]}]}
+    return {"enum": values}
+
+
+def is_json(value):
+    return isinstance(value, (str, int, float, bool, type(None))) and value == value
+
+
+def key_schema(take):
+    """The schema of the keys of a dictionary, which convert as words do; {} for any text."""
+    if isinstance(take, convert.Int):
+        return {"pattern": INTEGER}
+    if hasattr(take, "values"):
+        return {"enum": [value for value in chosen(take).get("enum", ()) if isinstance(value, str)]} if "enum" in chosen(take) else {}
+    found = text_of(take) if type(take) is convert.Parsed else {}
+    return {"format": found["format"]} if "format" in found else {}
+
+
+def field(kind, name):
+    """The annotation and the default of a field of a class."""
+    note = next((one.__dict__["__annotations__"][name] for one in kind.__mro__ if name in one.__dict__.get("__annotations__", ())), EMPTY)
+    if name in getattr(kind, "__dataclass_fields__", ()):
+        default, missing = kind.__dataclass_fields__[name].default, sys.modules["dataclasses"].MISSING
+        return note, EMPTY if default is missing else default
+    return note, getattr(kind, "_field_defaults", core.NOTHING).get(name, EMPTY)
+
+
+def described(schema, note, names, default):
+    """A schema with the description of its annotation, or of its default, and with the default."""
+    schema, value = dict(schema), describe.given(default)
+    for one in (*metadata(note, names), *([default] if value is not default else ())):
+        text = one if type(one) is str else getattr(one, "description", None) or getattr(one, "documentation", None)
+        if isinstance(text, str):
+            schema["description"] = text
+            break
+    if value is not EMPTY:
+        found = explain.as_json(value)
+        if found is not None or value is None:
+            schema["default"] = found
+    return schema
+
+
+def metadata(note, names):
+    """What an Annotated has beside the type, also within Required or Optional."""
+    try:
+        if isinstance(note, str):
+            note = annotations.evaluated(note, names)
+        elif hasattr(note, "__forward_arg__"):
+            note = annotations.evaluated(note.__forward_arg__, names)
+    except Exception:
+        return ()
+    found = getattr(note, "__metadata__", ())
+    inner = getattr(note, "__args__", ()) if annotations.special(getattr(note, "__origin__", None)) in annotations.INNER else ()
+    return found or (metadata(inner[0], names) if inner else ())

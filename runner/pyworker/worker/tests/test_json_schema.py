@@ -1,0 +1,184 @@
+"""Tests of the JSON Schema of a hook's arguments."""
+
+import importlib.util
+import unittest
+
+from client import Case
+
+SOURCE = '''
+    import dataclasses, datetime, decimal, enum, functools, ipaddress, pathlib, re, typing, uuid
+    from typing import Annotated, Dict, List, Literal, Optional, Tuple, Union
+    class Doc:
+        def __init__(self, text): self.documentation = text
+    class Env(enum.Enum):
+        PROD = "prod"
+        DEV = object()
+    class Level(enum.IntEnum):
+        LOW = 1
+    class Odd(enum.Enum):
+        ONE = 1
+        @classmethod
+        def _missing_(cls, value): return cls.ONE
+    @dataclasses.dataclass
+    class Node:
+        """A node of a tree."""
+        name: Annotated[str, "how it is called"]
+        next: Optional["Node"] = None
+        tags: List[str] = dataclasses.field(default_factory=list)
+    class Pair(typing.NamedTuple):
+        first: str
+        second: bool = True
+    class Open(typing.TypedDict, total=False):
+        a: int
+    def other():
+        @dataclasses.dataclass
+        class Node:
+            x: int
+        return Node
+    Other = other()
+    def plain(a: int, b: float, c: bool, d: str, e: bytes, f, g: None): pass
+    def times(a: datetime.date, b: datetime.datetime, c: datetime.time, d: datetime.timedelta): pass
+    def texts(a: uuid.UUID, b: pathlib.Path, c: re.Pattern, d: ipaddress.IPv4Address, e: decimal.Decimal): pass
+    def chosen(a: Env, b: Level, c: Literal["x", 2], d: Odd): pass
+    def unions(a: Optional[int], b: Union[int, str, None], c: Union[datetime.timedelta, int], d: Union[int, typing.Any]): pass
+    def nested(a: List[int], b: list, c: Dict[str, float], d: Dict[int, bool], e: Dict[Env, int], f: Tuple[int, str], g: Tuple[()], h: typing.Set[int]): pass
+    def node(a: Node): pass
+    def two(a: Node, b: Other): pass
+    def pair(a: Pair): pass
+    def table(a: Open): pass
+    def defaults(a=1, b: str = "x", c=Env.PROD, d: datetime.date = datetime.date(2024, 1, 2), e=object(), f: int = None): pass
+    def noted(a: Annotated[int, "how many"], b: Annotated[Optional[str], Doc("what")] = None, c: "Annotated[int, 'quoted']" = 1): pass
+    def every(a, /, b, *args: int, c, **kwargs: bool): pass
+    def unknown(a: "Nothing"): pass
+    def nothing(): pass
+    class Tool:
+        def use(self, a: int):
+            """Use it.
+
+               Indented.
+            """
+    '''
+INT, TEXT, NULL = {"type": "integer"}, {"type": "string"}, {"type": "null"}
+NUMBER, BOOL = {"type": "number"}, {"type": "boolean"}
+SPAN = {"type": "string", "format": "duration"}
+FIRST = [{"type": "string"}, {"type": "boolean", "default": True}]
+NODE = {
+    "type": "object",
+    "description": "A node of a tree.",
+    "properties": {
+        "name": {"type": "string", "description": "how it is called"},
+        "next": {"anyOf": [{"$ref": "#/$defs/Node"}, NULL], "default": None},
+        "tags": {"type": "array", "items": TEXT},
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+PAIR = {
+    "anyOf": [
+        {"type": "object", "properties": dict(zip(("first", "second"), FIRST)), "required": ["first"], "additionalProperties": False},
+        {"type": "array", "prefixItems": FIRST, "minItems": 1, "maxItems": 2},
+    ]
+}
+PROPERTIES = {
+    "plain": [INT, NUMBER, BOOL, TEXT, {"type": "string", "contentEncoding": "base64"}, {}, NULL],
+    "times": [{"type": "string", "format": one} for one in ("date", "date-time", "time")] + [{"anyOf": [SPAN, NUMBER]}],
+    "texts": [{"type": "string", "format": "uuid"}, TEXT, {"type": "string", "format": "regex"}, {"type": "string", "format": "ipv4"}, {"anyOf": [TEXT, NUMBER]}],
+    "chosen": [{"enum": ["prod", "PROD", "DEV"]}, {"enum": [1, "LOW"]}, {"enum": ["x", 2]}, {"anyOf": [{"enum": [1, "ONE"]}, {"type": ["integer", "string"]}]}],
+    "unions": [{"anyOf": [INT, NULL]}, {"anyOf": [INT, TEXT, NULL]}, {"anyOf": [SPAN, NUMBER, INT]}, {}],
+    "nested": [
+        {"type": "array", "items": INT},
+        {"type": "array"},
+        {"type": "object", "additionalProperties": NUMBER},
+        {"type": "object", "propertyNames": {"pattern": r"^\s*[+-]?[0-9]+(\.0+)?\s*$"}, "additionalProperties": BOOL},
+        {"type": "object", "propertyNames": {"enum": ["prod", "PROD", "DEV"]}, "additionalProperties": INT},
+        {"type": "array", "prefixItems": [INT, TEXT], "minItems": 2, "maxItems": 2},
+        {"type": "array", "maxItems": 0},
+        {"type": "array", "items": INT},
+    ],
+    "node": [{"$ref": "#/$defs/Node"}],
+    "two": [{"$ref": "#/$defs/Node"}, {"$ref": "#/$defs/Node_2"}],
+    "pair": [{"$ref": "#/$defs/Pair"}],
+    "table": [{"$ref": "#/$defs/Open"}],
+    "defaults": [
+        {"type": "integer", "default": 1},
+        {"type": "string", "default": "x"},
+        {"enum": ["prod", "PROD", "DEV"], "default": "prod"},
+        {"type": "string", "format": "date", "default": "2024-01-02"},
+        {},
+        {"anyOf": [INT, NULL], "default": None},
+    ],
+    "noted": [
+        {"type": "integer", "description": "how many"},
+        {"anyOf": [TEXT, NULL], "description": "what", "default": None},
+        {"type": "integer", "description": "quoted", "default": 1},
+    ],
+    "every": [{}, {}, {"type": "array", "items": INT}, {}],
+    "unknown": [{}],
+    "nothing": [],
+}
+DEFS = {
+    "node": {"Node": NODE},
+    "two": {"Node": NODE, "Node_2": {"type": "object", "properties": {"x": INT}, "required": ["x"], "additionalProperties": False}},
+    "pair": {"Pair": PAIR},
+    "table": {"Open": {"type": "object", "properties": {"a": INT}}},
+}
+MODELS = '''
+    from typing import Annotated, List, Optional
+    from pydantic import BaseModel, Field
+    def first():
+        class Item(BaseModel):
+            x: int = Field(gt=0, description="how many")
+        return Item
+    class Item(BaseModel):
+        kids: List["Item"] = []
+    Item.model_rebuild()
+    First = first()
+    def model(a: Item, b: First): pass
+    def limits(a: Annotated[int, Field(gt=0, le=10, description="a count")], b: str = Field("x", max_length=3, description="a text")): pass
+    '''
+
+
+class TestJSONSchema(Case):
+    def schemas(self, source):
+        kind, answer = self.start(source).ask("D", [None])
+        self.assertEqual(kind, "R", answer)
+        return {hook["name"]: hook for hook in answer["hooks"]}
+
+    def test_annotations(self):
+        hooks = self.schemas(SOURCE)
+        for name, want in PROPERTIES.items():
+            with self.subTest(name):
+                schema = hooks[name]["input_schema"]
+                self.assertEqual(list(schema["properties"].values()), want)
+                self.assertEqual(schema.get("$defs"), DEFS.get(name))
+                self.assertEqual(schema["type"], "object")
+
+    def test_parameters(self):
+        hooks = self.schemas(SOURCE)
+        every, nothing = hooks["every"]["input_schema"], hooks["nothing"]["input_schema"]
+        self.assertEqual(list(every["properties"]), ["a", "b", "args", "c"])
+        self.assertEqual(every["required"], ["a", "b", "c"])
+        self.assertEqual(every["additionalProperties"], BOOL)
+        self.assertEqual(nothing, {"type": "object", "properties": {}, "additionalProperties": False})
+        self.assertEqual(hooks["Tool.use"]["documentation"], "Use it.\n\nIndented.")
+
+    def test_only_if_asked(self):
+        worker = self.start(SOURCE)
+        self.assertNotIn("input_schema", worker.ask("D", None)[1]["hooks"][0])
+        self.assertNotIn("input_schema", worker.ask("D", "plain")[1]["hooks"][0])
+        self.assertIn("template", worker.ask("D", ["plain"])[1]["hooks"][0])
+        self.assertIn("input_schema", worker.ask("D", ["plain"])[1]["hooks"][0])
+
+    @unittest.skipUnless(importlib.util.find_spec("pydantic"), "without pydantic")
+    def test_pydantic(self):
+        hooks = self.schemas(MODELS)
+        model, limits = hooks["model"]["input_schema"], hooks["limits"]["input_schema"]["properties"]
+        self.assertEqual(model["properties"]["a"], {"$ref": "#/$defs/Item"})
+        self.assertEqual(model["$defs"]["Item"]["properties"]["kids"]["items"], {"$ref": "#/$defs/Item"})
+        self.assertEqual(model["properties"]["b"]["properties"]["x"]["exclusiveMinimum"], 0)
+        self.assertEqual(limits["a"], {"type": "integer", "exclusiveMinimum": 0, "maximum": 10, "description": "a count"})
+        self.assertEqual(limits["b"], {"type": "string", "maxLength": 3, "description": "a text", "default": "x"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+package protoschema
+
+import (
+	"encoding/json"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// AddInput adds the JSON Schema of the request and the whole documentation to a hook.
+func (m Method) AddInput(h *schema.Hook) {
+	h.Documentation = m.set.docs[m.FullName()]
+	s := inputSchema{defs: map[string]any{}}
+	top := map[string]any{"type": "object"} // a message with a JSON of its own may be anything
+	if input := m.desc.Input(); !hasOwnJSON(input) && !input.IsPlaceholder() {
+		top = s.fields(input)
+	}
+	if len(s.defs) > 0 {
+		top["$defs"] = s.defs
+	}
+	h.Input, _ = json.Marshal(top) // our own shape
+}
+
+// inputSchema makes one JSON Schema. The messages within the request are definitions.
+type inputSchema struct{ defs map[string]any }
+
+// fields is the schema of a message with fields.
+func (s *inputSchema) fields(message protoreflect.MessageDescriptor) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for i := range message.Fields().Len() {
+		field := message.Fields().Get(i)
+		properties[field.TextName()] = s.field(field)
+		if field.Cardinality() == protoreflect.Required {
+			required = append(required, field.TextName())
+		}
+	}
+	found := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		found["required"] = required
+	}
+	return found
+}
+
+func (s *inputSchema) field(field protoreflect.FieldDescriptor) any {
+	switch {
+	case field.IsMap():
+		return map[string]any{"type": "object", "additionalProperties": s.value(field.MapValue())}
+	case field.IsList():
+		return map[string]any{"type": "array", "items": s.value(field)}
+	}
+	return s.value(field)
+}
+
+// value is the schema of one value of a field.
+func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
+	switch kind := field.Kind(); {
+	case field.Message() != nil:
+		return s.message(field.Message())
+	case field.Enum() != nil && field.Enum().IsPlaceholder():
+		return map[string]any{"type": "string"}
+	case field.Enum() != nil:
+		var names []string
+		for i := range field.Enum().Values().Len() {
+			names = append(names, string(field.Enum().Values().Get(i).Name()))
+		}
+		return map[string]any{"enum": names}
+	case integerRanges[kind] == int64Range, integerRanges[kind] == uint64Range:
+		return map[string]any{"type": []string{"integer", "string"}} // JSON has them as text
+	case integerRanges[kind] == uint32Range:
+		return map[string]any{"type": "integer", "minimum": 0}
+	case isInteger(kind):
+		return map[string]any{"type": "integer"}
+	case kind == protoreflect.BoolKind:
+		return map[string]any{"type": "boolean"}
+	case kind == protoreflect.StringKind:
+		return map[string]any{"type": "string"}
+	case kind == protoreflect.BytesKind:
+		return map[string]any{"type": "string", "contentEncoding": "base64"}
+	}
+	return map[string]any{"type": "number"}
+}
+
+// message is the schema of a message within the request.
+func (s *inputSchema) message(message protoreflect.MessageDescriptor) any {
+	name := string(message.FullName())
+	switch {
+	case message.IsPlaceholder(), name == "google.protobuf.Value":
+		return map[string]any{}
+	case isWrapper(message):
+		return s.value(message.Fields().Get(0))
+	case name == "google.protobuf.Timestamp":
+		return map[string]any{"type": "string", "format": "date-time"}
+	case name == "google.protobuf.Duration", name == "google.protobuf.FieldMask":
+		return map[string]any{"type": "string", "description": typeName(message.FullName()) + ownJSON[message.FullName()]}
+	case name == "google.protobuf.ListValue":
+		return map[string]any{"type": "array"}
+	case hasOwnJSON(message):
+		return map[string]any{"type": "object"}
+	}
+	if _, known := s.defs[name]; !known {
+		s.defs[name] = nil // a message may have itself
+		s.defs[name] = s.fields(message)
+	}
+	return map[string]any{"$ref": "#/$defs/" + name}
+}
