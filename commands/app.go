@@ -28,7 +28,7 @@ const (
 func commandList(f *program) []command {
 	list := []command{
 		checkCommand(f), runCommand(f), startCommand(f), callCommand(f), statusCommand(f), logsCommand(f),
-		restartCommand(f), stopCommand(f), hooksCommand(f), healthCommand(f), testCommand(f), benchCommand(f), pythonCommand(f), syncCommand(f),
+		restartCommand(f), stopCommand(f), hooksCommand(f), healthCommand(f), testCommand(f), mcpCommand(f), benchCommand(f), pythonCommand(f), syncCommand(f),
 		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), daemonCommand(f),
 	}
 	for _, c := range list {

@@ -82,6 +82,25 @@ var mainBlock = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
 })
 
+// serverObject matches an object at module level that serves the Model Context Protocol.
+var serverObject = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(FastMCP|MCPServer)\(`)
+})
+
+// MCPServer returns the name and the class of the object by which the plugin's file serves the
+// Model Context Protocol by itself; empty if there is none.
+func (o *Opened) MCPServer() (name, class string) {
+	scripts, _, _ := o.Source()
+	for _, script := range scripts {
+		if text, ok := pysrc.Read(script, pysrc.LargestFile); ok {
+			if found := serverObject().FindStringSubmatch(text); found != nil {
+				return found[1], found[2]
+			}
+		}
+	}
+	return "", ""
+}
+
 // OtherHost returns the host whose SDK the plugin imports, unless it is a host of go-plugin.
 // Otherwise it returns the zero value.
 func (o *Opened) OtherHost() pysrc.OtherHost {

@@ -70,6 +70,10 @@ args = [1, "x"]
 
 [[shutdown]]
 hook = "bye"
+
+[mcp]
+read-only = ["get_*"]
+destructive = []
 `)
 	check(t, err)
 	d := func(s string) *time.Duration { v, _ := time.ParseDuration(s); return &v }
@@ -87,6 +91,7 @@ hook = "bye"
 			{Hook: "warm", Args: json.RawMessage(`[1,"x"]`)},
 		},
 		Shutdown: []HookCall{{Hook: "bye"}},
+		MCP:      MCP{ReadOnly: []string{"get_*"}, Destructive: []string{}},
 	}
 	if got := c.Manifest; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

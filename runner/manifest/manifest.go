@@ -137,6 +137,16 @@ type Manifest struct {
 	// Bootstrap calls follow every start, Shutdown calls precede every stop, in order.
 	Bootstrap []HookCall `key:"bootstrap"`
 	Shutdown  []HookCall `key:"shutdown"`
+	MCP       MCP        `key:"mcp"`
+}
+
+// MCP says what the tools of an LLM client do, as patterns of the hooks' names. nil says nothing,
+// an empty list says that no tool does it.
+type MCP struct {
+	ReadOnly    []string `key:"read-only"`
+	Destructive []string `key:"destructive"`
+	Idempotent  []string `key:"idempotent"`
+	OpenWorld   []string `key:"open-world"`
 }
 
 // Timeouts are the timeouts. Call 0 means no timeout.

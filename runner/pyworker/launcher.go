@@ -193,7 +193,7 @@ func (l *Launcher) args(preload string) []string {
 	case l.cfg.Concurrency > 1:
 		calls = "pipeline"
 	}
-	return slices.Concat([]string{"-c", runBoot, cache, identity(), l.cfg.Plugin}, l.cfg.Place().Words(),
+	return slices.Concat([]string{"-c", runBoot, cache, Identity(), l.cfg.Plugin}, l.cfg.Place().Words(),
 		[]string{strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload, annotations})
 }
 

@@ -46,8 +46,8 @@ var source = sync.OnceValue(func() []byte {
 	return bytes.Join(parts, []byte{0})
 })
 
-// identity is the same for the same source.
-var identity = sync.OnceValue(func() string {
+// Identity is the same for the same source of the worker.
+var Identity = sync.OnceValue(func() string {
 	sum := sha256.Sum256(source())
 	return hex.EncodeToString(sum[:8])
 })
@@ -57,6 +57,13 @@ var identity = sync.OnceValue(func() string {
 // a file, a worker that runs does not need it, and the next one makes it again. Python
 // runs what is there: the directory must be ours alone.
 func cache() (string, error) {
+	dir, err := CacheDir()
+	return filepath.Join(dir, "worker-"), err
+}
+
+// CacheDir returns pyplug's directory in the user's cache, which is made if need be. It
+// belongs to the user alone.
+func CacheDir() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
@@ -65,8 +72,5 @@ func cache() (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	if err := private(dir); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "worker-"), nil
+	return dir, private(dir)
 }

@@ -1,0 +1,201 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/mcp"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const (
+	mcpCategory = "Model Context Protocol"
+	// mcpConcurrency is the default of --concurrency: coroutines overlap.
+	mcpConcurrency = 8
+	// mcpStop is the default of --stop-timeout: a client waits for the end of its server.
+	mcpStop = 300 * time.Millisecond
+)
+
+// mcpOptions are the options of mcp.
+type mcpOptions struct {
+	start      startOptions
+	timeout    time.Duration // 0: the plugin's own
+	errorField string
+	client     string // whose configuration to print; empty: serve
+	filter     mcp.Filter
+}
+
+func mcpCommand(f *program) command {
+	var o mcpOptions
+	ofStart := launchFlags(&o.start.Config)
+	autoStart := inCategory(backgroundCategory, switchFlag(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
+	config := choiceFlag(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcpClients(), ", "), mcpClients()...)
+	own := inCategory(mcpCategory, config,
+		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
+		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
+	flags := slices.Concat(limitFlags(&o.timeout, &o.errorField), own, autoStart, ofStart, f.opts.flags()[1:]) // standard output is not for --json
+	return command{names: allWords, Command: &cli.Command{
+		Name:      "mcp",
+		Usage:     "serve the hooks as tools of an LLM client",
+		ArgsUsage: "NAME|PLUGIN",
+		Flags:     flags,
+		Action: func(c *cli.Context) error {
+			word, err := oneWord(c, "PLUGIN")
+			switch {
+			case err != nil:
+				return err
+			case o.client != "":
+				return f.mcpConfig(c.Context, o.client, word, flags)
+			case o.start.Config.NaN == "literal":
+				return usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
+			}
+			return f.mcp(c.Context, &o, word, ofStart)
+		},
+	}}
+}
+
+// patternFlag takes a pattern of names. It may be given more than once.
+func patternFlag(to *[]string, name, usage string) *flag {
+	return repeated(newFlag(name, usage, func(pattern string) error {
+		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+			return fmt.Errorf("is %q, want a pattern of names such as get_*", pattern)
+		}
+		*to = append(*to, pattern)
+		return nil
+	}))
+}
+
+// mcp serves one session, of a background plugin or of one that ends with the session.
+func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart []cli.Flag) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	named, err := f.connectNamed(ctx, word)
+	switch {
+	case err != nil:
+		return err
+	case named != nil && !o.start.AutoStarted:
+		if name := firstTyped(ofStart); name != "" {
+			return usage("%s does not apply to %s, which is already running", name, word)
+		}
+	}
+	if err := f.readStart(&o.start, word, ofStart); err != nil {
+		return err
+	}
+	var s mcpSource = &sharedSource{f: f, o: o, word: word, running: named}
+	if named == nil && !o.start.AutoStarted {
+		s = newOwnSource(ctx, f, o, cancel)
+	}
+	entry := word
+	if named != nil {
+		entry = string(named.client.Identity().Entry)
+	}
+	o.filter.Hints = mcpHints(entry)
+	server := mcp.New(mcp.Options{
+		In: f.streams.In, Out: f.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(),
+		Plugin: s.plugin, Kept: s.kept, Keep: s.keep, Source: s.source, Error: s.complete, Gone: parentGone(ctx),
+	})
+	go s.follow(ctx, server) // ends with ctx
+	server.Run(ctx)
+	s.close()
+	err = context.Cause(ctx)
+	if signal := (*signalError)(nil); errors.Is(err, context.Canceled) || errors.As(err, &signal) {
+		return nil // a client ends its server so
+	}
+	return err
+}
+
+// mcpHints are what the manifest of a plugin says of its tools.
+func mcpHints(entry string) mcp.Hints {
+	p, err := manifest.Resolve(entry, "")
+	if err != nil {
+		return mcp.Hints{} // the start reports it
+	}
+	return mcp.Hints(p.Manifest.MCP)
+}
+
+// mcpSource is where the plugin of a session is from.
+type mcpSource interface {
+	// The first five are those of [mcp.Options].
+	plugin(ctx context.Context) (hook.Plugin, error)
+	kept(ctx context.Context) ([]schema.Hook, bool)
+	keep(hooks []schema.Hook)
+	source(ctx context.Context) []schema.Hook
+	complete(err error) *hook.Error
+	// follow makes the server read the tools again whenever other files are loaded, until ctx
+	// ends.
+	follow(ctx context.Context, server *mcp.Server)
+	// close stops the plugin if it belongs to the session.
+	close()
+}
+
+// limited is a plugin whose calls have limits of the command line.
+type limited struct {
+	hook.Plugin
+	timeout    time.Duration // 0: none
+	errorField string
+}
+
+// Call calls a hook.
+func (l limited) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	ctx, cancel := hook.WithLimit(ctx, l.timeout)
+	defer cancel()
+	return runner.CallCarrying(ctx, l.Plugin, l.errorField, c)
+}
+
+const (
+	// launcherTime is the time after the start within which a parent that exits was a launcher,
+	// such as npx, and not the client.
+	launcherTime = time.Second
+	// parentEvery is how often the parent is looked at.
+	parentEvery = 250 * time.Millisecond
+)
+
+// parentGone returns a channel that is closed when the client has exited. The input need not end
+// then: another process may hold it open.
+func parentGone(ctx context.Context) <-chan struct{} {
+	gone, parent := make(chan struct{}), os.Getppid()
+	go func() { // ends with ctx
+		wait := time.NewTimer(launcherTime)
+		defer wait.Stop()
+		for first := true; ; first = false {
+			select {
+			case <-ctx.Done():
+				return
+			case <-wait.C:
+			}
+			switch isGone := os.Getppid() != parent; {
+			case isGone && !first:
+				close(gone)
+				return
+			case isGone:
+				return
+			}
+			wait.Reset(parentEvery)
+		}
+	}()
+	return gone
+}
+
+// mcpName is the name of the server.
+func mcpName(word string) string {
+	if module, ok := manifest.ModuleOf(word); ok {
+		return module
+	}
+	absolute, err := filepath.Abs(word)
+	if err != nil {
+		absolute = word
+	}
+	return strings.TrimSuffix(filepath.Base(absolute), ".py")
+}

@@ -1,0 +1,87 @@
+package runner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// keptHooks is the file of [Opened.KeepHooks].
+type keptHooks struct {
+	Digest string        `json:"digest"`
+	Hooks  []schema.Hook `json:"hooks"`
+}
+
+// KeepHooks keeps the hooks of the plugin in the user's cache, for [Opened.KeptHooks].
+func (o *Opened) KeepHooks(hooks []schema.Hook) error {
+	path, err := o.keptPath()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(keptHooks{o.filesDigest(), hooks})
+	if err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {
+		return nil
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // the first error is the one to report
+	}
+	return err
+}
+
+// KeptHooks returns the hooks that were kept, if the plugin's file, its manifest, its interpreter
+// and its directories of packages are as they were. Files that it imports may have changed.
+func (o *Opened) KeptHooks() (hooks []schema.Hook, ok bool) {
+	path, err := o.keptPath()
+	if err != nil {
+		return nil, false
+	}
+	text, err := os.ReadFile(path)
+	var kept keptHooks
+	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Digest != o.filesDigest() {
+		return nil, false
+	}
+	return kept.Hooks, true
+}
+
+// keptPath returns the file of a plugin. There is one, however often the plugin changes.
+func (o *Opened) keptPath() (string, error) {
+	dir, err := pyworker.CacheDir()
+	return filepath.Join(dir, "hooks-"+shortDigest(o.plugin.Entry, o.plugin.Module, o.python.Path)+".json"), err
+}
+
+// filesDigest is the same as long as the hooks are likely to be.
+func (o *Opened) filesDigest() string {
+	files := o.fixedFiles()
+	parts := []any{pyworker.Identity(), o.config.NoConvert, o.config.Transport}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		parts = append(parts, path, stampOf(path))
+	}
+	return shortDigest(parts...)
+}
+
+func shortDigest(parts ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", parts))
+	return hex.EncodeToString(sum[:16])
+}

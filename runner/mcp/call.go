@@ -1,0 +1,274 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const (
+	// largestResult bounds the items of a stream, which are one result here.
+	largestResult = 64 << 20
+	// longestMessage bounds the text of a progress notification.
+	longestMessage = 1000
+	// progressEvery is how often a client that asked for progress learns that the plugin starts.
+	progressEvery = time.Second
+)
+
+// request is a request whose answer needs the plugin.
+type request struct {
+	message
+	s        *Server
+	isModern bool
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	reply    func(answer []byte) // nil: no answer
+	progress int                 // how many notifications were sent
+	dropped  bool                // the client canceled it; protected by the server's mu
+}
+
+// answer answers the request, unless the client has canceled it.
+func (r *request) answer(text []byte) {
+	r.s.mu.Lock()
+	dropped := r.dropped
+	delete(r.s.running, string(r.ID))
+	r.s.size -= len(r.Params)
+	r.s.mu.Unlock()
+	if dropped {
+		text = nil
+	}
+	r.reply(text)
+}
+
+// result answers with a result. pairs are those of [object].
+func (r *request) result(pairs ...any) { r.answer(r.s.result(r.message, r.isModern, pairs...)) }
+
+// fail answers with a protocol error.
+func (r *request) fail(err *protocolError) { r.answer(failure(r.ID, err)) }
+
+// plugin returns the plugin once it is ready. If the client asked for progress, it learns that
+// it waits.
+func (r *request) plugin() (hook.Plugin, error) {
+	done := make(chan struct{})
+	if r.progressToken() == nil {
+		return r.s.o.Plugin(r.ctx)
+	}
+	var p hook.Plugin
+	var err error
+	go func() { // ends with the start or with r.ctx
+		defer close(done)
+		p, err = r.s.o.Plugin(r.ctx)
+	}()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return p, err
+		case <-tick.C:
+			r.notify("the plugin is starting")
+		}
+	}
+}
+
+// notify sends a progress notification if the client asked for it.
+func (r *request) notify(text string) {
+	token := r.progressToken()
+	if token == nil || r.ctx.Err() != nil {
+		return
+	}
+	r.progress++
+	if len(text) > longestMessage {
+		text = strings.ToValidUTF8(text[:longestMessage], "") + "…"
+	}
+	r.s.notify("progress", object("progressToken", token, "progress", r.progress, "message", text))
+}
+
+// list answers tools/list.
+func (r *request) list() {
+	var params struct{ Cursor string }
+	if json.Unmarshal(r.Params, &params) == nil && params.Cursor != "" {
+		r.fail(fault(invalidParams, "cursor is %q, but the list has one page", schema.Short(params.Cursor)))
+		return
+	}
+	tools, err := r.s.list(r)
+	if err != nil {
+		r.fail(fault(internalError, "%s", errorText(r.s.o.Error(err))))
+		return
+	}
+	pairs := []any{"tools", tools}
+	if r.isModern {
+		pairs = append(pairs, "ttlMs", 0, "cacheScope", "private")
+	}
+	r.result(pairs...)
+}
+
+// call answers tools/call.
+func (r *request) call() {
+	var params struct {
+		Name      *string
+		Arguments json.RawMessage
+	}
+	switch err := json.Unmarshal(r.Params, &params); {
+	case err != nil || params.Name == nil:
+		r.fail(fault(invalidParams, "name is missing, want the name of a tool"))
+		return
+	case params.Arguments == nil || string(params.Arguments) == "null":
+		params.Arguments = json.RawMessage("{}")
+	case params.Arguments[0] != '{':
+		r.fail(fault(invalidParams, "arguments is %s, want an object", schema.Short(string(params.Arguments))))
+		return
+	}
+	p, err := r.plugin()
+	var tool Tool
+	if err == nil {
+		tool, err = r.s.find(r.ctx, p, *params.Name)
+	}
+	if unknown, ok := err.(*protocolError); ok {
+		r.fail(unknown)
+		return
+	}
+	if err == nil {
+		err = r.s.acquire(r.ctx, p)
+	}
+	if err != nil {
+		r.failed(err)
+		return
+	}
+	defer r.s.release()
+	var c content
+	res, err := p.Call(r.ctx, hook.Call{Hook: tool.Hook.Name, Args: tool.args(params.Arguments), Emit: func(item hook.Item) error {
+		r.notify(string(textOf(item)))
+		return c.add(item, tool.Hook.Name)
+	}})
+	if err == nil && !res.Streamed {
+		err = c.add(res.Item, tool.Hook.Name)
+	}
+	if err != nil {
+		r.failed(err)
+		return
+	}
+	pairs := []any{"content", c.blocks()}
+	if isObject := !res.Streamed && !res.Binary && len(res.Value) > 0 && res.Value[0] == '{'; isObject {
+		pairs = append(pairs, "structuredContent", res.Value)
+	}
+	r.result(pairs...)
+}
+
+// failed answers with an error of the plugin, for the model to read.
+func (r *request) failed(err error) {
+	text := object("type", "text", "text", errorText(r.s.o.Error(err)))
+	r.result("content", slices.Concat([]byte("["), text, []byte("]")), "isError", true)
+}
+
+// content is the content of a result. Texts that follow each other are lines of one block.
+type content struct {
+	done [][]byte
+	text []byte
+	any  bool // there is a text, which may be empty
+	size int
+}
+
+// add adds a result or an item.
+func (c *content) add(item hook.Item, hookName string) error {
+	if c.size += len(item.Value); c.size > largestResult && c.size > len(item.Value) {
+		return &hook.Error{Kind: hook.Failed, Hook: hookName, Begun: true, Err: fmt.Errorf("the items are larger than %d MB together", largestResult>>20)}
+	}
+	switch {
+	case item.Binary:
+		c.endText()
+		c.done = append(c.done, blob(item.Value, hookName))
+	case string(item.Value) == "null":
+	default:
+		if c.any {
+			c.text = append(c.text, '\n')
+		}
+		c.any = true
+		c.text = append(c.text, textOf(item)...)
+	}
+	return nil
+}
+
+func (c *content) endText() {
+	if c.any {
+		c.done = append(c.done, object("type", "text", "text", string(c.text)))
+	}
+	c.text, c.any = nil, false
+}
+
+// blocks returns the content as a JSON array.
+func (c *content) blocks() []byte {
+	c.endText()
+	return slices.Concat([]byte("["), bytes.Join(c.done, []byte(",")), []byte("]"))
+}
+
+// textOf is the text of a string, or the JSON of any other value.
+func textOf(item hook.Item) []byte {
+	if item.Value[0] == '"' && !item.Binary {
+		return schema.Unquote(item.Value)
+	}
+	return item.Value
+}
+
+// blob is the content for bytes, whose base64 text is value: an image, audio, or a resource.
+func blob(value json.RawMessage, hookName string) []byte {
+	start, _ := base64.StdEncoding.DecodeString(string(value[1 : 1+min(24, (len(value)-2)/4*4)])) // of what the worker encoded
+	kind, mediaType := "", ""
+	switch {
+	case bytes.HasPrefix(start, []byte("\x89PNG\r\n\x1a\n")):
+		kind, mediaType = "image", "image/png"
+	case bytes.HasPrefix(start, []byte("\xff\xd8\xff")):
+		kind, mediaType = "image", "image/jpeg"
+	case bytes.HasPrefix(start, []byte("RIFF")) && len(start) >= 12 && string(start[8:12]) == "WAVE":
+		kind, mediaType = "audio", "audio/wav"
+	default:
+		resource := object("uri", "pyplug://result/"+hookName, "mimeType", "application/octet-stream", "blob", value)
+		return object("type", "resource", "resource", resource)
+	}
+	return object("type", kind, "data", value, "mimeType", mediaType)
+}
+
+// mostLines is how many frames of a traceback, and lines of standard error, an error shows.
+const mostLines = 8
+
+// errorText is an error as a model reads it: what is wrong and where, and the last output of a
+// process that ended.
+func errorText(e *hook.Error) string {
+	lines := []string{e.Error()}
+	frames := e.At
+	if e.Exit != nil {
+		lines[0] += " (" + strings.Join(slices.DeleteFunc([]string{e.Exit.String(), e.Exit.Limit}, func(s string) bool { return s == "" }), ", ") + ")"
+	}
+	if e.Python != nil {
+		frames = e.Python.Frames
+		if headline := e.Python.Headline(); !strings.Contains(lines[0], headline) {
+			lines = append(lines, headline)
+		}
+	}
+	for _, f := range frames[max(0, len(frames)-mostLines):] {
+		line := fmt.Sprintf("  File %q, line %d", f.File, f.Line)
+		if f.Function != "" {
+			line += ", in " + f.Function
+		}
+		lines = append(lines, line)
+		if f.Text != "" {
+			lines = append(lines, "    "+strings.TrimSpace(f.Text))
+		}
+	}
+	lines = append(lines, e.Drawing...)
+	if e.Exit != nil {
+		lines = append(lines, e.Exit.Stderr[max(0, len(e.Exit.Stderr)-mostLines):]...)
+	}
+	for _, hint := range hook.Words(e.Hints) {
+		lines = append(lines, "hint: "+hint)
+	}
+	return strings.ToValidUTF8(strings.Join(lines, "\n"), "\uFFFD")
+}

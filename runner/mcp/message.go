@@ -1,0 +1,197 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// The codes of protocol errors.
+const (
+	parseError     = -32700
+	invalidRequest = -32600
+	noMethod       = -32601
+	invalidParams  = -32602
+	internalError  = -32603
+	noVersion      = -32022
+)
+
+// The keys of _meta. A request with one of the first two is of the modern era.
+const (
+	versionKey      = "io.modelcontextprotocol/protocolVersion"
+	capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
+	serverKey       = "io.modelcontextprotocol/serverInfo"
+	subscriptionKey = "io.modelcontextprotocol/subscriptionId"
+)
+
+// modern is the version without sessions; legacy are those with initialize, newest first.
+const modern = "2026-07-28"
+
+var legacy = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// largestLine bounds a message. A longer line is skipped.
+const largestLine = 64 << 20
+
+// protocolError is the error of a malformed or unknown request.
+type protocolError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (e *protocolError) Error() string { return e.Message }
+
+func fault(code int, format string, args ...any) *protocolError {
+	return &protocolError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// message is one JSON-RPC message of a client.
+type message struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  json.RawMessage `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	Result  json.RawMessage `json:"result"`
+	Error   json.RawMessage `json:"error"`
+
+	method string
+	meta   map[string]json.RawMessage
+}
+
+// parse reads a message. If its id cannot be read, the message has none.
+func parse(text []byte) (m message, err *protocolError) {
+	if len(text) == 0 || text[0] != '{' {
+		return m, fault(invalidRequest, "not a JSON-RPC request: want an object")
+	}
+	if json.Unmarshal(text, &m) != nil {
+		return message{}, fault(invalidRequest, "not a JSON-RPC request")
+	}
+	if id := m.ID; id != nil && id[0] != '"' && !isInteger(id) {
+		m.ID = nil
+		return m, fault(invalidRequest, "id is %s, want a text or an integer", schema.Short(string(id)))
+	}
+	if m.JSONRPC != "2.0" {
+		return m, fault(invalidRequest, `jsonrpc is %q, want "2.0"`, schema.Short(m.JSONRPC))
+	}
+	if m.isAnswer() {
+		return m, nil
+	}
+	if json.Unmarshal(m.Method, &m.method) != nil || m.method == "" {
+		return m, fault(invalidRequest, "method is missing, want a text")
+	}
+	var params struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if p := m.Params; p != nil && (p[0] != '{' || json.Unmarshal(p, &params) != nil) {
+		return m, fault(invalidParams, "params is %s, want an object, with an object as its _meta", schema.Short(string(p)))
+	}
+	m.meta = params.Meta
+	return m, nil
+}
+
+// isAnswer reports whether the message answers a request, which a server of tools never sends.
+func (m message) isAnswer() bool { return m.Method == nil && (m.Result != nil || m.Error != nil) }
+
+func isInteger(value []byte) bool {
+	var n json.Number
+	return json.Unmarshal(value, &n) == nil && value[0] != '"' && string(value) != "null" && !bytes.ContainsAny(value, ".eE")
+}
+
+// era checks the _meta of a request. It reports whether the request is of the modern era.
+func (m message) era() (isModern bool, err *protocolError) {
+	version, capabilities := m.meta[versionKey], m.meta[capabilitiesKey]
+	if version == nil && capabilities == nil {
+		return false, nil
+	}
+	var wanted string
+	switch {
+	case version == nil:
+		return true, missingMeta(versionKey)
+	case json.Unmarshal(version, &wanted) != nil:
+		return true, fault(invalidParams, "_meta %q is %s, want a text", versionKey, schema.Short(string(version)))
+	case wanted != modern:
+		err = fault(noVersion, "Unsupported protocol version")
+		err.Data = map[string]any{"supported": []string{modern}, "requested": wanted}
+		return true, err
+	case capabilities == nil:
+		return true, missingMeta(capabilitiesKey)
+	case capabilities[0] != '{':
+		return true, fault(invalidParams, "_meta %q is %s, want an object", capabilitiesKey, schema.Short(string(capabilities)))
+	}
+	return true, nil
+}
+
+func missingMeta(key string) *protocolError {
+	return fault(invalidParams, "_meta has no %q; without a version per request, call initialize first", key)
+}
+
+// progressToken returns the token for progress of a request, or nil.
+func (m message) progressToken() json.RawMessage {
+	token := m.meta["progressToken"]
+	if token == nil || token[0] != '"' && !isInteger(token) {
+		return nil
+	}
+	return token
+}
+
+// negotiate returns the version of a session: the wanted one if it is known, else the newest.
+func negotiate(wanted string) string {
+	if slices.Contains(legacy, wanted) {
+		return wanted
+	}
+	return legacy[0]
+}
+
+// errLong says that a line is longer than [largestLine].
+var errLong = errors.New("the line is longer than 64 MB")
+
+// readLine reads one line, without blanks around it. It skips the rest of a line that is too
+// long.
+func readLine(from *bufio.Reader) (line []byte, err error) {
+	long := false
+	for {
+		part, err := from.ReadSlice('\n')
+		if long = long || len(line)+len(part) > largestLine; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, errLong
+		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
+			err = nil // the last line may lack its end
+		}
+		return bytes.TrimSpace(line), err
+	}
+}
+
+// object appends "name": value pairs as an object. Each value is JSON.
+func object(pairs ...any) []byte {
+	text := []byte{'{'}
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(schema.AppendQuote(text, pairs[i].(string)), ':')
+		switch value := pairs[i+1].(type) {
+		case json.RawMessage:
+			text = append(text, value...)
+		case []byte:
+			text = append(text, value...)
+		case string:
+			text = schema.AppendQuote(text, value)
+		case int:
+			text = fmt.Append(text, value)
+		case bool:
+			text = fmt.Append(text, value)
+		}
+	}
+	return append(text, '}')
+}

@@ -1,0 +1,383 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Options says what to serve, and to whom.
+type Options struct {
+	In  io.Reader
+	Out io.Writer
+	// Name and Version are those of the server.
+	Name, Version string
+	Filter
+	// Plugin returns the plugin for one request: as soon as it is ready, and with its files as
+	// they are. After an error, it is asked again for the next request.
+	Plugin func(ctx context.Context) (hook.Plugin, error)
+	// Kept returns the hooks that Keep was last called with, if they are still those of the
+	// plugin's files.
+	Kept func(ctx context.Context) ([]schema.Hook, bool)
+	Keep func([]schema.Hook)
+	// Source returns the hooks that the source shows, for a plugin that does not start.
+	Source func(ctx context.Context) []schema.Hook
+	// Error completes an error with its hints.
+	Error func(error) *hook.Error
+	// Gone is closed when nobody is there to read answers.
+	Gone <-chan struct{}
+}
+
+const (
+	// drainLimit is how long the requests have that were read when the input ends.
+	drainLimit = 500 * time.Millisecond
+	// answerLimit is how long they have to be answered after they were canceled.
+	answerLimit = 200 * time.Millisecond
+)
+
+var (
+	errCanceled = errors.New("the client canceled the request")
+	errStopping = errors.New("the session is over")
+)
+
+// The requests that may wait at once, and the bytes of their parameters.
+const (
+	mostRequests = 10_000
+	mostSize     = 256 << 20
+)
+
+// listener is an open subscription.
+type listener struct {
+	reply func([]byte) // answers it, when it ends
+	tools bool         // wants to know when the tools change
+}
+
+// Server is one session over standard input and output.
+type Server struct {
+	o        Options
+	requests sync.WaitGroup
+	lost     chan struct{} // closed when the output cannot be written
+
+	out sync.Mutex // held while a message is written
+
+	slotsOnce sync.Once
+	slots     chan struct{} // has a token for each call that runs
+
+	mu        sync.Mutex // protects the following
+	session   string     // the version of initialize; empty before it
+	running   map[string]*request
+	size      int                 // of the arguments of those that run, in bytes
+	listeners map[string]listener // by the id of the subscription
+	tools     []Tool
+	fresh     bool            // tools are those of the plugin as it runs
+	told      json.RawMessage // the list that the client has; nil if it has none
+}
+
+// New returns a server. Call its Run.
+func New(o Options) *Server {
+	return &Server{o: o, lost: make(chan struct{}), running: map[string]*request{}, listeners: map[string]listener{}}
+}
+
+// Run serves until the input ends, ctx ends, or the client is gone. It does not stop the plugin.
+func (s *Server) Run(ctx context.Context) {
+	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(errStopping)
+	ended := make(chan struct{})
+	go func() { // ends with the input, or with the process
+		defer close(ended)
+		s.read(calls)
+	}()
+	go s.load(calls) // ends with calls
+	drain := drainLimit
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	case <-s.lost:
+		drain = 0
+	case <-s.o.Gone:
+		drain = 0
+	}
+	idle := make(chan struct{})
+	go func() { // ends with the requests; each of them ends with calls
+		defer close(idle)
+		s.requests.Wait()
+	}()
+	if !within(idle, drain) {
+		cancel(errStopping)
+		within(idle, answerLimit)
+	}
+	s.endListeners(drain > 0)
+}
+
+// within waits for a channel to be closed. It returns false after the limit.
+func within(done <-chan struct{}, limit time.Duration) bool {
+	select {
+	case <-done:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// read handles one line after the other.
+func (s *Server) read(ctx context.Context) {
+	from := bufio.NewReaderSize(s.o.In, 64<<10)
+	for {
+		line, err := readLine(from)
+		switch {
+		case errors.Is(err, errLong):
+			s.write(failure(nil, fault(parseError, "%v", err)))
+			continue
+		case err != nil:
+			return
+		case len(line) == 0:
+			continue
+		}
+		line = bytes.TrimPrefix(line, []byte(hook.ByteOrderMark))
+		if err := schema.CheckValue(line); err != nil {
+			s.write(failure(nil, fault(parseError, "the line is %v", err)))
+			continue
+		}
+		if line[0] == '[' {
+			s.batch(ctx, line)
+			continue
+		}
+		s.handle(ctx, line, s.write)
+	}
+}
+
+// batch handles several messages on one line, which one version of the protocol has. The
+// answers are one array.
+func (s *Server) batch(ctx context.Context, line []byte) {
+	var messages []json.RawMessage
+	if s.session != "2025-03-26" || json.Unmarshal(line, &messages) != nil || len(messages) == 0 {
+		s.write(failure(nil, fault(invalidRequest, "a batch is not supported by this version of the protocol")))
+		return
+	}
+	var mu sync.Mutex
+	var answers [][]byte
+	left := len(messages)
+	for _, text := range messages {
+		s.handle(ctx, text, func(answer []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			if left--; answer != nil {
+				answers = append(answers, answer)
+			}
+			if left == 0 && len(answers) > 0 {
+				s.write(slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]")))
+			}
+		})
+	}
+}
+
+// handle handles one message. It calls reply once: with the answer, or with nil if there is
+// none.
+func (s *Server) handle(ctx context.Context, text []byte, reply func([]byte)) {
+	m, err := parse(text)
+	switch {
+	case err == nil && m.isAnswer():
+		reply(nil)
+		return
+	case m.ID == nil && m.method != "": // a malformed notification has no answer, either
+		s.notified(m)
+		reply(nil)
+		return
+	case err != nil:
+		reply(failure(m.ID, err))
+		return
+	case m.ID == nil:
+		reply(nil)
+		return
+	}
+	isModern, err := m.era()
+	if err == nil {
+		err = s.admit(m, isModern)
+	}
+	if err != nil {
+		reply(failure(m.ID, err))
+		return
+	}
+	switch m.method {
+	case "initialize":
+		reply(s.initialize(m))
+	case "ping":
+		reply(s.result(m, false))
+	case "server/discover":
+		reply(s.result(m, true, "supportedVersions", []byte(`["`+modern+`"]`), "capabilities", []byte(capabilities), "ttlMs", 0, "cacheScope", "private"))
+	case "subscriptions/listen":
+		s.listen(m, reply)
+	default:
+		s.begin(ctx, m, isModern, reply)
+	}
+}
+
+// admit returns an error for a request that the era of its client does not have, or whose id
+// another request has that is not answered.
+func (s *Server) admit(m message, isModern bool) *protocolError {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch m.method {
+	case "initialize":
+	case "ping":
+		if isModern {
+			return fault(noMethod, "no method %q in version %s", m.method, modern)
+		}
+	case "server/discover", "subscriptions/listen":
+		if !isModern {
+			return missingMeta(versionKey)
+		}
+	case "tools/list", "tools/call":
+		if !isModern && s.session == "" {
+			return missingMeta(versionKey)
+		}
+	default:
+		return fault(noMethod, "no method %q", schema.Short(m.method))
+	}
+	_, listens := s.listeners[string(m.ID)]
+	switch {
+	case len(s.running) >= mostRequests || s.size+len(m.Params) > mostSize:
+		return fault(internalError, "too many requests are not answered yet")
+	case listens, s.running[string(m.ID)] != nil:
+		return fault(invalidRequest, "another request with the id %s is not answered yet", schema.Short(string(m.ID)))
+	}
+	return nil
+}
+
+// begin handles a request that needs the plugin.
+func (s *Server) begin(ctx context.Context, m message, isModern bool, reply func([]byte)) {
+	r := &request{message: m, s: s, isModern: isModern, reply: reply}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	s.mu.Lock()
+	s.running[string(m.ID)] = r
+	s.size += len(m.Params)
+	s.mu.Unlock()
+	s.requests.Go(func() { // ends when the plugin answers, or soon after r.ctx
+		defer r.cancel(nil)
+		if m.method == "tools/list" {
+			r.list()
+		} else {
+			r.call()
+		}
+	})
+}
+
+const capabilities = `{"tools":{"listChanged":true}}`
+
+// initialize begins a session.
+func (s *Server) initialize(m message) []byte {
+	var params struct{ ProtocolVersion string }
+	if json.Unmarshal(m.Params, &params) != nil || params.ProtocolVersion == "" {
+		return failure(m.ID, fault(invalidParams, "protocolVersion is missing, want a text"))
+	}
+	version := negotiate(params.ProtocolVersion)
+	s.mu.Lock()
+	s.session = version
+	s.mu.Unlock()
+	return s.result(m, false, "protocolVersion", version, "capabilities", []byte(capabilities), "serverInfo", s.info())
+}
+
+func (s *Server) info() []byte { return object("name", s.o.Name, "version", s.o.Version) }
+
+// notified handles a notification.
+func (s *Server) notified(m message) {
+	var params struct{ RequestID json.RawMessage }
+	if m.method != "notifications/cancelled" || json.Unmarshal(m.Params, &params) != nil {
+		return
+	}
+	s.mu.Lock()
+	r, l := s.running[string(params.RequestID)], s.listeners[string(params.RequestID)]
+	delete(s.listeners, string(params.RequestID))
+	if r != nil {
+		r.dropped = true
+	}
+	s.mu.Unlock()
+	if r != nil {
+		r.cancel(errCanceled)
+	}
+	if l.reply != nil {
+		l.reply(nil)
+	}
+}
+
+// result is the answer to a request. pairs are those of [object].
+func (s *Server) result(m message, isModern bool, pairs ...any) []byte {
+	if isModern {
+		pairs = append([]any{"resultType", "complete"}, append(pairs, "_meta", object(serverKey, s.info()))...)
+	}
+	return object("jsonrpc", "2.0", "id", m.ID, "result", object(pairs...))
+}
+
+// failure is the answer to a request that failed; id may be nil.
+func failure(id json.RawMessage, err *protocolError) []byte {
+	text, _ := hook.Marshal(err) // our own shape
+	if id == nil {
+		return object("jsonrpc", "2.0", "error", text)
+	}
+	return object("jsonrpc", "2.0", "id", id, "error", text)
+}
+
+// notify sends a notification.
+func (s *Server) notify(name string, params []byte) {
+	s.write(object("jsonrpc", "2.0", "method", "notifications/"+name, "params", params))
+}
+
+// write writes a message. If nobody reads it, the session ends. nil is no message.
+func (s *Server) write(text []byte) {
+	if text == nil {
+		return
+	}
+	s.out.Lock()
+	defer s.out.Unlock()
+	select {
+	case <-s.lost:
+		return
+	default:
+	}
+	if _, err := s.o.Out.Write(append(text, '\n')); err != nil {
+		close(s.lost)
+	}
+}
+
+// listen opens a subscription. It is answered when it ends.
+func (s *Server) listen(m message, reply func([]byte)) {
+	var params struct {
+		Notifications struct{ ToolsListChanged bool }
+	}
+	if json.Unmarshal(m.Params, &params) != nil {
+		reply(failure(m.ID, fault(invalidParams, "notifications is no filter")))
+		return
+	}
+	filter := []byte("{}")
+	if params.Notifications.ToolsListChanged {
+		filter = object("toolsListChanged", true)
+	}
+	s.notify("subscriptions/acknowledged", object("_meta", object(subscriptionKey, m.ID), "notifications", filter))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners[string(m.ID)] = listener{reply, params.Notifications.ToolsListChanged}
+}
+
+// endListeners ends the subscriptions. If answer is set, their clients learn that.
+func (s *Server) endListeners(answer bool) {
+	s.mu.Lock()
+	listeners := maps.Clone(s.listeners)
+	clear(s.listeners)
+	s.mu.Unlock()
+	for id, l := range listeners {
+		if answer {
+			id := json.RawMessage(id)
+			l.reply(object("jsonrpc", "2.0", "id", id, "result", object("resultType", "complete", "_meta", object(subscriptionKey, id))))
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// longestName is the longest name of a tool that clients accept.
+const longestName = 64
+
+var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// Tool is a hook as clients see it.
+type Tool struct {
+	Name string
+	Hook schema.Hook
+
+	json json.RawMessage // in the list
+}
+
+// Hints says what the hooks do, as patterns of their names. Clients may ask their user less for a
+// tool that only reads.
+type Hints struct {
+	ReadOnly, Destructive, Idempotent, OpenWorld []string
+}
+
+// Filter says which hooks are tools.
+type Filter struct {
+	// Only and Except are patterns of names, such as "get_*". Without Only, all hooks are tools.
+	Only, Except []string
+	Hints        Hints
+}
+
+// Tools returns the tools that the hooks are: in their order, with names that clients accept, each
+// name once. Methods with a stream of input are none.
+func (f Filter) Tools(hooks []schema.Hook) []Tool {
+	var tools []Tool
+	taken := map[string]bool{}
+	for _, h := range hooks {
+		if len(f.Only) > 0 && !matches(f.Only, h.Name) || matches(f.Except, h.Name) || h.Streams == "in" || h.Streams == "both" {
+			continue
+		}
+		t := Tool{Name: freeName(h.Name, taken), Hook: h}
+		taken[t.Name] = true
+		pairs := []any{"name", t.Name}
+		if doc := cmp.Or(h.Documentation, h.Doc); doc != "" {
+			pairs = append(pairs, "description", doc)
+		}
+		pairs = append(pairs, "inputSchema", inputSchema(h))
+		if hints := f.Hints.of(h.Name); len(hints) > 0 {
+			pairs = append(pairs, "annotations", object(hints...))
+		}
+		t.json = object(pairs...)
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// freeName returns the name of a tool for a hook.
+func freeName(hookName string, taken map[string]bool) string {
+	base := unusual.ReplaceAllString(hookName, "_")
+	name := base[:min(len(base), longestName)]
+	for n := 2; taken[name]; n++ {
+		suffix := fmt.Sprintf("_%d", n)
+		name = base[:min(len(base), longestName-len(suffix))] + suffix
+	}
+	return name
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name) // the patterns were checked
+		return ok
+	})
+}
+
+// of returns the annotations of a tool. Destructive and OpenWorld are true unless a client is told
+// otherwise, so patterns for them say for all hooks.
+func (h Hints) of(name string) (pairs []any) {
+	for _, hint := range []struct {
+		key      string
+		patterns []string
+		both     bool
+	}{
+		{"readOnlyHint", h.ReadOnly, false},
+		{"destructiveHint", h.Destructive, true},
+		{"idempotentHint", h.Idempotent, false},
+		{"openWorldHint", h.OpenWorld, true},
+	} {
+		if is := matches(hint.patterns, name); is || hint.both && hint.patterns != nil {
+			pairs = append(pairs, hint.key, is)
+		}
+	}
+	return pairs
+}
+
+// inputSchema returns the JSON Schema of a hook's arguments. Of a hook that only its source
+// describes, it has the names.
+func inputSchema(h schema.Hook) json.RawMessage {
+	if h.Input != nil {
+		return h.Input
+	}
+	properties, required, open := []byte{'{'}, []string{}, false
+	for _, p := range h.Params {
+		switch {
+		case p.Kind == schema.VarNames:
+			open = true
+			continue
+		case len(properties) > 1:
+			properties = append(properties, ',')
+		}
+		if p.Required {
+			required = append(required, p.Name)
+		}
+		properties = append(append(schema.AppendQuote(properties, p.Name), ':'), paramSchema(p)...)
+	}
+	names, _ := json.Marshal(required) // texts
+	return object("type", "object", "properties", append(properties, '}'), "required", names, "additionalProperties", open)
+}
+
+func paramSchema(p schema.Param) []byte {
+	switch {
+	case p.Kind == schema.VarPositions:
+		return []byte(`{"type":"array"}`)
+	case len(p.Choices) > 0:
+		choices, _ := json.Marshal(p.Choices) // JSON already
+		return object("enum", choices)
+	}
+	return []byte("{}")
+}
+
+// listOf returns the tools as a JSON array.
+func listOf(tools []Tool) json.RawMessage {
+	texts := make([][]byte, len(tools))
+	for i, t := range tools {
+		texts[i] = t.json
+	}
+	return slices.Concat([]byte("["), bytes.Join(texts, []byte(",")), []byte("]"))
+}
+
+// args returns the arguments of a call, which are an object. Python takes some parameters only by
+// position.
+func (t Tool) args(given json.RawMessage) hook.Args {
+	byPosition := slices.ContainsFunc(t.Hook.Params, func(p schema.Param) bool {
+		return p.Kind == schema.PositionOnly || p.Kind == schema.VarPositions
+	})
+	var named map[string]json.RawMessage
+	if !byPosition || json.Unmarshal(given, &named) != nil {
+		return hook.Args{JSON: given, Valid: true}
+	}
+	positions := t.positions(named)
+	var names []string
+	for name := range named {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	args := hook.Args{JSON: slices.Concat([]byte("["), bytes.Join(positions, []byte(",")), []byte("]")), Valid: true}
+	for _, name := range names {
+		value := string(named[name])
+		args.Words = append(args.Words, schema.Word{Name: name, Form: schema.JSON, Value: value, Typed: name + ":=" + value})
+	}
+	return args
+}
+
+// positions takes out of named what is to be given by position, in order: parameters before "/",
+// and, if there are values for *args, all before that.
+func (t Tool) positions(named map[string]json.RawMessage) (values [][]byte) {
+	var rest []json.RawMessage
+	for _, p := range t.Hook.Params {
+		if value, ok := named[p.Name]; ok && p.Kind == schema.VarPositions && json.Unmarshal(value, &rest) == nil {
+			delete(named, p.Name)
+		}
+	}
+	for _, p := range t.Hook.Params {
+		value, ok := named[p.Name]
+		if !ok || p.Kind != schema.PositionOnly && (p.Kind != schema.Ordinary || len(rest) == 0) {
+			break // what is missing, or given by name in spite of that, the plugin reports
+		}
+		delete(named, p.Name)
+		values = append(values, value)
+	}
+	for _, value := range rest {
+		values = append(values, value)
+	}
+	return values
+}
+
+// names lists the names of tools.
+func names(tools []Tool) string {
+	var list []string
+	for _, t := range tools {
+		list = append(list, t.Name)
+	}
+	return strings.Join(list, ", ")
+}
