@@ -1,0 +1,98 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// annotated are parameters of hooks. Of those in parsed, the text of an argument decides, which the
+// schema only names.
+var (
+	annotated = []string{
+		"int", "float", "bool", "str", "bytes", "None", "typing.Any", "list", "dict", "typing.Optional[int]", "typing.Union[int, str]", "typing.Union[float, None, bool]",
+		"typing.List[int]", "typing.Dict[str, int]", "typing.Dict[int, str]", "typing.Tuple[int, str]", "typing.Tuple[int, ...]", "typing.Set[str]", "typing.Dict[Env, bool]",
+		"Env", "Level", "Odd", "typing.Literal['a', 1, None]", "Point", "Node", "Pair", "Open", "typing.List[Point]", "typing.Union[Point, typing.List[Env]]",
+		"datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta", "decimal.Decimal", "fractions.Fraction", "uuid.UUID", "pathlib.Path", "ipaddress.IPv4Address", "re.Pattern",
+	}
+	parsed = []string{"bytes", "date", "time", "Decimal", "Fraction", "UUID", "IPv4", "Pattern"}
+	values = []string{
+		`null`, `true`, `1`, `0`, `-1`, `2.0`, `2.5`, `""`, `"a"`, `"1"`, `"prod"`, `"PROD"`, `"LOW"`, `"2026-01-31"`, `"PT1H"`, `"dGV4dA=="`, `"00000000-0000-0000-0000-000000000000"`,
+		`[]`, `[1]`, `["a"]`, `[1,"a"]`, `[1,2]`, `[1,"a",2]`, `[null]`, `["a",true]`, `["a",1]`, `["prod"]`, `[{"x":1}]`, `{}`, `{"a":1}`, `{"1":"a"}`, `{" 2 ":"b"}`, `{"x":1}`, `{"x":1,"y":2}`, `{"x":1,"z":2}`, `{"x":"1"}`,
+		`{"PROD":true}`, `{"prod":true}`, `{"first":"a"}`, `{"first":"a","second":true,"third":1}`, `{"name":"a","next":{"name":"b","next":null}}`, `{"name":"a","next":{"other":1}}`, `{"a":"x","b":1}`,
+	}
+)
+
+const annotatedTypes = `
+import dataclasses, datetime, decimal, enum, fractions, ipaddress, pathlib, re, typing, uuid
+class Env(enum.Enum):
+    PROD = "prod"
+    DEV = object()
+class Level(enum.IntEnum):
+    LOW = 1
+class Odd(enum.Enum):
+    ONE = 1
+    @classmethod
+    def _missing_(cls, value): return cls.ONE
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: float = 1.5
+@dataclasses.dataclass
+class Node:
+    name: str
+    next: typing.Optional["Node"] = None
+class Pair(typing.NamedTuple):
+    first: str
+    second: bool = True
+class Open(typing.TypedDict, total=False):
+    a: int
+`
+
+// The schema never refuses what the hook accepts. The hook accepts what the schema accepts, unless
+// it parses a text, or the class itself decides.
+func TestMCPSchemas(t *testing.T) {
+	t.Parallel()
+	source := annotatedTypes
+	for i, note := range annotated {
+		source += fmt.Sprintf("def f%d(a: %s): return 'accepted'\n", i, note)
+	}
+	m := mcpOf(t, nil, writePlugin(t, source))
+	var listed struct {
+		Result struct {
+			Tools []struct {
+				InputSchema *jsonschema.Schema
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(m.ask("tools/list", "{}")), &listed); err != nil || len(listed.Result.Tools) != len(annotated) {
+		t.Fatalf("%+v, %v", listed, err)
+	}
+	for i, tool := range listed.Result.Tools {
+		schema, err := tool.InputSchema.Resolve(nil)
+		if err != nil {
+			t.Errorf("%s: %v", annotated[i], err)
+			continue
+		}
+		isParsed := slices.ContainsFunc(parsed, func(part string) bool { return strings.Contains(annotated[i], part) })
+		for _, text := range values {
+			var value any
+			if err := json.Unmarshal([]byte(text), &value); err != nil {
+				t.Fatal(err)
+			}
+			accepts := strings.Contains(m.ask("tools/call", fmt.Sprintf(`{"name":"f%d","arguments":{"a":%s}}`, i, text)), `"text":"accepted"`)
+			err := schema.Validate(map[string]any{"a": value})
+			_, isText := value.(string)
+			if accepts && err != nil || !accepts && err == nil && !(isParsed && isText) && annotated[i] != "Odd" {
+				t.Errorf("%s: %s: the hook accepts it: %t, the schema says %v", annotated[i], text, accepts, err)
+			}
+		}
+	}
+	m.close()
+}
