@@ -342,6 +342,8 @@ func TestMCPShared(t *testing.T) {
 	a.call("add", `{"a":1}`, `"text":"3"`)
 	a.close()
 	b.close()
+	run("stop", "tools")
+	runnertest.Until(t, "the daemon has exited", func() bool { return len(runnertest.WithEnv(a.tag)) == 0 })
 }
 
 // The manifest says what tools do.
