@@ -166,3 +166,8 @@ func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
 	}
 	return hooks
 }
+
+// workerCache returns the directory that has the worker, and workerIdentity what changes with its
+// source.
+func workerCache() (string, error) { return pyworker.CacheDir() }
+func workerIdentity() string       { return pyworker.Identity() }

@@ -10,9 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/schema"
 )
+
+// mostKept is how many bytes the file of kept hooks may have.
+const mostKept = 16 << 20
 
 // keptHooks is the file of [Opened.KeepHooks].
 type keptHooks struct {
@@ -30,7 +33,7 @@ func (o *Opened) KeepHooks(hooks []schema.Hook) error {
 	if err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {
+	if old, _, err := bounded.Read(path, mostKept); err == nil && string(old) == string(text) {
 		return nil
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
@@ -57,7 +60,7 @@ func (o *Opened) KeptHooks() (hooks []schema.Hook, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	text, err := os.ReadFile(path)
+	text, _, err := bounded.Read(path, mostKept)
 	var kept keptHooks
 	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Digest != o.filesDigest() {
 		return nil, false
@@ -67,14 +70,14 @@ func (o *Opened) KeptHooks() (hooks []schema.Hook, ok bool) {
 
 // keptPath returns the file of a plugin. There is one, however often the plugin changes.
 func (o *Opened) keptPath() (string, error) {
-	dir, err := pyworker.CacheDir()
+	dir, err := workerCache()
 	return filepath.Join(dir, "hooks-"+shortDigest(o.plugin.Entry, o.plugin.Module, o.python.Path)+".json"), err
 }
 
 // filesDigest is the same as long as the hooks are likely to be.
 func (o *Opened) filesDigest() string {
 	files := o.fixedFiles()
-	parts := []any{pyworker.Identity(), o.config.NoConvert, o.config.Transport}
+	parts := []any{workerIdentity(), o.config.NoConvert, o.config.Transport}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		parts = append(parts, path, stampOf(path))
 	}
