@@ -45,6 +45,7 @@ test: machine ## run every test, with the race detector if there is a C compiler
 # TestScale uses openssh-server and parallel; without them it skips.
 test-all: package-test ## run every test, and those that take minutes
 	PYPLUG_TEST_LONG=1 $(MAKE) test
+	$(MAKE) fuzz
 	$(GO) test $(RACE) -count=1 -tags $(TAGS) -run '^TestCheckDies$$' ./commands -moments 60
 
 lint: ## check formatting, go.mod, vet, staticcheck and the workflows
