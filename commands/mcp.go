@@ -26,6 +26,8 @@ const (
 	mcpConcurrency = 8
 	// mcpStop is the default of --stop-timeout: a client waits for the end of its server.
 	mcpStop = 300 * time.Millisecond
+	// mcpResolve is how long the end of a session waits for what is wrong with its command line.
+	mcpResolve = 5 * time.Second
 )
 
 // mcpOptions are the options of mcp.

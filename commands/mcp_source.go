@@ -70,14 +70,15 @@ func (s *ownSource) start() (err error) {
 		err = s.notServer()
 	}
 	if isFirst {
+		if err != nil && hook.AsError(err).Kind == hook.Usage {
+			s.end(s.p.failed(err))
+		}
 		close(s.first)
 	}
 	if err == nil {
 		if s.seen, err = s.p.opened.Snapshot(s.ctx); err == nil {
 			s.p.pool, err = s.p.opened.Start(s.ctx)
 		}
-	} else if isFirst && hook.AsError(err).Kind == hook.Usage {
-		s.end(s.p.failed(err))
 	}
 	if err != nil {
 		return err
@@ -182,7 +183,8 @@ func (s *ownSource) complete(err error) *hook.Error {
 func (s *ownSource) close() {
 	select {
 	case <-s.first: // what is wrong with the command line is reported, however short the session was
-	case <-time.After(mcpStop):
+	case <-s.f.signals.kill.Done():
+	case <-time.After(mcpResolve):
 	}
 	s.end(nil)
 	s.mu.Lock() // a start ends with s.ctx
