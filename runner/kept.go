@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -36,21 +35,7 @@ func (o *Opened) KeepHooks(hooks []schema.Hook) error {
 	if old, _, err := bounded.Read(path, mostKept); err == nil && string(old) == string(text) {
 		return nil
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // the first error is the one to report
-	}
-	return err
+	return bounded.Replace(path, text, 0o600)
 }
 
 // KeptHooks returns the hooks that were kept, if the plugin's file, its manifest, its interpreter

@@ -3,13 +3,13 @@ package cases
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -174,16 +174,5 @@ func replaceFile(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".pyplug-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(text)
-	if err = errors.Join(err, temp.Chmod(info.Mode()), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name()) // the first error is the one to report
-	}
-	return err
+	return bounded.Replace(path, text, info.Mode())
 }
