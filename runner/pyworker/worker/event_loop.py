@@ -20,6 +20,7 @@ PACKAGES = LIBRARY + "site-packages"
 
 values = core.part("values")
 errors = core.part("errors")
+pipeline = core.part("pipeline")
 # What is as in the plain way: they are not called while the loop runs.
 receive, loop_started, end = core.receive, core.loop_started, core.end
 
@@ -115,8 +116,8 @@ def readable():
 
 def take_input():
     """Reads what has come, and lets serve handle the frames."""
-    if core.pipeline is not None and not core.pipeline.has_input():
-        return  # an interrupt has read it to look for cancels
+    if not pipeline.has_input():  # an interrupt kept the loop from calling readable before, or read it to look for cancels
+        return
     try:
         more = core.fill()
     except OSError as error:
@@ -219,7 +220,7 @@ def invoke(number, body):
 def after(number, body, more):
     """Runs the hook of a frame behind another call, as the pipelined way does."""
     global under
-    under = core.pipeline = core.part("pipeline")
+    under = core.pipeline = pipeline
     under.after(number, body, more)
 
 

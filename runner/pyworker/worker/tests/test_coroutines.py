@@ -163,7 +163,7 @@ class Coroutines(Case):
     def test_idle_loop(self):
         """A plain hook may run the loop that coroutines ran on, while others wait on it."""
         text = """
-            import asyncio, os, signal
+            import asyncio, os, select, signal
             def mark(): os.write(int(os.environ["MARKER"]), b".")
             async def prepare():
                 global event, loop
@@ -191,6 +191,16 @@ class Coroutines(Case):
                     return found
                 core.read = reads
                 blocks()
+            def leaves():
+                own = asyncio.get_event_loop()
+                def ends():
+                    os.kill(os.getpid(), signal.SIGINT)
+                def waits():
+                    mark()
+                    select.select([__import__("_pyplug_worker").source], [], [])
+                    own.call_soon(ends)
+                own.call_soon(waits)
+                own.run_until_complete(asyncio.sleep(60))
             def yields():
                 own = asyncio.get_event_loop()
                 yield own is loop
@@ -218,6 +228,11 @@ class Coroutines(Case):
         number = worker.begin("breaks")
         worker.wait_mark()
         last = worker.begin("runs")  # the interrupt comes while it is read
+        self.refused(worker.answer(number), "canceled")
+        self.ok(worker.answer(last), True)
+        number = worker.begin("leaves")
+        worker.wait_mark()
+        last = worker.begin("runs")  # the interrupt comes when the loop has seen it, and leaves it unread
         self.refused(worker.answer(number), "canceled")
         self.ok(worker.answer(last), True)
         worker.begin("blocks")
