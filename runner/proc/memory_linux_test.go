@@ -7,14 +7,15 @@ import (
 	"testing"
 )
 
-// grow takes a MB more every 5 ms.
+// grow takes 100 MB, one every 5 ms, and waits.
 const grow = `
 import time
 kept = []
-while True:
+for _ in range(100):
     kept.append(b"x" * (1 << 20))
     print(len(kept), flush=True)
     time.sleep(0.005)
+time.sleep(60)
 `
 
 // TestMemoryLimit holds that who takes too much memory is killed, wherever in the
@@ -48,7 +49,7 @@ func TestMemoryLimit(t *testing.T) {
 				t.Errorf("told as asked for, or as the system's doing: %+v", e)
 			}
 			all := out.list()
-			if last, _ := strconv.Atoi(all[len(all)-1].Text); last < 40 || last > 200 {
+			if last, _ := strconv.Atoi(all[len(all)-1].Text); last < 40 {
 				t.Errorf("killed at %d MB", last)
 			}
 		})
