@@ -105,6 +105,8 @@ func TestScripts(t *testing.T) {
 			case "bash":
 				_, err := exec.LookPath("bash")
 				return err == nil, nil
+			case "long":
+				return os.Getenv("PYPLUG_TEST_LONG") != "", nil
 			}
 			return false, errors.New("unknown condition " + cond)
 		},
