@@ -286,12 +286,21 @@ func TestMCPEnds(t *testing.T) {
 // The session ends with its client, also if another process holds the pipe open.
 func TestMCPClientKilled(t *testing.T) {
 	t.Parallel()
-	s := pyplug(t, nil, "mcp", writePlugin(t, mcpPlugin))
+	m, client := mcpUnder(t, writePlugin(t, mcpPlugin))
+	_ = client.Process.Kill()
+	_ = client.Wait()
+	runnertest.Until(t, "nothing is left", func() bool { return len(runnertest.WithEnv(m.tag)) == 0 })
+}
+
+// mcpUnder begins a session whose parent is another process, its client. The test holds its pipes.
+func mcpUnder(t *testing.T, plugin string) (m *mcpSession, client *exec.Cmd) {
+	t.Helper()
+	s := pyplug(t, nil, "mcp", plugin)
 	pid := filepath.Join(t.TempDir(), "pid")
-	client := exec.Command("sh", "-c", `exec 3<&0; "$@" <&3 & echo $! >`+pid+`; wait`, "sh", s.Path, s.Args[1], s.Args[2])
+	client = exec.Command("sh", "-c", `exec 3<&0; "$@" <&3 & echo $! >`+pid+`; wait`, "sh", s.Path, s.Args[1], s.Args[2])
 	client.Env = s.Env
 	in, out := talking(t, client)
-	m := &mcpSession{session: s, t: t, in: in, out: bufio.NewReader(out)}
+	m = &mcpSession{session: s, t: t, in: in, out: bufio.NewReader(out)}
 	m.ask("initialize", `{"protocolVersion":"2025-11-25"}`)
 	m.call("add", `{"a":1}`, `"text":"3"`)
 	text, err := os.ReadFile(pid)
@@ -310,9 +319,7 @@ func TestMCPClientKilled(t *testing.T) {
 		began, _ := strconv.ParseFloat(fields[21], 64)
 		return now-began/100 > 1.5
 	})
-	_ = client.Process.Kill()
-	_ = client.Wait()
-	runnertest.Until(t, "nothing is left", func() bool { return len(runnertest.WithEnv(m.tag)) == 0 })
+	return m, client
 }
 
 // Sessions share a background plugin. They outlive its stop and start.
