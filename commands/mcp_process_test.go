@@ -91,12 +91,17 @@ func (m *mcpSession) next() string {
 	return line
 }
 
-// ask sends a request and returns the answer. Notifications before it are dropped.
+// ask sends a request and returns the answer.
 func (m *mcpSession) ask(method, params string) string {
 	m.t.Helper()
-	id := fmt.Sprintf(`"id":%d,`, m.begin(method, params))
+	return m.answer(m.begin(method, params))
+}
+
+// answer returns the answer to a request. Notifications before it are dropped.
+func (m *mcpSession) answer(id int) string {
+	m.t.Helper()
 	for {
-		if line := m.next(); strings.Contains(line, id) {
+		if line := m.next(); strings.Contains(line, fmt.Sprintf(`"id":%d,`, id)) {
 			return line
 		}
 	}
