@@ -67,7 +67,7 @@ func (s *ownSource) start() (err error) {
 	err = s.p.open(s.ctx, s.o.start.Config)
 	if err == nil {
 		s.opened.Store(s.p.opened)
-		err = s.notServer()
+		err = s.p.opened.MCPServer()
 	}
 	if isFirst {
 		if err != nil && hook.AsError(err).Kind == hook.Usage {
@@ -86,17 +86,6 @@ func (s *ownSource) start() (err error) {
 	s.p.noteReady()
 	close(s.started)
 	return nil
-}
-
-// notServer returns an error for a file that serves the protocol by itself.
-func (s *ownSource) notServer() error {
-	name, class := s.p.opened.MCPServer()
-	if name == "" {
-		return nil
-	}
-	return hinted(usage("%s is an MCP server already: %s is a %s object", s.p.path, name, class),
-		schema.Hintf("its own library runs it, as with `python %s`", s.p.path),
-		schema.Hintf("to serve its functions here, delete %s and the decorators @%s.tool", name, name))
 }
 
 // reload loads changed files. If they do not start, the old plugin stays. s.mu is held.
@@ -271,11 +260,11 @@ func (s *sharedSource) source(ctx context.Context) []schema.Hook {
 }
 
 func (s *sharedSource) complete(err error) *hook.Error {
-	e := (*plugin)(nil).complete(err)
-	if isNotRunning(e) {
+	e := *asError(err)
+	if isNotRunning(&e) {
 		e.Hints = schema.Hints("the user can start it with %s", schema.Command{"start", s.word})
 	}
-	return e
+	return &e
 }
 
 func (s *sharedSource) close() {}

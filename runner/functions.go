@@ -5,6 +5,8 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,37 +84,40 @@ var mainBlock = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
 })
 
-// serverObject matches an object at module level that serves the Model Context Protocol.
-var serverObject = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(FastMCP|MCPServer)\(`)
-})
-
-// MCPServer returns the name and the class of the object by which the plugin's file serves the
-// Model Context Protocol by itself; empty if there is none.
-func (o *Opened) MCPServer() (name, class string) {
-	scripts, _, _ := o.Source()
-	for _, script := range scripts {
-		if text, ok := pysrc.Read(script, pysrc.LargestFile); ok {
-			if found := serverObject().FindStringSubmatch(text); found != nil {
-				return found[1], found[2]
-			}
+// MCPServer returns a usage error if the plugin's file serves the Model Context Protocol by itself.
+func (o *Opened) MCPServer() error {
+	for file := range o.parsed() {
+		if name, class := file.MCPServer(); name != "" {
+			return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf("%s is an MCP server already: %s is a %s object", o.config.Plugin, name, class), Hints: []schema.Hint{
+				schema.Hintf("its own library runs it, as with `python %s`", o.config.Plugin),
+				schema.Hintf("to serve its functions here, delete %s and the decorators @%s.tool", name, name),
+			}}
 		}
 	}
-	return "", ""
+	return nil
 }
 
 // OtherHost returns the host whose SDK the plugin imports, unless it is a host of go-plugin.
 // Otherwise it returns the zero value.
 func (o *Opened) OtherHost() pysrc.OtherHost {
-	scripts, _, _ := o.Source()
-	for _, script := range scripts {
-		if text, ok := pysrc.Read(script, pysrc.LargestFile); ok {
-			if host := pysrc.Parse(script, text).OtherHost(); host.SDK != "" {
-				return host
-			}
+	for file := range o.parsed() {
+		if host := file.OtherHost(); host.SDK != "" {
+			return host
 		}
 	}
 	return pysrc.OtherHost{}
+}
+
+// parsed yields the plugin's own files.
+func (o *Opened) parsed() iter.Seq[pysrc.File] {
+	return func(yield func(pysrc.File) bool) {
+		scripts, _, _ := o.Source()
+		for _, script := range scripts {
+			if text, ok := pysrc.Read(script, pysrc.LargestFile); ok && !yield(pysrc.Parse(script, text)) {
+				return
+			}
+		}
+	}
 }
 
 // programPart names the part of the plugin that Python executes only if it runs the plugin as

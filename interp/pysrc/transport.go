@@ -158,3 +158,18 @@ func (f File) OtherHost() OtherHost {
 	}
 	return OtherHost{}
 }
+
+// serverObject matches an object at module level, in rendered code, that serves the Model Context
+// Protocol.
+var serverObject = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(FastMCP|MCPServer)\(`)
+})
+
+// MCPServer returns the name and the class of the object by which the file serves the Model Context
+// Protocol by itself. Both are empty if there is none.
+func (f File) MCPServer() (name, class string) {
+	if found := serverObject().FindStringSubmatch(f.code); found != nil {
+		return found[1], found[2]
+	}
+	return "", ""
+}

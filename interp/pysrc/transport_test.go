@@ -111,3 +111,21 @@ func TestShared(t *testing.T) {
 		})
 	}
 }
+
+// Only an object at module level makes a file a server: text and comments make none.
+func TestMCPServer(t *testing.T) {
+	for source, want := range map[string]string{
+		"mcp = FastMCP('demo')":                          "mcp FastMCP",
+		"app: server.MCPServer = mcp.server.MCPServer()": "app MCPServer",
+		"mcp = FastMCP(\n    name='demo',\n)":            "mcp FastMCP",
+		"\"\"\"As\n\nmcp = FastMCP('demo')\n\"\"\"":      " ",
+		"# mcp = FastMCP('demo')":                        " ",
+		"def make():\n    mcp = FastMCP('demo')":         " ",
+		"from fastmcp import FastMCP":                    " ",
+	} {
+		name, class := Parse("x.py", source).MCPServer()
+		if got := name + " " + class; got != want {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
+	}
+}
