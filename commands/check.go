@@ -47,6 +47,7 @@ func checkCommand(f *program) command {
 			return nil
 		})),
 		switchFlag(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
+		switchFlag(&o.MCP, "mcp", "list the tools that an LLM client would see, and ask what it asks"),
 		switchFlag(&o.strict, "strict", "fail on warnings, too"),
 		listFlag(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),

@@ -130,7 +130,7 @@ func mcpHints(entry string) mcp.Hints {
 // mcpSource is where the plugin of a session is from.
 type mcpSource interface {
 	// The first five are those of [mcp.Options].
-	plugin(ctx context.Context) (hook.Plugin, error)
+	plugin(ctx context.Context) (mcp.Plugin, error)
 	kept(ctx context.Context) ([]schema.Hook, bool)
 	keep(hooks []schema.Hook)
 	source(ctx context.Context) []schema.Hook
@@ -144,7 +144,7 @@ type mcpSource interface {
 
 // limited is a plugin whose calls have limits of the command line.
 type limited struct {
-	hook.Plugin
+	mcp.Plugin
 	timeout    time.Duration // 0: none
 	errorField string
 }

@@ -47,8 +47,8 @@ func newOwnSource(ctx context.Context, f *program, o *mcpOptions, end context.Ca
 
 // plugin returns the plugin, with its files as they are. A caller that gives up leaves the start to
 // the others.
-func (s *ownSource) plugin(ctx context.Context) (hook.Plugin, error) {
-	return hook.Interruptible(ctx, func() (hook.Plugin, error) {
+func (s *ownSource) plugin(ctx context.Context) (mcp.Plugin, error) {
+	return hook.Interruptible(ctx, func() (mcp.Plugin, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.p.pool != nil {
@@ -197,7 +197,7 @@ type sharedSource struct {
 }
 
 // plugin connects to the plugin that runs now. With --auto-start it starts the plugin first.
-func (s *sharedSource) plugin(ctx context.Context) (hook.Plugin, error) {
+func (s *sharedSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, err := s.connect(ctx)

@@ -189,7 +189,11 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 	if st.Took >= time.Millisecond {
 		tail += "  " + schema.Span(st.Took)
 	}
-	return p.entry(label, messageColumn, st.Message, tail) + details
+	text := p.entry(label, messageColumn, st.Message, tail)
+	for _, line := range st.Lines {
+		text += p.entry(strings.Repeat(" ", messageColumn), messageColumn, line, "")
+	}
+	return text + details
 }
 
 // entry returns a text behind a label, with a tail after its last line. Further lines are

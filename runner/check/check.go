@@ -25,6 +25,8 @@ type Options struct {
 	Calls []hook.Call
 	// Crash runs the stage "again".
 	Crash bool
+	// MCP runs the stage "mcp". Without it, the report does not have that stage.
+	MCP bool
 	// Host is a program with its first words that leads to [stock.Main]. Without one
 	// the stage "host" reports that it could not run.
 	Host []string
@@ -52,6 +54,9 @@ func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	for _, st := range stages {
 		if c.ended != nil {
 			break
+		}
+		if st.name == stageMCP && !o.MCP {
+			continue
 		}
 		done := c.do(ctx, st)
 		if st.name == stageSource && needsConfirmation(done) && !slices.Contains(o.Skip, stageLaunch) {
@@ -111,6 +116,7 @@ const (
 	stageHealth      = "health"
 	stageServices    = "services"
 	stageHooks       = "hooks"
+	stageMCP         = "mcp"
 	stageStop        = "stop"
 	stageCookie      = "cookie"
 	stageHost        = "host"
@@ -128,6 +134,7 @@ var stages = []stage{
 	{stageHealth, stageConnect, false, (*check).health},
 	{stageServices, stageConnect, true, (*check).services},
 	{stageHooks, stageConnect, false, (*check).hooks},
+	{stageMCP, stageConnect, false, (*check).mcp},
 	{stageStop, "", false, (*check).stop},
 	{stageCookie, stageConnect, true, (*check).cookie},
 	{stageHost, stageConnect, true, (*check).host},
@@ -143,10 +150,11 @@ func Stages() []string {
 	return names
 }
 
-// Skippable lists the stages that may be skipped; all others rest on those that may not.
+// Skippable lists the stages that may be skipped. The others rest on those that may not; only a
+// flag runs the stage "mcp".
 func Skippable() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool {
-		return name == stagePlugin || name == stageInterpreter || name == stageStop
+		return name == stagePlugin || name == stageInterpreter || name == stageStop || name == stageMCP
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // process is one process of the plugin, started and looked at by hand: without
@@ -70,6 +71,14 @@ func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	defer cancel()
 	return runner.CallCarrying(ctx, p.inst, p.Settings().ErrorField, c)
 }
+
+// Hooks describes the hooks. Status is empty: both make the process an [mcp.Plugin].
+func (p *process) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
+	return p.inst.Describe(ctx, q)
+}
+
+// Status is empty.
+func (p *process) Status(context.Context) (hook.Status, error) { return hook.Status{}, nil }
 
 // GRPC is the process of a gRPC plugin, nil for another one.
 func (p *process) GRPC() *grpcplugin.Instance {

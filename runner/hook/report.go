@@ -62,6 +62,8 @@ type Stage struct {
 	Verdict Verdict `json:"status"`
 	// Message summarizes the stage in one line, or says why it was skipped.
 	Message string `json:"message,omitempty"`
+	// Lines say more below the message, for people.
+	Lines []string `json:"-"`
 	// Details are values for programs by their names in JSON. Names that end in
 	// "_ms" hold milliseconds.
 	Details  map[string]any `json:"details,omitempty"`

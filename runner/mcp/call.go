@@ -56,12 +56,12 @@ func (r *request) fail(err *protocolError) { r.answer(failure(r.ID, err)) }
 
 // plugin returns the plugin once it is ready. If the client asked for progress, it learns that
 // it waits.
-func (r *request) plugin() (hook.Plugin, error) {
+func (r *request) plugin() (Plugin, error) {
 	done := make(chan struct{})
 	if r.progressToken() == nil {
 		return r.s.o.Plugin(r.ctx)
 	}
-	var p hook.Plugin
+	var p Plugin
 	var err error
 	go func() { // ends with the start or with r.ctx
 		defer close(done)

@@ -19,7 +19,7 @@ func (s *Server) load(ctx context.Context) {
 
 // Reload reads the tools again, since the plugin has loaded other files. ctx is that of the
 // session.
-func (s *Server) Reload(ctx context.Context, p hook.Plugin) {
+func (s *Server) Reload(ctx context.Context, p Plugin) {
 	s.mu.Lock()
 	s.fresh = false
 	s.mu.Unlock()
@@ -27,7 +27,7 @@ func (s *Server) Reload(ctx context.Context, p hook.Plugin) {
 }
 
 // refresh returns the tools of the plugin as it runs. A client that has another list is notified.
-func (s *Server) refresh(ctx context.Context, p hook.Plugin) ([]Tool, error) {
+func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 	sch, err := p.Hooks(ctx, schema.Query{Input: true})
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *Server) current() (tools []Tool, fresh bool) {
 }
 
 // find returns the tool with a name. The error is a [*protocolError] if there is none.
-func (s *Server) find(ctx context.Context, p hook.Plugin, name string) (Tool, error) {
+func (s *Server) find(ctx context.Context, p Plugin, name string) (Tool, error) {
 	named := func(t Tool) bool { return t.Name == name }
 	tools, fresh := s.current()
 	i := slices.IndexFunc(tools, named)
@@ -121,7 +121,7 @@ func (s *Server) find(ctx context.Context, p hook.Plugin, name string) (Tool, er
 }
 
 // acquire waits until a call may be made: as many as the plugin takes at once. Release ends it.
-func (s *Server) acquire(ctx context.Context, p hook.Plugin) error {
+func (s *Server) acquire(ctx context.Context, p Plugin) error {
 	s.slotsOnce.Do(func() {
 		st, _ := p.Status(ctx) // without it, one
 		s.slots = make(chan struct{}, max(1, st.Concurrency))

@@ -21,7 +21,6 @@ import (
 
 // fake is a plugin whose hooks are functions.
 type fake struct {
-	hook.Plugin
 	mu    sync.Mutex
 	hooks []schema.Hook
 	call  func(ctx context.Context, c hook.Call) (hook.Result, error)
@@ -59,10 +58,10 @@ func echo(_ context.Context, c hook.Call) (hook.Result, error) {
 var text = schema.Hook{Name: "text", Doc: "Return it.", Params: []schema.Param{{Name: "text", Required: true, Kind: schema.Ordinary}}}
 
 // options serve a plugin that runs.
-func options(p hook.Plugin) mcp.Options {
+func options(p mcp.Plugin) mcp.Options {
 	return mcp.Options{
 		Name: "fake", Version: "1",
-		Plugin: func(context.Context) (hook.Plugin, error) { return p, nil },
+		Plugin: func(context.Context) (mcp.Plugin, error) { return p, nil },
 		Kept:   func(context.Context) ([]schema.Hook, bool) { return nil, false },
 		Keep:   func([]schema.Hook) {},
 		Source: func(context.Context) []schema.Hook { return nil },
@@ -354,7 +353,7 @@ func TestListChanged(t *testing.T) {
 	p := &fake{hooks: []schema.Hook{text, {Name: "new"}}, call: echo}
 	o := options(p)
 	ready := make(chan struct{})
-	o.Plugin = func(ctx context.Context) (hook.Plugin, error) {
+	o.Plugin = func(ctx context.Context) (mcp.Plugin, error) {
 		select {
 		case <-ready:
 			return p, nil
@@ -405,7 +404,7 @@ func TestBroken(t *testing.T) {
 	o := options(nil)
 	broken := true
 	var mu sync.Mutex
-	o.Plugin = func(context.Context) (hook.Plugin, error) {
+	o.Plugin = func(context.Context) (mcp.Plugin, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if broken {

@@ -16,6 +16,13 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
+// Plugin is what is served: a [hook.Plugin], or a part of one.
+type Plugin interface {
+	hook.Caller
+	Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
+	Status(ctx context.Context) (hook.Status, error)
+}
+
 // Options says what to serve, and to whom.
 type Options struct {
 	In  io.Reader
@@ -25,7 +32,7 @@ type Options struct {
 	Filter
 	// Plugin returns the plugin for one request: as soon as it is ready, and with its files as
 	// they are. After an error, it is asked again for the next request.
-	Plugin func(ctx context.Context) (hook.Plugin, error)
+	Plugin func(ctx context.Context) (Plugin, error)
 	// Kept returns the hooks that Keep was last called with, if they are still those of the
 	// plugin's files.
 	Kept func(ctx context.Context) ([]schema.Hook, bool)

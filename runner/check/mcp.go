@@ -1,0 +1,62 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/mcp"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// mcp lists the tools that an LLM client gets, and what is odd about them.
+func (c *check) mcp(ctx context.Context) hook.Stage {
+	if err := c.s.MCPServer(); err != nil {
+		return failed(c.fail(mcpServer, err))
+	}
+	if !c.s.Running() {
+		return hook.Stage{Verdict: hook.Skipped, Message: "the plugin has exited"}
+	}
+	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
+	defer cancel()
+	filter := mcp.Filter{Hints: mcp.Hints(c.s.Plugin().Manifest.MCP)}
+	tools, list, err := mcp.Ask(within, c.s, filter)
+	if err != nil {
+		return failed(c.failAs(hook.Request, mcpFailed, err))
+	}
+	st := hook.Stage{Message: "a client sees " + schema.Plural(len(tools), "tool"), Details: map[string]any{"tools": list}}
+	if len(tools) == 0 {
+		return failed(found(noTools, hook.Warning, "a client sees no tools"))
+	}
+	for _, t := range tools {
+		st.Lines = append(st.Lines, strings.TrimSuffix(t.Name+": "+t.Hook.Doc, ": "), "  "+string(t.Hook.Input))
+		if t.Name != t.Hook.Name {
+			st.Findings = append(st.Findings, found(toolRenamed, hook.Note, fmt.Sprintf("%s is the tool %s", t.Hook.Name, t.Name)))
+		}
+		for _, p := range withoutSchema(t.Hook) {
+			st.Findings = append(st.Findings, found(schemaMissing, hook.Note, fmt.Sprintf("%s: %s has no schema", t.Hook.Name, p)))
+		}
+	}
+	return st
+}
+
+// withoutSchema lists the annotated parameters of which the schema accepts anything.
+func withoutSchema(h schema.Hook) (params []string) {
+	var input struct {
+		Properties map[string]map[string]json.RawMessage
+	}
+	_ = json.Unmarshal(h.Input, &input) // a client accepts it
+	for _, p := range h.Params {
+		keys := input.Properties[p.Name]
+		delete(keys, "description")
+		delete(keys, "default")
+		isAny := slices.Contains([]string{"", "Any", "typing.Any", "object"}, p.Type)
+		if !isAny && len(keys) == 0 && p.Kind != schema.VarNames {
+			params = append(params, p.String())
+		}
+	}
+	return params
+}
