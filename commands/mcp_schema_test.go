@@ -5,6 +5,8 @@ package commands_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +95,85 @@ func TestMCPSchemas(t *testing.T) {
 				t.Errorf("%s: %s: the hook accepts it: %t, the schema says %v", annotated[i], text, accepts, err)
 			}
 		}
+	}
+	m.close()
+}
+
+// returned are hooks whose results are objects, with much that is text in JSON.
+const returned = annotatedTypes + `
+@dataclasses.dataclass
+class Given:
+    seed: dataclasses.InitVar[int]
+    x: int = 1
+    size: int = dataclasses.field(init=False, default=0)
+    when: datetime.datetime = None
+    limit: decimal.Decimal = decimal.Decimal("1.5")
+@dataclasses.dataclass
+class Own:
+    x: int
+    def __json__(self): return [self.x]
+class Row(typing.TypedDict):
+    at: datetime.datetime
+    took: datetime.timedelta
+    own: Own
+    pair: Pair
+    levels: typing.Dict[Level, bytes]
+def plain() -> dict: return {"a": [1]}
+def point() -> Point: return Point(1)
+def node() -> Node: return Node("a", Node("b"))
+def given() -> Given: return Given(1)
+def dates() -> typing.Dict[datetime.date, typing.Set[float]]: return {datetime.date(2026, 1, 31): {1.5, 2}}
+def row() -> Row:
+    return {"at": datetime.datetime(2026, 1, 31), "took": datetime.timedelta(hours=1), "own": Own(1), "pair": Pair("a"), "levels": {Level.LOW: b"x"}, "more": 1}
+async def later() -> "Point": return Point(2, 3)
+def array() -> typing.List[dict]: return [{}]
+def none(): return {}
+`
+
+// A tool has a schema of its result if it is asked for and the result is an object. Then the result
+// fits.
+func TestMCPResults(t *testing.T) {
+	t.Parallel()
+	path := writePlugin(t, returned)
+	manifest := "entry = 'tools.py'\n[mcp]\noutput-schema = ['*']\n"
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "pyplug.toml"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := mcpOf(t, nil, filepath.Dir(path))
+	var listed struct {
+		Result struct {
+			Tools []struct {
+				Name         string
+				OutputSchema *jsonschema.Schema
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(m.ask("tools/list", "{}")), &listed); err != nil {
+		t.Fatal(err)
+	}
+	var without []string
+	for _, tool := range listed.Result.Tools {
+		if tool.OutputSchema == nil {
+			without = append(without, tool.Name)
+			continue
+		}
+		var called struct {
+			Result struct{ StructuredContent any }
+		}
+		answer := m.ask("tools/call", fmt.Sprintf(`{"name":%q}`, tool.Name))
+		schema, err := tool.OutputSchema.Resolve(nil)
+		if err == nil {
+			err = json.Unmarshal([]byte(answer), &called)
+		}
+		if err == nil {
+			err = schema.Validate(called.Result.StructuredContent)
+		}
+		if err != nil || called.Result.StructuredContent == nil {
+			t.Errorf("%s: %s: %v", tool.Name, answer, err)
+		}
+	}
+	if want := []string{"array", "none"}; !slices.Equal(without, want) {
+		t.Errorf("%q have no schema, want %q", without, want)
 	}
 	m.close()
 }

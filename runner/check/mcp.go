@@ -33,6 +33,9 @@ func (c *check) mcp(ctx context.Context) hook.Stage {
 	}
 	for _, t := range tools {
 		st.Lines = append(st.Lines, strings.TrimSuffix(t.Name+": "+t.Hook.Doc, ": "), "  "+string(t.Hook.Input))
+		if t.Output != nil {
+			st.Lines = append(st.Lines, "  -> "+string(t.Output))
+		}
 		if t.Name != t.Hook.Name {
 			st.Findings = append(st.Findings, found(toolRenamed, hook.Note, fmt.Sprintf("%s is the tool %s", t.Hook.Name, t.Name)))
 		}

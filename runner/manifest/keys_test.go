@@ -74,6 +74,7 @@ hook = "bye"
 [mcp]
 read-only = ["get_*"]
 destructive = []
+output-schema = ["*"]
 `)
 	check(t, err)
 	d := func(s string) *time.Duration { v, _ := time.ParseDuration(s); return &v }
@@ -91,7 +92,7 @@ destructive = []
 			{Hook: "warm", Args: json.RawMessage(`[1,"x"]`)},
 		},
 		Shutdown: []HookCall{{Hook: "bye"}},
-		MCP:      MCP{ReadOnly: []string{"get_*"}, Destructive: []string{}},
+		MCP:      MCP{ReadOnly: []string{"get_*"}, Destructive: []string{}, OutputSchema: []string{"*"}},
 	}
 	if got := c.Manifest; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

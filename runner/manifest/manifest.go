@@ -147,6 +147,8 @@ type MCP struct {
 	Destructive []string `key:"destructive"`
 	Idempotent  []string `key:"idempotent"`
 	OpenWorld   []string `key:"open-world"`
+	// OutputSchema are the tools with a schema of their result.
+	OutputSchema []string `key:"output-schema"`
 }
 
 // Timeouts are the timeouts. Call 0 means no timeout.

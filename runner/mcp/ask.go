@@ -65,7 +65,8 @@ func Ask(ctx context.Context, p Plugin, f Filter) (tools []Tool, list json.RawMe
 			list = result
 		}
 	}
-	return s.tools, list, checkList(list)
+	tools, _ = s.current()
+	return tools, list, checkList(list)
 }
 
 // ask returns the part of the result that a client needs.

@@ -23,14 +23,16 @@ var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 type Tool struct {
 	Name string
 	Hook schema.Hook
+	// Output is the JSON Schema of the result; nil if the tool has none.
+	Output json.RawMessage
 
 	json json.RawMessage // in the list
 }
 
 // Hints says what the hooks do, as patterns of their names. Clients may ask their user less for a
-// tool that only reads.
+// tool that only reads. Those of OutputSchema have a schema of their result if it is an object.
 type Hints struct {
-	ReadOnly, Destructive, Idempotent, OpenWorld []string
+	ReadOnly, Destructive, Idempotent, OpenWorld, OutputSchema []string
 }
 
 // Filter says which hooks are tools.
@@ -56,6 +58,12 @@ func (f Filter) Tools(hooks []schema.Hook) []Tool {
 			pairs = append(pairs, "description", doc)
 		}
 		pairs = append(pairs, "inputSchema", inputSchema(h))
+		if matches(f.Hints.OutputSchema, h.Name) {
+			t.Output = h.Output
+		}
+		if t.Output != nil {
+			pairs = append(pairs, "outputSchema", t.Output)
+		}
 		if hints := f.Hints.of(h.Name); len(hints) > 0 {
 			pairs = append(pairs, "annotations", object(hints...))
 		}

@@ -19,7 +19,8 @@ type Schema struct {
 type Query struct {
 	// Hook is the one to describe in detail; empty means all, in short.
 	Hook string
-	// Input asks for the JSON Schema of the arguments and the whole documentation, too.
+	// Input asks for the JSON Schemas of the arguments and of the result, and for the whole
+	// documentation, too.
 	Input bool
 }
 
@@ -42,6 +43,9 @@ type Hook struct {
 	Messages []Message `json:"messages,omitempty"`
 	// Input is the JSON Schema of the arguments by their names; nil unless it was asked for.
 	Input json.RawMessage `json:"input_schema,omitempty"`
+	// Output is the JSON Schema of the result, if the hook is annotated to return an object; nil
+	// unless Input was asked for.
+	Output json.RawMessage `json:"output_schema,omitempty"`
 	// Template is an example of its arguments as JSON; nil in a list of hooks.
 	Template json.RawMessage `json:"template,omitempty"`
 }

@@ -1,7 +1,8 @@
-"""The JSON Schema (2020-12) of a hook's arguments, made of the converters that check them.
+"""The JSON Schema (2020-12) of a hook's arguments, made of the converters that check them, and of its result.
 
-Loaded when somebody asks for schemas. A schema accepts what the converters accept. Two things come from
-elsewhere: descriptions and defaults from annotations, and the schemas of limits and of models from pydantic.
+Loaded when somebody asks for schemas. The schema of arguments accepts what the converters accept. Two things come
+from elsewhere: descriptions and defaults from annotations, and the schemas of limits and of models from pydantic.
+The schema of a result accepts what such a value becomes.
 """
 
 import sys
@@ -31,17 +32,21 @@ LIMITS = (
 
 
 def add(info, function):
-    """Adds to the description of a hook the schema of its arguments and its documentation."""
+    """Adds to the description of a hook its documentation, the schema of its arguments, and that of an object that it returns."""
     doc = explain.cleaned(describe.documentation(function))
     if doc:
         info["documentation"] = doc
     info["input_schema"] = Maker().arguments(function)
+    returns = None if "streams" in info else Maker(is_result=True).result(function)
+    if returns:
+        info["output_schema"] = returns
 
 
 class Maker:
     """Makes one schema. Classes with fields are definitions that it refers to."""
 
-    def __init__(self):
+    def __init__(self, is_result=False):
+        self.is_result = is_result  # a result may have more fields, and times without a zone
         self.defs = {}  # name → schema
         self.names = {}  # converter → the name of its definition
 
@@ -69,6 +74,18 @@ class Maker:
             schema["$defs"] = self.defs
         return schema
 
+    def result(self, function):
+        """The schema of what the annotation says that a function returns; None if that is no object."""
+        try:
+            note = describe.signature(function)[1]
+            schema = {} if note is EMPTY else self.of(annotations.converter(note, describe.names_of(function)))
+        except Exception:  # an annotation that cannot be evaluated
+            return None
+        found = self.defs[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+        if found.get("type") != "object":
+            return None
+        return {"type": "object", **schema, **({"$defs": self.defs} if self.defs else {})}
+
     def parameter(self, one, names):
         default, note = one.raw
         schema = self.of(one.take)
@@ -83,9 +100,9 @@ class Maker:
         if isinstance(take, convert.Bytes):
             return {**TEXT, "contentEncoding": "base64"}
         if isinstance(take, convert.Numeric):
-            return {"anyOf": [text_of(take), NUMBER]}
+            return {"anyOf": [self.text(take), NUMBER]}
         if isinstance(take, convert.Parsed):
-            return text_of(take)
+            return self.text(take)
         if isinstance(take, convert.Union):
             return self.union(take.members)
         if isinstance(take, convert.Items):
@@ -99,6 +116,10 @@ class Maker:
         if hasattr(take, "values"):
             return chosen(take)
         return self.reference(take) if hasattr(take, "fields") else {}
+
+    def text(self, take):
+        """The schema of text that is parsed: its format, if it has one."""
+        return {**TEXT, "format": FORMATS[take.text]} if take.text in FORMATS and not self.is_result else TEXT
 
     def union(self, members):
         found = []
@@ -114,7 +135,7 @@ class Maker:
 
     def table(self, take):
         schema = {"type": "object"}
-        keys, value = key_schema(take.key), self.of(take.item)
+        keys, value = not self.is_result and key_schema(take.key), self.of(take.item)
         if keys:
             schema["propertyNames"] = keys
         if value:
@@ -122,7 +143,9 @@ class Maker:
         return schema
 
     def reference(self, take):
-        """A reference to the definition of a class with fields."""
+        """A reference to the definition of a class with fields; {} for one whose objects make a JSON of their own."""
+        if self.is_result and hasattr(take.kind, "__json__"):
+            return {}
         if take not in self.names:
             name = self.names[take] = self.free(take.kind.__name__)
             self.defs[name] = {}  # a class may have itself
@@ -143,12 +166,15 @@ class Maker:
         properties = {}
         for name, (one, _) in take.fields.items():
             note, default = field(take.kind, name)
-            properties[name] = described(self.of(one), note, annotations.names_of(take.kind, name), default)
+            found = self.union((one, annotations.NULL)) if self.is_result and default is None else self.of(one)
+            properties[name] = described(found, note, annotations.names_of(take.kind, name), default)
         required = [name for name, (_, needed) in take.fields.items() if needed]
+        if self.is_result:
+            required = [name for name in required if not is_given_only(take.kind, name)]
         schema = {"type": "object", "properties": properties}
         if required:
             schema["required"] = required
-        if not isinstance(take, shapes.Table):
+        if not isinstance(take, shapes.Table) and not self.is_result:
             schema["additionalProperties"] = False
         doc = explain.cleaned(take.kind.__dict__.get("__doc__") or "")
         if doc and not doc.startswith(take.kind.__name__ + "("):  # the one that dataclass and NamedTuple make
@@ -163,7 +189,8 @@ class Maker:
         try:
             adapter = getattr(take.validate, "__self__", None)
             make = getattr(adapter, "json_schema", None) or take.kind.model_json_schema
-            schema = make(ref_template="#/$defs/{model}")
+            how = {"mode": "serialization", "by_alias": False} if self.is_result else {}
+            schema = make(ref_template="#/$defs/{model}", **how)
         except Exception:  # no model of pydantic's, or one that it has no schema for
             return {} if take.inner is None else self.of(take.inner)
         if take.inner is not None:
@@ -199,11 +226,6 @@ def items(schema):
     return {"items": schema} if schema else {}
 
 
-def text_of(take):
-    """The schema of text that is parsed: its format, if it has one."""
-    return {**TEXT, "format": FORMATS[take.text]} if take.text in FORMATS else TEXT
-
-
 def chosen(take):
     """The schema of the values of an enum or a Literal, and of their names, which the converter takes, too."""
     values = [value for value, _ in take.values if is_json(value)]
@@ -225,8 +247,13 @@ def key_schema(take):
         return {"pattern": INTEGER}
     if hasattr(take, "values"):
         return {"enum": [value for value in chosen(take).get("enum", ()) if isinstance(value, str)]} if "enum" in chosen(take) else {}
-    found = text_of(take) if type(take) is convert.Parsed else {}
-    return {"format": found["format"]} if "format" in found else {}
+    return {"format": FORMATS[take.text]} if type(take) is convert.Parsed and take.text in FORMATS else {}
+
+
+def is_given_only(kind, name):
+    """Reports whether a parameter of a dataclass is no field of its objects."""
+    fields = getattr(kind, "__dataclass_fields__", None)
+    return fields is not None and getattr(fields[name]._field_type, "name", "") == "_FIELD_INITVAR"
 
 
 def field(kind, name):

@@ -1,4 +1,4 @@
-"""Tests of the JSON Schema of a hook's arguments."""
+"""Tests of the JSON Schema of a hook's arguments and of its result."""
 
 import importlib.util
 import unittest
@@ -123,6 +123,7 @@ DEFS = {
     "table": {"Open": {"type": "object", "properties": {"a": INT}}},
 }
 MODELS = '''
+    import datetime
     from typing import Annotated, List, Optional
     from pydantic import BaseModel, Field
     def first():
@@ -133,9 +134,68 @@ MODELS = '''
         kids: List["Item"] = []
     Item.model_rebuild()
     First = first()
+    class Made(BaseModel):
+        when: datetime.date = Field(alias="at")
+    def made() -> Made: pass
     def model(a: Item, b: First): pass
     def limits(a: Annotated[int, Field(gt=0, le=10, description="a count")], b: str = Field("x", max_length=3, description="a text")): pass
     '''
+
+
+RESULTS = '''
+    import dataclasses, datetime, typing
+    from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+    @dataclasses.dataclass
+    class Node:
+        name: str
+        seed: dataclasses.InitVar[int]
+        at: datetime.datetime = None
+        next: Optional["Node"] = None
+        size: int = dataclasses.field(init=False, default=0)
+    @dataclasses.dataclass
+    class Own:
+        x: int
+        def __json__(self): return [self.x]
+    class Open(typing.TypedDict):
+        a: int
+        own: Own
+    class Pair(NamedTuple):
+        a: int
+    def table() -> Dict[datetime.date, List[int]]: pass
+    def plain() -> dict: pass
+    def node() -> "Node": pass
+    async def opened() -> Open: pass
+    def none(): pass
+    def text() -> str: pass
+    def maybe() -> Optional[dict]: pass
+    def many() -> List[dict]: pass
+    def pair() -> Pair: pass
+    def own() -> Own: pass
+    def anything() -> Any: pass
+    def unknown() -> "Nothing": pass
+    def later() -> dict: yield {}
+    def iterated() -> Iterator[dict]: pass
+    '''
+NODE = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "seed": {"type": "integer"},
+        "at": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+        "next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}], "default": None},
+    },
+    "required": ["name"],
+}
+OUTPUTS = {
+    "table": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}},
+    "plain": {"type": "object"},
+    "node": {"type": "object", "$ref": "#/$defs/Node", "$defs": {"Node": NODE}},
+    "opened": {
+        "type": "object",
+        "$ref": "#/$defs/Open",
+        "$defs": {"Open": {"type": "object", "properties": {"a": {"type": "integer"}, "own": {}}, "required": ["a", "own"]}},
+    },
+}
 
 
 class TestJSONSchema(Case):
@@ -169,6 +229,11 @@ class TestJSONSchema(Case):
         self.assertIn("template", worker.ask("D", ["plain"])[1]["hooks"][0])
         self.assertIn("input_schema", worker.ask("D", ["plain"])[1]["hooks"][0])
 
+    def test_results(self):
+        """Only a hook that is annotated to return an object has a schema of its result."""
+        hooks = self.schemas(RESULTS)
+        self.assertEqual({name: hook["output_schema"] for name, hook in hooks.items() if "output_schema" in hook}, OUTPUTS)
+
     @unittest.skipUnless(importlib.util.find_spec("pydantic"), "without pydantic")
     def test_pydantic(self):
         hooks = self.schemas(MODELS)
@@ -178,6 +243,7 @@ class TestJSONSchema(Case):
         self.assertEqual(model["properties"]["b"]["properties"]["x"]["exclusiveMinimum"], 0)
         self.assertEqual(limits["a"], {"type": "integer", "exclusiveMinimum": 0, "maximum": 10, "description": "a count"})
         self.assertEqual(limits["b"], {"type": "string", "maxLength": 3, "description": "a text", "default": "x"})
+        self.assertEqual(hooks["made"]["output_schema"]["properties"]["when"], {"format": "date", "title": "When", "type": "string"})
 
 
 if __name__ == "__main__":
