@@ -139,7 +139,7 @@ func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
 		if err != nil {
 			return nil, err
 		}
-		return set.Schema().Hooks, nil
+		return set.Schema(true).Hooks, nil
 	})
 	return found
 }

@@ -230,11 +230,5 @@ func (i *Instance) Describe(ctx context.Context, q schema.Query) (schema.Schema,
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
-	s := set.Schema()
-	for n, m := range set.Methods() {
-		if q.Input {
-			m.AddInput(&s.Hooks[n])
-		}
-	}
-	return s, nil
+	return set.Schema(q.Input), nil
 }

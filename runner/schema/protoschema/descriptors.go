@@ -65,11 +65,15 @@ func (d *Descriptors) Methods() []Method {
 	return slices.DeleteFunc(slices.Clone(d.methods), Method.isHidden)
 }
 
-// Schema describes all of Methods.
-func (d *Descriptors) Schema() schema.Schema {
+// Schema describes all of Methods, with [Method.AddInput] if input is set.
+func (d *Descriptors) Schema(input bool) schema.Schema {
 	s := schema.Schema{Hooks: []schema.Hook{}}
 	for _, m := range d.Methods() {
-		s.Hooks = append(s.Hooks, m.Hook())
+		h := m.Hook()
+		if input {
+			m.AddInput(&h)
+		}
+		s.Hooks = append(s.Hooks, h)
 	}
 	return s
 }

@@ -243,7 +243,7 @@ func TestHookOfMethod(t *testing.T) {
 	if got := kv.Hook().Signature(); got != signature {
 		t.Errorf("got %s, want %s", got, signature)
 	}
-	if s := kv.set.Schema(); len(s.Hooks) != 1 || s.Hooks[0].Name != "KV/Put" {
+	if s := kv.set.Schema(false); len(s.Hooks) != 1 || s.Hooks[0].Name != "KV/Put" {
 		t.Errorf("schema: %+v", s)
 	}
 }
