@@ -234,6 +234,17 @@ class TestJSONSchema(Case):
         hooks = self.schemas(RESULTS)
         self.assertEqual({name: hook["output_schema"] for name, hook in hooks.items() if "output_schema" in hook}, OUTPUTS)
 
+    @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "without jsonschema")
+    def test_valid(self):
+        """Every schema is one of JSON Schema 2020-12."""
+        from jsonschema import Draft202012Validator
+
+        sources = (SOURCE, RESULTS) + ((MODELS,) if importlib.util.find_spec("pydantic") else ())
+        for hook in (hook for source in sources for hook in self.schemas(source).values()):
+            for key in {"input_schema", "output_schema"} & set(hook):
+                with self.subTest(hook["name"] + " " + key):
+                    Draft202012Validator.check_schema(hook[key])
+
     @unittest.skipUnless(importlib.util.find_spec("pydantic"), "without pydantic")
     def test_pydantic(self):
         hooks = self.schemas(MODELS)
