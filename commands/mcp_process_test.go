@@ -379,32 +379,3 @@ func TestMCPHints(t *testing.T) {
 	}
 	m.close()
 }
-
-// A gRPC plugin is served by its descriptors: they have its schemas, and its tools even if it does
-// not start.
-func TestMCPGRPC(t *testing.T) {
-	t.Parallel()
-	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "PYTHONDONTWRITEBYTECODE=1"}
-	zoo := []string{"--cookie", "ZOO_COOKIE=monkey", "testdata/plugins/grpc/zoo.py"}
-	const echo = `{"name":"Zoo_Echo","inputSchema":{"additionalProperties":false,"properties":{"text":{"type":"string"}},"type":"object"}}`
-	broken := mcpOf(t, append(env, "ZOO=--nosuch"), zoo...)
-	broken.call("Zoo_Echo", `{"text":"x"}`, `unrecognized arguments: --nosuch`)
-	listed := broken.ask("tools/list", "{}")
-	broken.close()
-	m := mcpOf(t, append(env, "ZOO=--noise"), zoo...)
-	if got := m.ask("tools/list", "{}"); !strings.Contains(got, echo) || strings.Contains(got, "Zoo_Sum") || got != strings.Replace(listed, `"id":3`, `"id":2`, 1) {
-		t.Errorf("got  %s\nafter %s", got, listed)
-	}
-	m.call("Zoo_Echo", `{"text":"x"}`, `"structuredContent":{"text":"x"}`)
-	m.call("Zoo_Print", `{"text":"printed"}`, `"printed"`)
-	m.call("Zoo_Echo", `{"txt":"x"}`, `no field \"txt\" in zoo.Text`)
-	m.call("Zoo_Fail", `{"text":"x"}`, `on purpose"}],"isError":true`)
-	m.call("Zoo_Count", `{"n":3}`, `{\"n\":\"1\"}\n{\"n\":\"2\"}`)
-	m.call("Zoo_Leave", `{"n":3}`, `the plugin exited during the call (exit code 3)`)
-	m.call("Zoo_Echo", `{"text":"again"}`, `"structuredContent":{"text":"again"}`)
-	id := m.begin("tools/call", `{"name":"Zoo_Hang","arguments":{"text":"x"}}`)
-	m.call("Zoo_Echo", `{"text":"beside"}`, `"structuredContent":{"text":"beside"}`)
-	m.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
-	m.call("Zoo_Echo", `{"text":"after"}`, `"structuredContent":{"text":"after"}`)
-	m.close()
-}
