@@ -45,7 +45,7 @@ func (o *output) drain(stream Stream, from *outputPipe) {
 		if err != nil {
 			s.end(emit)
 		}
-		from.undelivered.Store(false)
+		from.deliver()
 		if err != nil {
 			from.Close()
 			return

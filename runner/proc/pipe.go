@@ -30,6 +30,16 @@ type outputPipe struct {
 	gone        atomic.Bool
 	late        int         // bytes read since the process was gone
 	undelivered atomic.Bool // bytes from Read are not delivered yet
+	delivered   chan<- struct{}
+}
+
+// deliver records that all bytes from Read are delivered, and wakes [Process.Settle].
+func (p *outputPipe) deliver() {
+	p.undelivered.Store(false)
+	select {
+	case p.delivered <- struct{}{}:
+	default: // it was woken, or nobody waits for this pipe
+	}
 }
 
 func newOutputPipe(f *os.File) (*outputPipe, error) {
@@ -85,14 +95,19 @@ func settled(pipes []*outputPipe) bool {
 
 // Settle waits at most limit until OnLine has received everything that the process has
 // written so far, so that its output appears before its answer. Windows does not report what
-// is in a pipe.
+// is in a pipe. One goroutine at a time may call it.
 func (p *Process) Settle(limit time.Duration) {
 	if settled(p.drained) {
 		return
 	}
-	end := time.Now().Add(limit)
-	for pause := 20 * time.Microsecond; !settled(p.drained) && time.Now().Before(end); pause = min(2*pause, time.Millisecond) {
-		time.Sleep(pause)
+	end := time.NewTimer(limit)
+	defer end.Stop()
+	for !settled(p.drained) {
+		select {
+		case <-p.delivered:
+		case <-end.C:
+			return
+		}
 	}
 }
 

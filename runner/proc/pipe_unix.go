@@ -19,7 +19,7 @@ func (p *outputPipe) readMarked(b []byte) (n int, err error) {
 			n, err = unix.Read(p.number, b)
 		}
 		if err == unix.EAGAIN {
-			p.undelivered.Store(false)
+			p.deliver()
 			return false // waits
 		}
 		return true

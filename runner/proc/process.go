@@ -22,6 +22,9 @@ type Process struct {
 	drained []*outputPipe // the pipes that we read
 	control *control      // to a process that forks; nil for others
 
+	// delivered has a token if everything that one of drained had has been delivered.
+	delivered chan struct{}
+
 	exceeded atomic.Pointer[string] // the limit for which it was killed
 
 	died chan struct{} // closed when the leader has exited
@@ -71,7 +74,7 @@ func Start(s Spec) (*Process, error) {
 
 // launch makes the pipes and a process that start starts with its ends of them.
 func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) (*Process, error) {
-	p := &Process{spec: s, control: ours, died: make(chan struct{}), done: make(chan struct{})}
+	p := &Process{spec: s, control: ours, delivered: make(chan struct{}, 1), died: make(chan struct{}), done: make(chan struct{})}
 	p.forced, p.force = context.WithCancel(context.Background())
 	p.output.onLine, p.output.raw, p.output.both = s.OnLine, s.raw, s.Talk
 	f, err := openFiles(s.Talk)
@@ -102,7 +105,7 @@ func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) 
 // drain reads one stream to its end, if there is one.
 func (p *Process) drain(stream Stream, from *outputPipe) {
 	if from != nil {
-		p.drained = append(p.drained, from)
+		p.drained, from.delivered = append(p.drained, from), p.delivered
 		p.reading.Go(func() { p.output.drain(stream, from) })
 	}
 }
