@@ -30,11 +30,10 @@ const (
 // result has "done": true in place of the value.
 func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Info, generation int) error {
 	more := compactJSON(struct {
-		Binary     bool              `json:"binary,omitempty"`
 		TookMS     hook.Milliseconds `json:"took_ms"`
 		PID        int               `json:"pid,omitempty"`
 		Generation int               `json:"generation,omitempty"`
-	}{r.Binary, hook.Milliseconds(r.Took), info.PID, generation})
+	}{hook.Milliseconds(r.Took), info.PID, generation})
 	rest := "," + string(more[1:len(more)-1])
 	switch {
 	case !r.Streamed:
@@ -46,7 +45,7 @@ func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Inf
 }
 
 // Item prints one item of a streamed result at once. Its envelope is {"schema",
-// "hook", "item"}. Errors are those of [Streams.Result].
+// "hook", "item", "binary"}. Errors are those of [Streams.Result].
 func (s *Streams) Item(f Format, hookName string, item hook.Item) error {
 	return s.writeItem(f, hookName, "item", item, "")
 }
@@ -64,6 +63,9 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 	start := withSchema(struct {
 		Hook string `json:"hook"`
 	}{hookName})
+	if item.Binary {
+		rest = `,"binary":true` + rest
+	}
 	return s.writeOut(start[:len(start)-1], []byte(`,"`+key+`":`), value, []byte(rest+"}\n"))
 }
 

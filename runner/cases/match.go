@@ -117,17 +117,21 @@ func (a answer) compare(got answer) *Failure {
 			return d.failure("the result differs")
 		}
 	}
-	if is, want := bytesOrText(got), bytesOrText(a); is != want {
-		return &Failure{Message: "the result is " + is + ", want " + want, Wanted: a.json(), Got: got.json()}
+	for i, item := range got.values() { // as many as are wanted
+		if item.Binary == a.values()[i].Binary {
+			continue
+		}
+		is, want := "text", "bytes"
+		if item.Binary {
+			is, want = want, is
+		}
+		f := &Failure{Message: "the result is " + is + ", want " + want, Wanted: a.json(), Got: got.json()}
+		if got.streamed {
+			f.Message += fmt.Sprintf(" at $[%d]", i)
+		}
+		return f
 	}
 	return nil
-}
-
-func bytesOrText(a answer) string {
-	if slices.ContainsFunc(a.values(), func(item hook.Item) bool { return item.Binary }) {
-		return "bytes"
-	}
-	return "text"
 }
 
 // check compares the error that a call should return with what it returned.

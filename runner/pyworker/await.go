@@ -69,7 +69,7 @@ func (w *instance) emitItems(c *call, number uint32) (frame, error) {
 			return f, nil
 		default:
 			if c.emit != nil {
-				if err := c.emit(hook.Item{Value: f.body}); err != nil {
+				if err := c.emit(f.item()); err != nil {
 					return frame{}, err
 				}
 			}

@@ -120,7 +120,7 @@ func (c *call) result(f frame) hook.Result {
 	if f.kind == frameEnd {
 		return hook.Result{Streamed: true, Took: took}
 	}
-	return hook.Result{Item: hook.Item{Value: f.body, Binary: f.kind == frameBytes}, Took: took}
+	return hook.Result{Item: f.item(), Took: took}
 }
 
 func requestError(hookName string, err error) *hook.Error {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // The protocol of the pipe between pyplug and the worker, worker/worker.py.
@@ -42,6 +44,7 @@ import (
 //	R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
 //	B bytes    the value was bytes: their base64 text
 //	I item     one item of a stream
+//	J bytes    the item was bytes: their base64 text
 //	Z end      no body; the stream is over
 //	E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
@@ -49,8 +52,8 @@ import (
 //	O overlap  no body; from now on a call may begin before the calls before it are answered
 //	T trace    {"frames": [...]}: where a cancelled call is that continues; it is no answer
 //
-// The worker answers a call once: with R, B or E, or with I any number of times and then Z
-// or E. At most 262144 bytes of items of each stream may be under way, and more after W;
+// The worker answers a call once: with R, B or E, or with I and J any number of times and
+// then Z or E. At most 262144 bytes of items of each stream may be under way, and more after W;
 // one item always may. The reasons of E, and what comes with them:
 //
 //	raised       the hook raised
@@ -85,27 +88,32 @@ const (
 
 // The types of frames from the worker.
 const (
-	frameHello   = 'H'
-	frameReady   = 'Y'
-	frameResult  = 'R'
-	frameBytes   = 'B'
-	frameItem    = 'I'
-	frameEnd     = 'Z'
-	frameError   = 'E'
-	frameFiles   = 'F'
-	frameUnbegun = 'N'
-	frameOverlap = 'O'
-	frameTrace   = 'T'
+	frameHello     = 'H'
+	frameReady     = 'Y'
+	frameResult    = 'R'
+	frameBytes     = 'B' // readFrame returns a binary frameResult
+	frameItem      = 'I'
+	frameItemBytes = 'J' // readFrame returns a binary frameItem
+	frameEnd       = 'Z'
+	frameError     = 'E'
+	frameFiles     = 'F'
+	frameUnbegun   = 'N'
+	frameOverlap   = 'O'
+	frameTrace     = 'T'
 )
 
-const fromWorker = "SHYRBIZEFNOT"
+const fromWorker = "SHYRBIJZEFNOT"
 
 // frame is one frame. The zero value is none.
 type frame struct {
-	kind byte
-	call uint32
-	body []byte
+	kind   byte
+	call   uint32
+	body   []byte
+	binary bool // the body is the base64 text of bytes
 }
+
+// item returns the value of a result or an item.
+func (f frame) item() hook.Item { return hook.Item{Value: f.body, Binary: f.binary} }
 
 // newFrame returns the bytes of a frame.
 func newFrame(kind byte, call uint32, body ...byte) []byte {
@@ -122,7 +130,7 @@ func seal(b []byte, kind byte, call uint32) []byte {
 
 // isResult reports whether the body is a result or a part of one: JSON on one line.
 func (f frame) isResult() bool {
-	return f.kind == frameResult || f.kind == frameBytes || f.kind == frameItem
+	return f.kind == frameResult || f.kind == frameItem
 }
 
 // readFrame reads one frame from the worker. The error is [io.EOF] if the stream
@@ -142,6 +150,10 @@ func readFrame(r *bufio.Reader) (frame, error) {
 		return f, fmt.Errorf("unknown frame type in the frame header % x", head)
 	case length > maxBody:
 		return f, fmt.Errorf("impossible length in the frame header % x", head)
+	case f.kind == frameBytes:
+		f.kind, f.binary = frameResult, true
+	case f.kind == frameItemBytes:
+		f.kind, f.binary = frameItem, true
 	}
 	if _, err := r.Discard(headerSize); err != nil {
 		return f, err

@@ -50,7 +50,7 @@ func (w *instance) post(f []byte) {
 
 // enqueue queues a frame. Requires mu.
 func (w *instance) enqueue(o outgoing) {
-	w.debugFrame("to worker", frame{o.frame[4], binary.LittleEndian.Uint32(o.frame[5:]), o.frame[headerSize:]})
+	w.debugFrame("to worker", frame{kind: o.frame[4], call: binary.LittleEndian.Uint32(o.frame[5:]), body: o.frame[headerSize:]})
 	w.queue = append(w.queue, o)
 	w.queued.Signal()
 }

@@ -28,6 +28,7 @@ class Stream:
     def __init__(self, number, items):
         self.number, self.items = number, items
         self.granted, self.used = WINDOW, 0  # bytes; the main thread counts the first, the sender the second
+        self.kind = core.ITEM  # of the frame of the item that is sent next
         self.wake = None  # called when more may be sent
         core.streams[number] = self
 
@@ -42,9 +43,14 @@ class Stream:
         left = self.granted - self.used
         return len(body) <= left or left >= WINDOW
 
+    def encode(self, item):
+        """Encodes the item that is sent next, or raises Unrepresentable."""
+        self.kind = core.ITEM_BYTES if isinstance(item, values.BINARY) else core.ITEM
+        return values.encode(item)
+
     def send(self, body):
         self.used += len(body)
-        core.answer(core.ITEM, self.number, body)
+        core.answer(self.kind, self.number, body)
 
     def end(self, error, canceled, close):
         """Closes the generator, and answers with what ended the stream."""
@@ -76,7 +82,7 @@ class Stream:
                     self.read()
                 if core.asked:
                     raise GeneratorExit
-                body = values.encode(core.call(next, (self.items,)))
+                body = self.encode(core.call(next, (self.items,)))
                 while not self.fits(body):
                     self.wait(waiting)
                 self.send(body)
@@ -146,7 +152,7 @@ class Stream:
                 thread.run(self.number, next, (self.items,))
                 if thread.error is not None:
                     break
-                body = values.encode(thread.value)
+                body = self.encode(thread.value)
                 while not self.fits(body) and self.number not in canceled:
                     more.acquire()
                 if self.number not in canceled:
@@ -164,7 +170,7 @@ class Stream:
         looked = monotonic()
         try:
             async for item in self.items:
-                body = values.encode(item)
+                body = self.encode(item)
                 await self.room(body, event_loop)
                 self.send(body)
                 if monotonic() - looked > BUSY:
@@ -202,7 +208,7 @@ class Stream:
             item = next(self.items, self)
             if item is self:  # which no generator yields
                 return None
-            body = values.encode(item)
+            body = self.encode(item)
             if not self.fits(body):
                 return body
             self.send(body)

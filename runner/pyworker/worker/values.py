@@ -32,6 +32,8 @@ TEXTS = (
 # The methods by which objects of libraries make plain values of themselves.
 METHODS = ("to_dicts", "to_pylist", "as_py", "tolist", "to_list", "_asdict")
 
+BINARY = (bytes, bytearray, memoryview)  # base64 text, where the answer is marked as bytes
+
 ways = {}  # class → the function that converts its values
 
 
@@ -46,7 +48,7 @@ class Unrepresentable(Exception):
 def finish(number, value):
     """Answers with a value that the core cannot encode."""
     kind, value = core.RESULT, plain(value)
-    if isinstance(value, (bytes, bytearray, memoryview)):
+    if isinstance(value, BINARY):
         kind, value = core.BYTES, base64(value)
     elif is_awaitable(value) or hasattr(type(value), "__aiter__"):
         return core.way.start_task(number, value, core.finish)
@@ -164,7 +166,7 @@ def way_of(kind):
         return lambda value: value.pattern
     if any(is_one(kind, *one) for one in TEXTS):
         return str
-    if issubclass(kind, (bytes, bytearray, memoryview)):
+    if issubclass(kind, BINARY):
         return base64
     if is_one(kind, "pandas", "DataFrame", "Series", "Index"):
         return core.part("tables").of_pandas

@@ -44,7 +44,7 @@ import sys
 from os import getpid, read, write
 
 CALL, AFTER, MORE, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAMKWDPQ"
-RESULT, BYTES, ITEM, END, ERROR = b"RBIZE"
+RESULT, BYTES, ITEM, ITEM_BYTES, END, ERROR = b"RBIJZE"
 LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garbage
 
 OWN = "<pyplug "  # prefix of the names of the worker's own files

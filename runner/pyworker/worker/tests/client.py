@@ -5,6 +5,7 @@ a hook that a test meets while it runs writes a byte into the client's pipe.
 """
 
 import atexit
+import base64
 import faulthandler
 import itertools
 import json
@@ -154,13 +155,13 @@ class Worker:
         return self.answer(self.begin(hook, *args, **kwargs))
 
     def stream(self, number):
-        """The items of a stream, and what ended it."""
+        """The items of a stream, decoded if they are marked as bytes, and what ended it."""
         items = []
         while True:
             kind, value = self.answer(number)
-            if kind != "I":
+            if kind not in "IJ":
                 return items, kind, value
-            items.append(value)
+            items.append(value if kind == "I" else base64.b64decode(value))
 
     def ask(self, kind, body=b""):
         self.number += 1

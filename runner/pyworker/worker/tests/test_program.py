@@ -17,7 +17,7 @@ def fails(): raise ValueError("on purpose")
     def use(self, worker):
         """Uses parts that the worker has not loaded yet."""
         self.ok(worker.call("text"), "text")
-        self.assertEqual(worker.stream(worker.begin("stream")), (["aXRlbQ=="], "Z", None))
+        self.assertEqual(worker.stream(worker.begin("stream")), ([b"item"], "Z", None))
         self.ok(worker.call("coroutine"), [1])
         frames = self.refused(worker.call("fails"), "raised")["python"]["frames"]
         self.assertEqual([frame["function"] for frame in frames], ["fails"])

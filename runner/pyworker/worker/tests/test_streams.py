@@ -46,6 +46,9 @@ class Both:
     async def __aiter__(self): yield "async"
 def both(): return Both()
 async def abody(): return Both()
+def binary(): yield from (b"\\xff", "a", bytearray(), memoryview(b"m"), [b"b"], b"")
+async def abinary():
+    for item in binary(): yield item
 def not_a_stream(): return {1: 2}.keys()
 
 class Awaitable:
@@ -159,6 +162,9 @@ class Streams(Case):
         self.assertEqual(self.worker.stream(self.worker.begin("gen", 3)), ([0, 1, 2], "Z", None))
         self.assertEqual(self.worker.stream(self.worker.begin("gen", 0)), ([], "Z", None))
         self.assertEqual(self.worker.stream(self.worker.begin("both")), ([0, 1, 2], "Z", None))
+
+    def test_bytes(self):
+        self.assertEqual(self.worker.stream(self.begin("binary")), ([b"\xff", "a", b"", b"m", ["Yg=="], b""], "Z", None))
 
     def test_window(self):
         number = self.begin("endless")
@@ -286,6 +292,7 @@ class Iterators(Case):
 import csv
 def strings(): return map(str, [1, 2])
 async def from_coroutine_strings(): return map(str, [1, 2])
+def binary(): yield from (b"a", "b", b"c")
 def iterators(): return {"a": map(str, [1]), "b": float("nan"), "c": zip([1], [2]), "d": (x for x in [1]), "e": [csv.reader(["x,y"])]}
 """
 
@@ -295,6 +302,7 @@ def iterators(): return {"a": map(str, [1]), "b": float("nan"), "c": zip([1], [2
             worker = self.start(self.PLUGIN, nan="null", calls=calls)
             for name in ("strings", "from_coroutine_strings"):
                 self.assertEqual(worker.stream(worker.begin(name)), (["1", "2"], "Z", None))
+            self.assertEqual(worker.stream(worker.begin("binary")), ([b"a", "b", b"c"], "Z", None))
             self.ok(worker.call("iterators"), {"a": ["1"], "b": None, "c": [[1, 2]], "d": [1], "e": [[["x", "y"]]]})
 
 
