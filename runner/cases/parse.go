@@ -88,8 +88,8 @@ func (p *parser) add(c *Case) {
 		return
 	}
 	if p.record {
-		key := keyOf(c.call).nth(c.occurrence)
-		if before, ok := p.last[key]; ok {
+		key := keyOf(c.call, max(c.occurrence, 1))
+		if before, ok := p.last[key]; ok && isSame(p.file.Cases[before].call, c.call) {
 			p.file.Cases[before] = nil
 		}
 		p.last[key] = len(p.file.Cases)

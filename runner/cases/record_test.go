@@ -143,6 +143,31 @@ func TestRecordOccurrences(t *testing.T) {
 	}
 }
 
+// TestRecordKeys holds that calls with the same key never get each other's answers.
+func TestRecordKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r")
+	run(t, path, strings.Repeat(`{"hook":"f","args":[1]}`+"\n", 2), nil)
+	r, err := OpenRecord(path, Head{Plugin: "p", Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	call := lines.Call{Hook: "f", Args: []byte("[1]")}
+	first := r.index[keyOf(call, 1)]
+	for _, other := range []lines.Call{{Hook: "g", Args: call.Args}, {Hook: "f", Args: []byte("[2]")}, {Hook: "f", Text: call.Args}, {Hook: "f"}} {
+		r.index[keyOf(other, 1)] = first
+		if _, kept, err := r.Find(other); kept != nil || err != nil {
+			t.Errorf("%s(%s%s) got %v, %v", other.Hook, other.Args, other.Text, kept, err)
+		}
+	}
+	r.index[keyOf(call, 2)] = first
+	for n, want := range []bool{true, false} {
+		if _, kept, err := r.Find(call); (kept != nil) != want || err != nil {
+			t.Errorf("occurrence %d got %v, %v", n+1, kept, err)
+		}
+	}
+}
+
 // TestRecordFirst holds that an answer is in the record before its last line is printed.
 func TestRecordFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")

@@ -18,38 +18,28 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// key identifies an occurrence of a call, by two hashes. The index holds keys and offsets, not
+// key identifies an occurrence of a call, by a hash. The index holds keys and offsets, not
 // answers: a record may be much larger than the memory.
-type key [2]uint64
+type key uint64
 
-var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+var seed = maphash.MakeSeed()
 
-func newKey(text []byte) key {
-	return key{maphash.Bytes(seeds[0], text), maphash.Bytes(seeds[1], text)}
-}
-
-// keyOf returns the key of the first occurrence of a call.
-func keyOf(c lines.Call) key {
-	text := binary.AppendUvarint(make([]byte, 0, 256), uint64(len(c.Hook)))
+// keyOf returns the key of an occurrence of a call, from 1.
+func keyOf(c lines.Call, occurrence int) key {
+	text := binary.AppendUvarint(make([]byte, 0, 256), uint64(occurrence))
+	text = binary.AppendUvarint(text, uint64(len(c.Hook)))
 	text = append(text, c.Hook...)
 	if c.Text != nil {
 		text = append(append(text, 't'), c.Text...)
 	} else {
 		text = append(append(text, 'a'), c.Args...)
 	}
-	return newKey(text)
+	return key(maphash.Bytes(seed, text))
 }
 
-// nth returns the key of another occurrence.
-func (k key) nth(n int) key {
-	if n <= 1 {
-		return k
-	}
-	text := make([]byte, 0, 24)
-	for _, part := range []uint64{k[0], k[1], uint64(n)} {
-		text = binary.LittleEndian.AppendUint64(text, part)
-	}
-	return newKey(text)
+// isSame reports whether two calls have the same hook and arguments.
+func isSame(a, b lines.Call) bool {
+	return a.Hook == b.Hook && bytes.Equal(a.Args, b.Args) && bytes.Equal(a.Text, b.Text) && (a.Text == nil) == (b.Text == nil)
 }
 
 // entry is what is known of an occurrence, in 8 bytes: there may be millions.
@@ -143,34 +133,36 @@ func (r *Record) learn(line []byte, at int64) error {
 	case answered == failed:
 		return errors.New(`the line has neither or both of an answer and an "error"`)
 	}
-	k := keyOf(c).nth(n)
 	if failed {
 		at = 0
 	}
-	r.index[k] = entry(at)
+	r.index[keyOf(c, n)] = entry(at)
 	return nil
 }
 
 // Find implements [lines.Record].
 func (r *Record) Find(c lines.Call) (occurrence int, kept *lines.Answer, err error) {
-	k := keyOf(c)
+	k := keyOf(c, 1)
 	e := r.index[k]
 	if occurrence = 1; e&found == 0 {
 		r.index[k] = e | found
 	} else {
 		r.again[k] = max(r.again[k], 1) + 1
 		occurrence = r.again[k]
-		e = r.index[k.nth(occurrence)]
+		e = r.index[keyOf(c, occurrence)]
 	}
 	if e.at() == 0 {
 		return occurrence, nil, nil
 	}
 	line, err := r.page.line(e.at())
 	if err == nil {
-		kept, err = parseAnswer(line)
+		kept, err = parseAnswer(line, c, occurrence)
 	}
 	if err != nil {
 		return 0, nil, fmt.Errorf("the answer at byte %d: %w", e.at(), err)
+	}
+	if kept == nil {
+		return occurrence, nil, nil
 	}
 	if was := r.filesAt(e.at()); was != "" && r.head.Files != "" && was != r.head.Files {
 		r.outdated.Add(1)
@@ -184,14 +176,18 @@ func (r *Record) filesAt(at int64) string {
 	return r.heads[i-1].files // a head line is in front of all answers
 }
 
-// parseAnswer reads the answer of a line.
-func parseAnswer(line []byte) (*lines.Answer, error) {
+// parseAnswer reads the answer of a line. It returns nil if the line is of another call, with the same
+// key, or of another occurrence.
+func parseAnswer(line []byte, c lines.Call, occurrence int) (*lines.Answer, error) {
 	var a lines.Answer
+	n := 1
 	var items, binary json.RawMessage
 	var failed error
-	_, bad := lines.ParseCall(line, func(key string, value []byte) {
+	got, bad := lines.ParseCall(line, func(key string, value []byte) {
 		var err error
 		switch key {
+		case "occurrence":
+			n, err = strconv.Atoi(string(value))
 		case "result":
 			a.Value = value
 		case "items":
@@ -205,8 +201,11 @@ func parseAnswer(line []byte) (*lines.Answer, error) {
 		}
 		failed = errors.Join(failed, err)
 	})
-	if bad != nil {
+	switch {
+	case bad != nil:
 		return nil, bad.Err
+	case n != occurrence || !isSame(got, c):
+		return nil, failed
 	}
 	var err error
 	a.Items, a.Binary, err = parseItems(items, binary)
