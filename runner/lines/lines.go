@@ -72,7 +72,7 @@ type Options struct {
 	// that has items is not made again.
 	Retries int
 	RetryOn []hook.Kind
-	// FailFast ends the reading at the first error, as Stop does.
+	// FailFast ends the reading at the first error, as Stop does, and passes on no series.
 	FailFast bool
 	// Record keeps the answers, and answers what it has in place of a call; nil: none. An
 	// answer is written to it before the last line of the answer is written to Out.
@@ -142,7 +142,7 @@ func (t *task) size() int { return len(t.Args) + len(t.Text) }
 // New makes an engine that calls caller. Series needs a [hook.SeriesCaller].
 func New(caller hook.Caller, o Options) *Engine {
 	series, _ := caller.(hook.SeriesCaller)
-	if series == nil {
+	if series == nil || o.FailFast { // a series would make calls behind the one that fails
 		o.Series = 1
 	}
 	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)
