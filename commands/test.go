@@ -94,7 +94,7 @@ func (f *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Flag)
 	if err != nil {
 		return err
 	}
-	t := &testRun{program: f, o: o, files: files, printer: f.streams.Tests(f.opts.json, o.junit == "-")}
+	t := &testRun{program: f, o: o, files: files, printer: f.streams.Tests(f.opts.json, o.junit != "", o.junit == "-")}
 	defer t.close()
 	err = t.run(ctx, ofPlugin)
 	if onGitHub() {
@@ -132,14 +132,15 @@ func (f *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File,
 		if err != nil {
 			return nil, err
 		}
-		all := len(file.Cases)
-		file.Cases = slices.DeleteFunc(file.Cases, func(c *cases.Case) bool { return !o.wants(c) })
-		if o.list && len(file.Cases) > 0 {
+		if o.filter != "" || o.shards > 0 {
+			file.Select(o.wants)
+		}
+		if o.list && file.Len() > 0 {
 			if err := f.write(ctx, func() error { return f.streams.TestList(file, f.opts.json) }); err != nil {
 				return nil, err
 			}
 		}
-		if found += len(file.Cases); len(file.Cases) > 0 || all == 0 {
+		if found += file.Len(); file.Len() > 0 {
 			files = append(files, file)
 		}
 	}
@@ -269,7 +270,7 @@ func (t *testRun) outcome(ctx context.Context, err error) error {
 func (t *testRun) progress() string {
 	all := 0
 	for _, file := range t.files {
-		all += len(file.Cases)
+		all += file.Len()
 	}
 	text := fmt.Sprintf("%d of %s", t.done.Load(), schema.Plural(all, "case"))
 	if n := t.failed.Load(); n > 0 {
@@ -330,16 +331,21 @@ func (t *testRun) preflight(ctx context.Context) error {
 	if err := cases.Unhealthy(t.ready.Health(probe)); err != nil {
 		return err
 	}
-	known := map[string]bool{}
+	known := map[string]schema.Hook{}
 	for _, file := range t.files {
-		for _, c := range file.Cases {
-			if c.NoHook || known[c.Hook()] {
+		for c := range file.All() {
+			if c.NoHook {
 				continue
 			}
-			known[c.Hook()] = true
-			ctx, cancel := hook.WithLimit(ctx, t.o.Timeout)
-			_, err := t.ready.Hooks(ctx, schema.Query{Hook: c.Hook()})
-			cancel()
+			var err error
+			h, isKnown := known[c.Hook()]
+			if !isKnown {
+				h, err = t.describe(ctx, c.Hook())
+				known[c.Hook()] = h
+			}
+			if err == nil {
+				err = c.Resolve(h)
+			}
 			if e := hook.AsError(err); e != nil {
 				at := *e
 				at.Err = fmt.Errorf("%s:%d: %w", c.File, c.Line, e)
@@ -348,6 +354,17 @@ func (t *testRun) preflight(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// describe describes a hook.
+func (t *testRun) describe(ctx context.Context, name string) (schema.Hook, error) {
+	ctx, cancel := hook.WithLimit(ctx, t.o.Timeout)
+	defer cancel()
+	found, err := t.ready.Hooks(ctx, schema.Query{Hook: name})
+	if err != nil {
+		return schema.Hook{}, err
+	}
+	return found.Hooks[0], nil
 }
 
 // fresh returns a plugin in a fresh process. The first one is that of the preflight.

@@ -14,7 +14,7 @@ func TestLongValues(t *testing.T) {
 	for _, c := range [][2]string{{`"` + long + `a` + long + `"`, `"` + long + `b"`}, {`"` + long + `"`, `"` + long + `éé"`}, {`"a` + long + `"`, `"b"`}} {
 		s, out, _ := Test("")
 		r := &cases.Result{Case: &cases.Case{}, Status: cases.Failed, Failure: &cases.Failure{Wanted: json.RawMessage(c[0]), Got: json.RawMessage(c[1])}}
-		if err := s.Tests(false, false).Case(r, false)(); err != nil {
+		if err := s.Tests(false, false, false).Case(r, false)(); err != nil {
 			t.Fatal(err)
 		}
 		_, wanted, _ := strings.Cut(out.String(), "wanted: ")

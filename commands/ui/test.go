@@ -26,16 +26,23 @@ type TestPrinter struct {
 	json  bool
 	mute  bool // print nothing; not with json
 	began time.Time
-	files []*cases.FileResult
+	junit *junitSuites // nil: none
+	suite junitSuite   // of the current file
 	all   map[cases.Status]int
-	slow  []*cases.Result
+	slow  []*cases.Result // the slowest, at first
 	flaky []*cases.Result
+	fails []*cases.Result
 }
 
 // Tests returns a printer for a run of cases. With asJSON it prints a line for each case and one at
-// the end. With mute it prints nothing. If the streams are quiet, it prints failures alone.
-func (s *Streams) Tests(asJSON, mute bool) *TestPrinter {
-	return &TestPrinter{s: s, json: asJSON, mute: mute, began: s.Now(), all: map[cases.Status]int{}}
+// the end. With junit it keeps what [TestPrinter.WriteJUnit] writes. With mute it prints nothing. If the
+// streams are quiet, it prints failures alone.
+func (s *Streams) Tests(asJSON, junit, mute bool) *TestPrinter {
+	p := &TestPrinter{s: s, json: asJSON, mute: mute, began: s.Now(), all: map[cases.Status]int{}}
+	if junit {
+		p.junit = &junitSuites{}
+	}
+	return p
 }
 
 // Count returns how many cases have ended with a status.
@@ -54,12 +61,17 @@ func (p *TestPrinter) Case(r *cases.Result, shown bool) (print func() error) {
 	p.all[r.Status]++
 	if r.Took >= slowCase && r.Status != cases.NotRun {
 		p.slow = append(p.slow, r)
+		slices.SortStableFunc(p.slow, func(a, b *cases.Result) int { return int(b.Took - a.Took) })
+		p.slow = p.slow[:min(len(p.slow), slowCases)]
+	}
+	if p.junit != nil {
+		p.suite.Cases = append(p.suite.Cases, p.junitCase(r))
 	}
 	if r.Flaky() {
 		p.flaky = append(p.flaky, r)
 	}
 	switch {
-	case p.json && r.Status != cases.NotRun:
+	case p.json:
 		return func() error { return p.s.writeJSON(testCaseOf(r)) }
 	case r.Status != cases.Failed:
 		return nil
@@ -201,19 +213,20 @@ func testCaseOf(r *cases.Result) testCase {
 
 // File prints the result of a file, below its failures.
 func (p *TestPrinter) File(f *cases.FileResult) error {
-	p.files = append(p.files, f)
-	count := map[cases.Status]int{}
-	for _, r := range f.Results {
-		count[r.Status]++
+	if p.junit != nil {
+		p.suite.Name = visible(oneLine(f.Path))
+		p.junit.add(p.suite, f.Took)
+		p.suite = junitSuite{}
 	}
-	if count[cases.NotRun] == len(f.Results) || p.s.Quiet && count[cases.Failed] == 0 {
+	p.fails = append(p.fails, f.Failed...)
+	if f.Count[cases.NotRun] == f.Len() || p.s.Quiet && f.Count[cases.Failed] == 0 {
 		return nil
 	}
 	text := ""
 	if f.Note != "" {
 		text = Paint(Cyan, "note:") + " " + f.Note + "\n"
 	}
-	return p.print(text + f.Path + ": " + statusCounts(count) + " in " + schema.Span(f.Took) + "\n")
+	return p.print(text + f.Path + ": " + statusCounts(f.Count) + " in " + schema.Span(f.Took) + "\n")
 }
 
 // statusCounts lists how many cases have which status.
@@ -250,8 +263,7 @@ func (p *TestPrinter) Finish(sum cases.Summary) error {
 		text += "flaky: " + named(p.flaky, func(r *cases.Result) string { return fmt.Sprintf("passed after %d calls", r.Attempts) }) + "\n"
 	}
 	if len(p.slow) > 0 {
-		slices.SortStableFunc(p.slow, func(a, b *cases.Result) int { return int(b.Took - a.Took) })
-		text += "slowest: " + named(p.slow[:min(len(p.slow), slowCases)], func(r *cases.Result) string { return schema.Span(r.Took) }) + "\n"
+		text += "slowest: " + named(p.slow, func(r *cases.Result) string { return schema.Span(r.Took) }) + "\n"
 	}
 	if sum.Replaced > 0 {
 		text += fmt.Sprintf("isolation: %s in %s\n", schema.Plural(sum.Replaced, "fresh worker"), schema.Span(sum.Cost))
@@ -282,28 +294,22 @@ func named(results []*cases.Result, what func(*cases.Result) string) string {
 
 // WriteJUnit writes the report as JUnit XML: a suite for each file, with its cases. A case that did
 // not run is an error. It returns the error of w.
-func (p *TestPrinter) WriteJUnit(w io.Writer) error {
-	var doc junitSuites
-	for _, f := range p.files {
-		suite := junitSuite{Name: visible(oneLine(f.Path))}
-		for _, r := range f.Results {
-			c := junitCase{ClassName: suite.Name, Name: visible(fmt.Sprintf("line %d: %s", r.Line, oneLine(r.Label()))), Time: seconds(r.Took)}
-			switch r.Status {
-			case cases.Skipped:
-				c.Skipped = &junitProblem{Message: visible(oneLine(r.Skip))}
-			case cases.NotRun:
-				c.Error = &junitProblem{Type: "not-run", Message: "not run"}
-			case cases.Failed:
-				c.Failure = &junitProblem{"failed", visible(paragraph(r.Failure.Message, "")), visible(p.s.testDetails(r, false).text(""))}
-			}
-			if r.Flaky() {
-				c.SystemOut = fmt.Sprintf("flaky: passed after %d calls\n", r.Attempts)
-			}
-			suite.Cases = append(suite.Cases, c)
-		}
-		doc.add(suite, f.Took)
+func (p *TestPrinter) WriteJUnit(w io.Writer) error { return p.junit.write(w) }
+
+func (p *TestPrinter) junitCase(r *cases.Result) junitCase {
+	c := junitCase{ClassName: visible(oneLine(r.File)), Name: visible(fmt.Sprintf("line %d: %s", r.Line, oneLine(r.Label()))), Time: seconds(r.Took)}
+	switch r.Status {
+	case cases.Skipped:
+		c.Skipped = &junitProblem{Message: visible(oneLine(r.Skip))}
+	case cases.NotRun:
+		c.Error = &junitProblem{Type: "not-run", Message: "not run"}
+	case cases.Failed:
+		c.Failure = &junitProblem{"failed", visible(paragraph(r.Failure.Message, "")), visible(p.s.testDetails(r, false).text(""))}
 	}
-	return doc.write(w)
+	if r.Flaky() {
+		c.SystemOut = fmt.Sprintf("flaky: passed after %d calls\n", r.Attempts)
+	}
+	return c
 }
 
 // Annotate prints the failed cases as annotations for GitHub Actions on standard error, at their
@@ -313,12 +319,8 @@ func (p *TestPrinter) Annotate() {
 		return
 	}
 	text := ""
-	for _, f := range p.files {
-		for _, r := range f.Results {
-			if r.Status == cases.Failed {
-				text += p.s.annotationAt("error", r.File, r.Line, "pyplug: "+r.Label(), strings.TrimSpace(p.s.testDetails(r, true).text("")))
-			}
-		}
+	for _, r := range p.fails {
+		text += p.s.annotationAt("error", r.File, r.Line, "pyplug: "+r.Label(), strings.TrimSpace(p.s.testDetails(r, true).text("")))
 	}
 	p.s.annotate(text)
 }
@@ -326,7 +328,7 @@ func (p *TestPrinter) Annotate() {
 // TestList prints the cases of a file, one on a line.
 func (s *Streams) TestList(f *cases.File, asJSON bool) error {
 	text := ""
-	for _, c := range f.Cases {
+	for c := range f.All() {
 		if asJSON {
 			if err := s.writeJSON(testCase{File: schema.Path(c.File), Line: c.Line, Name: c.Name, Hook: c.Hook(), Reason: c.Skip}); err != nil {
 				return err

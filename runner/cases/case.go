@@ -2,7 +2,9 @@ package cases
 
 import (
 	"encoding/json"
+	"iter"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -13,10 +15,43 @@ import (
 // File is a file of cases, or a record. Make it with [Parse].
 type File struct {
 	// Path is the path as typed.
-	Path string
-	// Cases are the cases to run, in order.
-	Cases []*Case
-	text  []byte
+	Path   string
+	text   []byte
+	places []place // of the cases to run, in order
+}
+
+// place is where a case is in a file, which may have millions: a case is read whenever it is needed.
+type place struct {
+	start, line int
+	*heading
+}
+
+// heading is what the cases below a head line of a record have in common, or all cases of another file.
+type heading struct {
+	words  []schema.Word     // named arguments of every call
+	fields map[string]string // by hook: the field of a gRPC method that a text is
+}
+
+// Len returns the number of the cases.
+func (f *File) Len() int { return len(f.places) }
+
+// All yields the cases.
+func (f *File) All() iter.Seq[*Case] {
+	return func(yield func(*Case) bool) {
+		for _, p := range f.places {
+			if c, _ := f.read(p); !yield(c) { // Parse has read it without an error
+				return
+			}
+		}
+	}
+}
+
+// Select drops the cases that are not wanted.
+func (f *File) Select(wanted func(*Case) bool) {
+	f.places = slices.DeleteFunc(f.places, func(p place) bool {
+		c, _ := f.read(p) // as in All
+		return !wanted(c)
+	})
 }
 
 // Case is a call with the answer that it should get. It does not change.
@@ -30,8 +65,8 @@ type Case struct {
 	// NoHook is set if the plugin should not have the hook, as a record says.
 	NoHook bool
 
-	call       lines.Call
-	words      []schema.Word   // of a record: named arguments of every call
+	call lines.Call
+	*heading
 	wants      answer          // the result or the items
 	hasAnswer  bool            // wants must be returned
 	contains   json.RawMessage // nil: nothing
@@ -45,10 +80,8 @@ type Case struct {
 
 // answer is what a call returned, or should return.
 type answer struct {
-	hook.Item
-	streamed bool
-	items    []hook.Item
-	err      *hook.Error
+	lines.Answer
+	err *hook.Error
 }
 
 // wantedError says which error a call should return. Empty fields may be anything.
@@ -62,6 +95,27 @@ type wantedError struct {
 
 // Hook returns the name of the hook.
 func (c *Case) Hook() string { return c.call.Hook }
+
+// Resolve makes the text of the case's call the field of a gRPC method that no word gives: of this case,
+// and of those with the same heading.
+func (c *Case) Resolve(h schema.Hook) error {
+	if c.call.Text == nil || c.fields[c.Hook()] != "" {
+		return nil
+	}
+	field, err := h.RemainingField(c.words)
+	if err != nil {
+		e := hook.NewError(hook.Request, err)
+		e.Hook, e.Hints = c.Hook(), schema.Hints(`write "args" in place of "text", with the names of the fields`)
+		return e
+	}
+	if field != "" {
+		c.fields[c.Hook()] = field
+	}
+	return nil
+}
+
+// arguments returns the arguments of the call.
+func (c *Case) arguments() hook.Args { return c.call.Arguments(c.fields[c.Hook()], c.words) }
 
 // Label returns the name of the case, or else its call, such as `add([2,40])`.
 func (c *Case) Label() string {

@@ -6,24 +6,26 @@ import (
 	"slices"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// parseItems reads "items", which are nil for a result, and "binary": true if all values are bytes, or
-// a list if only some are.
-func parseItems(values, binary json.RawMessage) (items []hook.Item, all bool, err error) {
+// readAnswer sets an answer to the values of "result", of "items", and of "binary": true if all values
+// are bytes, or a list if only some items are.
+func readAnswer(a *lines.Answer, result, items, binary json.RawMessage) error {
+	a.Value, a.Streamed = result, items != nil
 	var texts []json.RawMessage
-	if values != nil && (json.Unmarshal(values, &texts) != nil || texts == nil) {
-		return nil, false, fmt.Errorf(`"items" is %s, want an array`, schema.Short(string(values)))
+	if a.Streamed && (json.Unmarshal(items, &texts) != nil || texts == nil) {
+		return fmt.Errorf(`"items" is %s, want an array`, schema.Short(string(items)))
 	}
 	each := make([]bool, len(texts))
-	if binary != nil && json.Unmarshal(binary, &all) != nil && (json.Unmarshal(binary, &each) != nil || len(each) != len(texts)) {
-		return nil, false, fmt.Errorf(`"binary" is %s, want true`, schema.Short(string(binary)))
+	if binary != nil && json.Unmarshal(binary, &a.Binary) != nil && (json.Unmarshal(binary, &each) != nil || len(each) != len(texts)) {
+		return fmt.Errorf(`"binary" is %s, want true`, schema.Short(string(binary)))
 	}
 	for i, text := range texts {
-		items = append(items, hook.Item{Value: text, Binary: all || each[i]})
+		a.Items = append(a.Items, hook.Item{Value: text, Binary: a.Binary || each[i]})
 	}
-	return items, all, nil
+	return nil
 }
 
 // appendItems appends the value of "items".

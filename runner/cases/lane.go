@@ -24,10 +24,10 @@ type lane struct {
 // file runs the cases of a file.
 func (l *lane) file(number int, file *File) {
 	began := time.Now()
-	f := &FileResult{File: file}
+	f := &FileResult{File: file, Count: map[Status]int{}}
 	after := 0
 	f.Note = l.beginFile(file.Path)
-	for _, c := range file.Cases {
+	for c := range file.All() {
 		r := &Result{Case: c, Status: NotRun, After: after}
 		switch {
 		case l.isOver():
@@ -38,7 +38,10 @@ func (l *lane) file(number int, file *File) {
 				after = c.Line
 			}
 		}
-		f.Results = append(f.Results, r)
+		f.Count[r.Status]++
+		if r.Status == Failed {
+			f.Failed = append(f.Failed, r)
+		}
 		l.report(number, false, func() { l.Done(r) })
 	}
 	if l.plugin != nil && !l.isOver() && l.end == "" && l.Isolate != PerCase {
@@ -214,11 +217,11 @@ func (l *lane) call(c *Case) (got answer) {
 		if size += len(item.Value); size > maxItems {
 			return fmt.Errorf("the stream has more than %d MiB", maxItems>>20)
 		}
-		got.items = append(got.items, item)
+		got.Items = append(got.Items, item)
 		return nil
 	}
-	result, err := l.plugin.Call(ctx, hook.Call{Hook: c.Hook(), Args: c.call.Arguments("", c.words), Emit: emit})
-	got.Item, got.streamed, got.err = result.Item, result.Streamed, hook.AsError(err)
+	result, err := l.plugin.Call(ctx, hook.Call{Hook: c.Hook(), Args: c.arguments(), Emit: emit})
+	got.Item, got.Streamed, got.err = result.Item, result.Streamed, hook.AsError(err)
 	return got
 }
 

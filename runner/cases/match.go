@@ -73,16 +73,16 @@ func (c *Case) compare(got answer) *Failure {
 
 // values returns the items, or the result as the only one.
 func (a answer) values() []hook.Item {
-	if a.streamed {
-		return a.items
+	if a.Streamed {
+		return a.Items
 	}
 	return []hook.Item{a.Item}
 }
 
 // json returns the result, or the items as an array.
 func (a answer) json() json.RawMessage {
-	if a.streamed {
-		return appendItems(nil, a.items)
+	if a.Streamed {
+		return appendItems(nil, a.Items)
 	}
 	return a.Value
 }
@@ -104,12 +104,12 @@ func (a answer) raw() []byte {
 // compare compares two answers without an error.
 func (a answer) compare(got answer) *Failure {
 	kind := func(a answer) string {
-		if a.streamed {
+		if a.Streamed {
 			return "a stream"
 		}
 		return "a result"
 	}
-	if a.streamed != got.streamed {
+	if a.Streamed != got.Streamed {
 		return &Failure{Message: fmt.Sprintf("the call returned %s, want %s", kind(got), kind(a)), Wanted: a.json(), Got: got.json()}
 	}
 	if !bytes.Equal(a.json(), got.json()) {
@@ -126,7 +126,7 @@ func (a answer) compare(got answer) *Failure {
 			is, want = want, is
 		}
 		f := &Failure{Message: "the result is " + is + ", want " + want, Wanted: a.json(), Got: got.json()}
-		if got.streamed {
+		if got.Streamed {
 			f.Message += fmt.Sprintf(" at $[%d]", i)
 		}
 		return f

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
 )
 
 func TestDiffer(t *testing.T) {
@@ -75,12 +76,17 @@ func TestContains(t *testing.T) {
 	}
 }
 
+// valueOf is an answer with a result.
+func valueOf(text string, binary bool) answer {
+	return answer{Answer: lines.Answer{Item: hook.Item{Value: json.RawMessage(text), Binary: binary}}}
+}
+
 func TestCheck(t *testing.T) {
-	value := func(text string) answer { return answer{Item: hook.Item{Value: json.RawMessage(text)}} }
+	value := func(text string) answer { return valueOf(text, false) }
 	raised := answer{err: &hook.Error{Kind: hook.Failed, Hook: "f", Python: &hook.Raised{Type: "ValueError", Message: "no name"}}}
 	status := answer{err: &hook.Error{Kind: hook.Failed, Hook: "f", Err: errors.New("gone"), Status: &hook.RPCStatus{Code: "NOT_FOUND"}}}
-	items := answer{streamed: true, items: []hook.Item{{Value: json.RawMessage(`"a"`)}, {Value: json.RawMessage("2")}}}
-	bytes := answer{Item: hook.Item{Value: json.RawMessage(`"aGk="`), Binary: true}}
+	items := answer{Answer: lines.Answer{Streamed: true, Items: []hook.Item{{Value: json.RawMessage(`"a"`)}, {Value: json.RawMessage("2")}}}}
+	bytes := valueOf(`"aGk="`, true)
 	for _, c := range []struct {
 		keys string
 		got  answer
@@ -120,7 +126,7 @@ func TestCheck(t *testing.T) {
 			continue
 		}
 		got := ""
-		if f := file.Cases[0].check(c.got, time.Second); f != nil {
+		if f := casesOf(file)[0].check(c.got, time.Second); f != nil {
 			got = f.Message
 		}
 		if got != c.want {
@@ -130,9 +136,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
-	value := func(text string, binary bool) answer {
-		return answer{Item: hook.Item{Value: json.RawMessage(text), Binary: binary}}
-	}
+	value := valueOf
 	raised := answer{err: &hook.Error{Kind: hook.Failed, Python: &hook.Raised{Type: "ValueError", Message: "a.b"}}}
 	for _, c := range []struct {
 		line string
@@ -144,7 +148,7 @@ func TestUpdate(t *testing.T) {
 		{`{"hook":"f","result":"x","binary": true}`, value(`"y"`, true), `{"hook":"f","result":"y","binary": true}`},
 		{`{"hook":"f","result":"x" , "binary": true, "id":1}`, value(`"y"`, false), `{"hook":"f","result":"y" , "id":1}`},
 		{`{"binary":true, "hook":"f","result":"x"}`, value(`"y"`, false), `{"hook":"f","result":"y"}`},
-		{`{"hook":"f","result":1}`, answer{streamed: true}, `{"hook":"f","items":[]}`},
+		{`{"hook":"f","result":1}`, answer{Answer: lines.Answer{Streamed: true}}, `{"hook":"f","items":[]}`},
 		{`{"hook":"f","result":1}`, raised, `{"hook":"f","error":{"kind":"hook","type":"ValueError","message":"ValueError: a.b"}}`},
 		{`{"hook":"f","error":{"type":"T","match":"x"}}`, raised, `{"hook":"f","error":{"type":"ValueError","match":"a\\.b"}}`},
 		{`{"hook":"f","error":{"type":"T","match":"b$"}}`, raised, `{"hook":"f","error":{"type":"ValueError","match":"b$"}}`},
@@ -158,7 +162,8 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%s: %v", c.line, err)
 			continue
 		}
-		r := &Result{Case: file.Cases[0], Failure: file.Cases[0].check(c.got, 0)}
+		one := casesOf(file)[0]
+		r := &Result{Case: one, Failure: one.check(c.got, 0)}
 		got := ""
 		if r.updatable() {
 			got = string(r.updated([]byte(c.line)))

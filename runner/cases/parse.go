@@ -21,7 +21,7 @@ const blanks = " \t\r"
 // Parse reads a file of cases. It keeps text. An error has kind [hook.Usage] and names the line
 // and the column, in bytes from 1.
 func Parse(path string, text []byte) (*File, error) {
-	p := &parser{file: &File{Path: path, text: text}, last: map[key]int{}}
+	p := &parser{file: &File{Path: path, text: text}, heading: newHeading(nil), last: map[key]int{}}
 	rest := bytes.TrimPrefix(text, []byte(hook.ByteOrderMark))
 	for p.number = 1; len(rest) > 0; p.number++ {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))
@@ -37,8 +37,8 @@ func Parse(path string, text []byte) (*File, error) {
 			return nil, err
 		}
 	}
-	p.file.Cases = slices.DeleteFunc(p.file.Cases, func(c *Case) bool { return c == nil })
-	if len(p.file.Cases) == 0 {
+	p.file.places = slices.DeleteFunc(p.file.places, func(at place) bool { return at.line == 0 })
+	if p.file.Len() == 0 {
 		return nil, hook.NewError(hook.Usage, fmt.Errorf("%s has no cases", path))
 	}
 	return p.file, nil
@@ -48,9 +48,13 @@ func Parse(path string, text []byte) (*File, error) {
 type parser struct {
 	file   *File
 	number int
-	words  []schema.Word // of the last head line
-	record bool          // a head line was read
-	last   map[key]int   // of a record: the index of the newest answer of a call
+	*heading
+	record bool        // a head line was read
+	last   map[key]int // of a record: the index of the newest answer of a call
+}
+
+func newHeading(words []schema.Word) *heading {
+	return &heading{words: words, fields: map[string]string{}}
 }
 
 // line reads one line, which is not blank.
@@ -58,7 +62,19 @@ func (p *parser) line(line []byte, start int) error {
 	if lines.IsHead(line) {
 		return p.head(line)
 	}
-	c := &Case{File: p.file.Path, Line: p.number, words: p.words, start: start, end: start + len(line)}
+	at := place{start, p.number, p.heading}
+	c, err := p.file.read(at)
+	if err != nil {
+		return p.wrong(line, err)
+	}
+	p.add(c, at)
+	return nil
+}
+
+// read reads the case at a place.
+func (f *File) read(at place) (*Case, error) {
+	line, _, _ := bytes.Cut(f.text[at.start:], []byte("\n"))
+	c := &Case{File: f.Path, Line: at.line, heading: at.heading, start: at.start, end: at.start + len(line)}
 	fields := map[string]json.RawMessage{}
 	var wrong error
 	call, bad := lines.ParseCall(line, func(key string, value []byte) {
@@ -69,32 +85,30 @@ func (p *parser) line(line []byte, start int) error {
 	})
 	switch {
 	case bad != nil:
-		return p.wrong(line, bad)
+		return nil, bad
 	case wrong != nil:
-		return p.wrong(line, wrong)
+		return nil, wrong
 	}
 	c.call = call
-	if err := c.read(fields); err != nil {
-		return p.wrong(line, err)
-	}
-	p.add(c)
-	return nil
+	return c, c.read(fields)
 }
 
 // add adds a case. In a record, the last answer of an occurrence of a call replaces those before,
 // and a call that was canceled has no answer of the plugin.
-func (p *parser) add(c *Case) {
+func (p *parser) add(c *Case, at place) {
 	if p.record && c.fails != nil && c.fails.Kind == hook.Canceled {
 		return
 	}
 	if p.record {
 		key := keyOf(c.call, max(c.occurrence, 1))
-		if before, ok := p.last[key]; ok && isSame(p.file.Cases[before].call, c.call) {
-			p.file.Cases[before] = nil
+		if before, ok := p.last[key]; ok {
+			if b, _ := p.file.read(p.file.places[before]); isSame(b.call, c.call) {
+				p.file.places[before].line = 0
+			}
 		}
-		p.last[key] = len(p.file.Cases)
+		p.last[key] = p.file.Len()
 	}
-	p.file.Cases = append(p.file.Cases, c)
+	p.file.places = append(p.file.places, at)
 }
 
 // head reads the head line of a record. Its words are arguments of every call below it.
@@ -109,7 +123,7 @@ func (p *parser) head(line []byte) error {
 	if err != nil {
 		return p.wrong(line, err)
 	}
-	p.words, p.record = words, true
+	p.heading, p.record = newHeading(words), true
 	return nil
 }
 
@@ -186,7 +200,7 @@ func compile(pattern string) (*regexp.Regexp, error) {
 }
 
 // readAnswer reads the answer that the call should get.
-func (c *Case) readAnswer(fields map[string]json.RawMessage) (err error) {
+func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
 	given := 0
 	for _, key := range []string{"result", "items", "error"} {
 		if fields[key] != nil {
@@ -203,9 +217,7 @@ func (c *Case) readAnswer(fields map[string]json.RawMessage) (err error) {
 		return c.readError(fields["error"])
 	}
 	c.hasAnswer = given > 0
-	c.wants.Value, c.wants.streamed = fields["result"], fields["items"] != nil
-	c.wants.items, c.wants.Binary, err = parseItems(fields["items"], fields["binary"])
-	return err
+	return readAnswer(&c.wants.Answer, fields["result"], fields["items"], fields["binary"])
 }
 
 // errorKeys are those of the error of a case, and errorShape those that a returned error may

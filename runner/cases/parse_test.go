@@ -2,11 +2,14 @@ package cases
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
+
+func casesOf(f *File) []*Case { return slices.Collect(f.All()) }
 
 func TestParse(t *testing.T) {
 	text := "\ufeff" + `{"hook": "add", "args": [1, 2], "result": 3, "id": "x"}` + "\r\n\r\n  \n" +
@@ -18,9 +21,10 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := casesOf(f)
 	var got []string
-	for _, c := range f.Cases {
-		got = append(got, fmt.Sprintf("%d %s %v %s %d %v %s %v %v %s", c.Line, c.Label(), c.hasAnswer, c.wants.Value, len(c.wants.items), c.match, c.contains, c.health, c.under, c.Skip))
+	for _, c := range all {
+		got = append(got, fmt.Sprintf("%d %s %v %s %d %v %s %v %v %s", c.Line, c.Label(), c.hasAnswer, c.wants.Value, len(c.wants.Items), c.match, c.contains, c.health, c.under, c.Skip))
 	}
 	want := []string{
 		"1 add(1, 2) true 3 0 <nil>  false 0s ",
@@ -32,10 +36,10 @@ func TestParse(t *testing.T) {
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
-	if items := f.Cases[2].wants.items; items[0].Binary || !items[1].Binary {
+	if items := all[2].wants.Items; items[0].Binary || !items[1].Binary {
 		t.Errorf("items are %+v", items)
 	}
-	if w := f.Cases[4].fails; w == nil || w.Kind != hook.Failed || w.Type != "T" || w.match.String() != "m" {
+	if w := all[4].fails; w == nil || w.Kind != hook.Failed || w.Type != "T" || w.match.String() != "m" {
 		t.Errorf("the error is %+v", w)
 	}
 }
@@ -55,8 +59,8 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := ""
-	for _, c := range f.Cases {
-		got += fmt.Sprintf("%d:%s:%d ", c.Line, c.wants.Value, len(c.call.Arguments("", c.words).Words))
+	for c := range f.All() {
+		got += fmt.Sprintf("%d:%s:%d ", c.Line, c.wants.Value, len(c.arguments().Words))
 	}
 	if got != "3:2:2 5:3:2 " {
 		t.Errorf("got %s", got)
@@ -122,17 +126,17 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		probe, err := Parse("b", []byte(`{"hook":"f","result":`+value+"}"))
-		if err != nil || len(probe.Cases) != 1 {
+		if err != nil || probe.Len() != 1 {
 			return
 		}
-		got := probe.Cases[0].wants
+		got := casesOf(probe)[0].wants
 		if d := differ("$", decode(got.Value), decode(got.Value)); d != nil {
 			t.Errorf("%s differs from itself at %s", got.Value, d.place)
 		}
 		if d := contains("$", decode(got.Value), decode(got.Value)); d != nil {
 			t.Errorf("%s does not contain itself at %s", got.Value, d.place)
 		}
-		for _, c := range file.Cases {
+		for c := range file.All() {
 			r := &Result{Case: c, Status: Failed, Failure: c.check(got, 0)}
 			if r.Failure == nil || !r.updatable() {
 				continue
@@ -143,7 +147,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%s\nbecame\n%s\n%v", line, updated, err)
 			}
-			for _, c := range again.Cases {
+			for c := range again.All() {
 				if c.Line == r.Line && c.hasAnswer && c.wants.compare(got) != nil {
 					t.Errorf("%s\nbecame\n%s\nfor %s", line, updated, got.Value)
 				}

@@ -180,20 +180,20 @@ func (r *Record) filesAt(at int64) string {
 // key, or of another occurrence.
 func parseAnswer(line []byte, c lines.Call, occurrence int) (*lines.Answer, error) {
 	var a lines.Answer
-	n := 1
-	var items, binary json.RawMessage
+	var result, items, binary json.RawMessage
 	var failed error
+	n := 1
 	got, bad := lines.ParseCall(line, func(key string, value []byte) {
 		var err error
 		switch key {
-		case "occurrence":
-			n, err = strconv.Atoi(string(value))
 		case "result":
-			a.Value = value
+			result = value
 		case "items":
-			items, a.Streamed = value, true
+			items = value
 		case "binary":
 			binary = value
+		case "occurrence":
+			n, err = strconv.Atoi(string(value))
 		case "attempts":
 			err = json.Unmarshal(value, &a.Attempts)
 		case "sole":
@@ -207,8 +207,7 @@ func parseAnswer(line []byte, c lines.Call, occurrence int) (*lines.Answer, erro
 	case n != occurrence || !isSame(got, c):
 		return nil, failed
 	}
-	var err error
-	a.Items, a.Binary, err = parseItems(items, binary)
+	err := readAnswer(&a, result, items, binary)
 	for i := range a.Items {
 		a.Items[i].Sole = a.Sole
 	}

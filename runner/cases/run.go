@@ -78,7 +78,8 @@ func (r *Result) Flaky() bool { return r.Status == Passed && r.Attempts > 1 }
 // FileResult is the outcome of a file.
 type FileResult struct {
 	*File
-	Results []*Result
+	Count  map[Status]int
+	Failed []*Result
 	// Note says whether the process of the file is the one that the file before it left crashed,
 	// hung or unhealthy; empty if that left none.
 	Note string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -201,5 +202,35 @@ func TestJobs(t *testing.T) {
 	got, err := play(t, &fake{}, o, files...)
 	if !slices.Equal(strings.Split(got, "\n"), want) || err != nil {
 		t.Errorf("%v, got\n%s", err, got)
+	}
+}
+
+// TestMemory holds that a case that passes takes little memory beside its line: a file may have millions.
+func TestMemory(t *testing.T) {
+	const n = 50_000
+	text := strings.Repeat(`{"hook": "count", "contains": 1}`+"\n", n)
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	file, err := Parse("a", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*FileResult
+	o := Options{Isolate: None, Start: func(context.Context) (hook.Plugin, error) { return &fake{pid: 1}, nil },
+		Done: func(*Result) {}, Ended: func(f *FileResult) { all = append(all, f) }}
+	if _, err := Run(t.Context(), o, []*File{file}); err != nil {
+		t.Fatal(err)
+	}
+	each := (int64(heap()) - int64(before)) / n
+	if most := int64(len(text)/n) + 64; each > most {
+		t.Errorf("a case takes %d bytes, want at most %d", each, most)
+	}
+	if all[0].Count[Passed] != n {
+		t.Errorf("%v, want %d passed", all[0].Count, n)
 	}
 }

@@ -31,8 +31,8 @@ func Updatable(path string) error {
 func (f *FileResult) Update() error {
 	text := f.text
 	changed := false
-	for _, r := range slices.Backward(f.Results) { // what is in front keeps its place
-		if r.Status != Failed || !r.updatable() {
+	for _, r := range slices.Backward(f.Failed) { // what is in front keeps its place
+		if !r.updatable() {
 			continue
 		}
 		text = slices.Concat(text[:r.start], r.updated(text[r.start:r.end]), text[r.end:])
@@ -66,7 +66,7 @@ func (r *Result) updated(line []byte) []byte {
 	switch {
 	case got.err != nil:
 		key, value = "error", r.updatedError(got.err)
-	case got.streamed:
+	case got.Streamed:
 		key = "items"
 	}
 	members := slices.Collect(membersOf(line))
