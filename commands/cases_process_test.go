@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
 // waits is a plugin whose hook makes one file and waits for another.
@@ -81,5 +83,39 @@ func TestCasesSignals(t *testing.T) {
 				t.Errorf("%v, the report is %s", err, report)
 			}
 		})
+	}
+}
+
+// TestCasesKilled holds that kill -9 of a run of cases leaves no process, no other file than the report,
+// which is empty, and the cases as they were.
+func TestCasesKilled(t *testing.T) {
+	t.Parallel()
+	dir, temp := t.TempDir(), t.TempDir()
+	plugin, file := filepath.Join(dir, "waits.py"), filepath.Join(dir, "a.jsonl")
+	s := pyplug(t, []string{"TMPDIR=" + temp}, "test", "--update", "--isolate", "case", "-j", "2", "--junit", filepath.Join(dir, "report.xml"), plugin, file, file)
+	source := waits + `
+
+def child():
+    import subprocess
+    subprocess.Popen(["sleep", "600"], start_new_session=True)
+`
+	cases := fmt.Sprintf("{\"hook\": \"child\", \"result\": 1}\n{\"hook\": \"wait\", \"args\": [%q, %q]}\n", s.marker, filepath.Join(dir, "never"))
+	for path, text := range map[string]string{plugin: source, file: cases} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.start(t)
+	if err := s.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Wait() // it was killed
+	runnertest.Until(t, "nothing is left", func() bool { return len(runnertest.WithEnv(s.tag)) == 0 })
+	if text, err := os.ReadFile(file); err != nil || string(text) != cases {
+		t.Errorf("%v, the cases are now\n%s", err, text)
+	}
+	runnertest.Until(t, "its files are gone", func() bool { return len(entries(temp)) == 0 })
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {
+		t.Errorf("%v, beside the plugin, the cases and the report are %v", err, left)
 	}
 }

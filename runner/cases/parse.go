@@ -147,7 +147,7 @@ func column(line []byte, message string) int {
 	if offset, err := schema.CheckJSON(line); err != nil {
 		return offset + 1
 	}
-	for m := range membersOf(line) {
+	for _, m := range membersOf(line) {
 		if strings.Contains(message, string(schema.Quote(schema.Short(m.name)))) {
 			return m.at + 1
 		}

@@ -3,6 +3,7 @@ package cases
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,18 +12,35 @@ import (
 
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
 )
 
-// Updatable returns an error unless the file at a path can be rewritten.
+// Updatable returns an error unless the file at a path can be replaced.
 func Updatable(path string) error {
 	info, err := os.Stat(path)
 	if path == "-" || err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no regular file", path)
 	}
+	if err == nil {
+		err = canReplace(path)
+	}
 	if err != nil {
 		return hook.NewError(hook.Usage, fmt.Errorf("--update: %w", err))
 	}
 	return nil
+}
+
+// canReplace returns an error unless the directory of a file takes a new one.
+func canReplace(path string) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return fmt.Errorf("%s cannot be replaced: %w", path, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // Update writes the answers that differ into the file, in place of those that it has. It changes
@@ -42,7 +60,7 @@ func (f *FileResult) Update() error {
 		return nil
 	}
 	if err := replaceFile(f.Path, text); err != nil {
-		return hook.NewError(hook.Failed, fmt.Errorf("--update: %w", err))
+		return hook.NewError(hook.Failed, fmt.Errorf("--update: %s is unchanged: %w", f.Path, err))
 	}
 	return nil
 }
@@ -69,7 +87,7 @@ func (r *Result) updated(line []byte) []byte {
 	case got.Streamed:
 		key = "items"
 	}
-	members := slices.Collect(membersOf(line))
+	members := membersOf(line)
 	hasBinary := slices.ContainsFunc(members, func(m lineMember) bool { return m.name == "binary" })
 	for _, m := range slices.Backward(members) {
 		to := value
@@ -130,28 +148,19 @@ type lineMember struct {
 	at, from, to int
 }
 
-// membersOf yields the members of a valid JSON object.
-func membersOf(object []byte) func(yield func(lineMember) bool) {
-	return func(yield func(lineMember) bool) {
-		d := json.NewDecoder(bytes.NewReader(object))
-		if first, _ := d.Token(); first != json.Delim('{') {
-			return
-		}
-		for d.More() {
-			at := int(d.InputOffset())
-			at += bytes.IndexByte(object[at:], '"')
-			name, _ := d.Token()
-			var value json.RawMessage
-			if d.Decode(&value) != nil {
-				return
-			}
-			to := int(d.InputOffset())
-			text, _ := name.(string)
-			if !yield(lineMember{text, at, to - len(value), to}) {
-				return
-			}
-		}
+// membersOf returns the members of the valid JSON object in a line; none if it has no object.
+func membersOf(line []byte) (all []lineMember) {
+	object := bytes.TrimLeft(line, blanks)
+	if object[0] != '{' {
+		return nil
 	}
+	offset := func(part []byte) int { return cap(line) - cap(part) } // both share an array
+	for key, value := range lines.Members(object) {
+		m := lineMember{at: offset(key), from: offset(value), to: offset(value) + len(value)}
+		_ = json.Unmarshal(key, &m.name) // it is a JSON string
+		all = append(all, m)
+	}
+	return all
 }
 
 // cut removes a member, which is not the only one, and a comma beside it.

@@ -81,7 +81,7 @@ func FuzzMembers(f *testing.F) {
 			return
 		}
 		got := map[string]json.RawMessage{}
-		for key, value := range members(text) {
+		for key, value := range Members(text) {
 			got[unquote(key)] = value
 		}
 		if !reflect.DeepEqual(got, want) {

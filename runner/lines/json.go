@@ -89,9 +89,9 @@ func escapeSize(text []byte) int {
 	return len(`\n`)
 }
 
-// members yields the keys, which are JSON strings, and the values of a valid JSON object.
+// Members yields the keys, which are JSON strings, and the values of a valid JSON object.
 // Both are parts of its text.
-func members(object []byte) iter.Seq2[[]byte, []byte] {
+func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		rest := object // from the brace or comma in front of a member
 		part := func() []byte {

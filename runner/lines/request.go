@@ -181,7 +181,7 @@ func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.E
 	case value[0] != '{':
 		return c, badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
 	}
-	for quoted, v := range members(value) {
+	for quoted, v := range Members(value) {
 		key := knownKey(quoted)
 		i := slices.Index(callKeys, key)
 		switch {

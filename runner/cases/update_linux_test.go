@@ -1,0 +1,71 @@
+package cases
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// TestUpdateRefused holds that --update leaves the file as it was, and nothing beside it, if the disk is
+// full or read-only: a disk that is read-only at the beginning is an error before a case runs.
+func TestUpdateRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k,mode=700"); err != nil {
+		t.Skip("no file system of our own: ", err)
+	}
+	defer func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }()
+	path, fill := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "fill")
+	text := strings.Repeat(`{"hook": "f", "result": 1}`+"\n", 500)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := Parse(path, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &FileResult{File: file}
+	for c := range file.All() {
+		f.Failed = append(f.Failed, &Result{Case: c, Status: Failed, Failure: c.check(valueOf("2", false), 0)})
+	}
+	refused := func(err error, kind hook.Kind, want string, cause error) {
+		t.Helper()
+		if err == nil || hook.AsError(err).Kind != kind || !errors.Is(err, cause) || !strings.HasPrefix(err.Error(), "--update: "+path+want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, want %s", err, cause)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%v, the file has %d bytes, want %d", err, len(got), len(text))
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 || err != nil {
+			t.Errorf("%v are left", left)
+		}
+	}
+	if err := Updatable(path); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Skip("it does not fill: ", err)
+	}
+	refused(f.Update(), hook.Failed, " is unchanged: write ", syscall.ENOSPC)
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	refused(f.Update(), hook.Failed, " is unchanged: open ", syscall.EROFS)
+	refused(Updatable(path), hook.Usage, " cannot be replaced: open ", syscall.EROFS)
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(fill); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Update(); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != strings.ReplaceAll(text, "1}", "2}") {
+		t.Errorf("%v, the updated file has\n%s", err, got)
+	}
+}
