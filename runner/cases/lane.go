@@ -158,22 +158,16 @@ func (l *lane) replace() error {
 
 // attempt calls the hook of a case once. It returns an error if the call could not be made.
 func (l *lane) attempt(r *Result) error {
-	l.findPID()
-	began := time.Now()
-	got := l.call(r.Case)
-	r.Took = time.Since(began)
-	if e := got.err; e != nil && !e.Begun && notMade[e.Kind] {
+	got, made := l.call(r)
+	if !made {
 		// The process has ended since its last answer. A fresh one is called, or says why it cannot be.
 		l.end = fmt.Sprintf("exited before line %d (pid %d)", r.Line, l.pid)
 		if err := l.replace(); err != nil {
 			return err
 		}
-		l.findPID()
-		began = time.Now()
-		if got = l.call(r.Case); got.err != nil && !got.err.Begun && notMade[got.err.Kind] {
+		if got, made = l.call(r); !made {
 			return got.err
 		}
-		r.Took = time.Since(began)
 	}
 	l.served++
 	if e := got.err; e != nil && e.Kind == hook.Canceled && l.ctx.Err() != nil {
@@ -208,8 +202,13 @@ func kindOf(e *hook.Error) hook.Kind {
 	return e.Kind
 }
 
-// call calls the hook of a case.
-func (l *lane) call(c *Case) (got answer) {
+// call calls the hook of a case. It returns false if the call was not made.
+func (l *lane) call(r *Result) (got answer, made bool) {
+	if l.pid == 0 { // of a fresh process
+		status, _ := l.plugin.Status(l.ctx) // without it, the process is 0
+		l.pid = status.PID
+	}
+	began := time.Now()
 	ctx, cancel := hook.WithLimit(l.ctx, l.Timeout)
 	defer cancel()
 	size := 0
@@ -220,9 +219,10 @@ func (l *lane) call(c *Case) (got answer) {
 		got.Items = append(got.Items, item)
 		return nil
 	}
-	result, err := l.plugin.Call(ctx, hook.Call{Hook: c.Hook(), Args: c.arguments(), Emit: emit})
+	result, err := l.plugin.Call(ctx, hook.Call{Hook: r.Hook(), Args: r.arguments(), Emit: emit})
 	got.Item, got.Streamed, got.err = result.Item, result.Streamed, hook.AsError(err)
-	return got
+	r.Took = time.Since(began)
+	return got, got.err == nil || got.err.Begun || !notMade[got.err.Kind]
 }
 
 // healthy probes the plugin.
@@ -230,14 +230,6 @@ func (l *lane) healthy() error {
 	ctx, cancel := hook.WithLimit(l.ctx, l.Probe)
 	defer cancel()
 	return l.plugin.Health(ctx)
-}
-
-// findPID looks up which process serves the next call, unless that is known.
-func (l *lane) findPID() {
-	if l.pid == 0 {
-		status, _ := l.plugin.Status(l.ctx) // without it, the process is 0
-		l.pid = status.PID
-	}
 }
 
 // blame runs a case that ended a process shared with other cases once more, alone, and reports the
