@@ -141,7 +141,7 @@ func (r *Record) learn(line []byte, at int64) error {
 }
 
 // Find implements [lines.Record].
-func (r *Record) Find(c lines.Call) (occurrence int, kept *lines.Answer, err error) {
+func (r *Record) Find(c lines.Call) (occurrence int, read func() (*lines.Answer, error)) {
 	k := keyOf(c, 1)
 	e := r.index[k]
 	if occurrence = 1; e&found == 0 {
@@ -152,22 +152,26 @@ func (r *Record) Find(c lines.Call) (occurrence int, kept *lines.Answer, err err
 		e = r.index[keyOf(c, occurrence)]
 	}
 	if e.at() == 0 {
-		return occurrence, nil, nil
+		return occurrence, nil
 	}
-	line, err := r.page.line(e.at())
+	return occurrence, func() (*lines.Answer, error) { return r.answer(e.at(), c, occurrence) }
+}
+
+// answer reads the answer at an offset. It returns nil if that is of another call or occurrence with the
+// same key.
+func (r *Record) answer(at int64, c lines.Call, occurrence int) (*lines.Answer, error) {
+	line, err := r.page.line(at)
+	var kept *lines.Answer
 	if err == nil {
 		kept, err = parseAnswer(line, c, occurrence)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("the answer at byte %d: %w", e.at(), err)
+		return nil, fmt.Errorf("the answer at byte %d: %w", at, err)
 	}
-	if kept == nil {
-		return occurrence, nil, nil
-	}
-	if was := r.filesAt(e.at()); was != "" && r.head.Files != "" && was != r.head.Files {
+	if was := r.filesAt(at); kept != nil && was != "" && r.head.Files != "" && was != r.head.Files {
 		r.outdated.Add(1)
 	}
-	return occurrence, kept, nil
+	return kept, nil
 }
 
 // filesAt returns the digest of the files that returned the answer at an offset.
@@ -176,8 +180,7 @@ func (r *Record) filesAt(at int64) string {
 	return r.heads[i-1].files // a head line is in front of all answers
 }
 
-// parseAnswer reads the answer of a line. It returns nil if the line is of another call, with the same
-// key, or of another occurrence.
+// parseAnswer reads the answer of a line, which must be of this occurrence of a call, else nil.
 func parseAnswer(line []byte, c lines.Call, occurrence int) (*lines.Answer, error) {
 	var a lines.Answer
 	var result, items, binary json.RawMessage

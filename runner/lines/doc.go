@@ -1,7 +1,8 @@
 // Package lines answers JSON Lines with calls: one call for each line that it reads,
 // one answer for each, many at a time.
 //
-//  1. One goroutine reads lines and makes a request of each.
+//  1. One goroutine reads lines and makes a request of each. With a [Record] another one,
+//     behind it, reads the answers that the record has.
 //  2. A request gets its place in the order of answers and waits for one of the
 //     goroutines that make calls. While calls are fast, a goroutine takes several and
 //     passes them on together, as a [hook.Series], to which it adds those that come, so
