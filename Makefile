@@ -79,8 +79,8 @@ wheel: TARGETS = $(HOST)
 wheel: ## build dist/: the wheel for this machine
 	$(package)
 
-# make packages has checked the wheels of all targets. packaging/prepare installs what the tests
-# use; they skip what the machine lacks. As root, they install the deb, and remove it again.
+# packaging/prepare installs what the tests use; they skip what the machine lacks. As root, they
+# install the deb, and remove it again.
 package-test: ## build all packages twice; install, use and remove those of this machine
 	$(MAKE) packages
 	mv dist/checksums.txt bin/package/first.txt

@@ -1,16 +1,15 @@
 // Command packaging turns built binaries into what users install: wheels, deb, rpm and apk
 // packages, archives and a Homebrew formula, with checksums, an SBOM and the licences.
 //
-//		go run ./packaging wheel VERSION OS/ARCH...     wheels alone
-//		go run ./packaging packages VERSION OS/ARCH...  everything
-//		go run ./packaging version VERSION              check VERSION and print it
-//		go run ./packaging notes VERSION                the changelog's section on VERSION
+//		go run ./packaging build VERSION FORMAT... OS/ARCH...  fill dist
+//		go run ./packaging version VERSION                     check VERSION and print it
+//		go run ./packaging notes VERSION                       the changelog's section on VERSION
 //
-//	 1. The Makefile builds bin/package/OS-ARCH/pyplug, with its own flags.
+//	 1. The Makefile builds bin/package/OS-ARCH/pyplug, with its own flags. Each must be for that
+//	    target, and static on Linux.
 //	 2. Package debug/buildinfo names the modules in it; their licences are read from the
 //	    module cache.
 //	 3. The wheels and archives are written by the standard library, the Linux packages by nfpm.
-//	 4. Every wheel is read back and checked.
 //
 // It runs in the root of the repository, with SOURCE_DATE_EPOCH set. The same sources give the
 // same bytes. It builds no binary, and no program imports it.

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -77,30 +73,4 @@ func (r *release) nfpm(t target, format string) ([]byte, error) {
 		return nil, fmt.Errorf("nfpm: %s: %w\n%s", format, err, output)
 	}
 	return os.ReadFile(to)
-}
-
-// recompress returns a deb whose last member, data.tar, is compressed by xz: a fifth smaller than
-// what nfpm's own xz makes of it.
-func recompress(deb []byte) ([]byte, error) {
-	const header, nameField, sizeField = 60, 16, 48 // of the format of ar
-	at := bytes.Index(deb, fmt.Appendf(nil, "%-*s", nameField, "data.tar"))
-	if at < 0 || len(deb) < at+header {
-		return nil, errors.New("nfpm: the deb has no data.tar")
-	}
-	size, err := strconv.Atoi(strings.TrimSpace(string(deb[at+sizeField : at+header-2])))
-	if err != nil || len(deb) < at+header+size {
-		return nil, fmt.Errorf("nfpm: the deb has a cut data.tar: %w", err)
-	}
-	cmd := exec.Command("xz", "--threads=1", "--stdout")
-	cmd.Stdin = bytes.NewReader(deb[at+header : at+header+size])
-	data, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("xz: %w", err)
-	}
-	small := bytes.NewBuffer(slices.Clip(deb[:at]))
-	fmt.Fprintf(small, "%-*s%s%-10d`\n%s", nameField, "data.tar.xz", deb[at+nameField:at+sizeField], len(data), data)
-	if len(data)%2 == 1 {
-		small.WriteByte('\n')
-	}
-	return small.Bytes(), nil
 }

@@ -145,7 +145,6 @@ func (r *release) buildTarget(t target) error {
 		switch {
 		case format == "wheel":
 			name, content = r.wheelFile(t), r.wheel(t, binary)
-			err = checkWheel(name, content)
 		case format == "archive":
 			name, content = r.archiveFile(t), r.archive(t, binary)
 		case t.os != "linux":
@@ -153,9 +152,6 @@ func (r *release) buildTarget(t target) error {
 		default:
 			name = fmt.Sprintf("pyplug_%s_%s_%s.%s", r.version.semver, t.os, t.arch, format)
 			content, err = r.nfpm(t, format)
-			if err == nil && format == "deb" {
-				content, err = recompress(content)
-			}
 		}
 		if err != nil {
 			return err
