@@ -87,14 +87,12 @@ type check struct {
 	held    *hook.Stage // the stage source, if a start is to confirm its findings
 	ended   error       // why there are no more stages
 
-	searched    time.Duration // how long it took to find the Python
-	noPython    *hook.Error   // why there is none
-	began       time.Time     // when the start began
-	firstOutput atomic.Int64  // nanoseconds from there until it first printed something; 0: it did not
-	handshook   atomic.Bool   // it printed a handshake
-	fault       *hook.Error   // why the plugin is not ready
-	faultAt     string        // the stage that reports fault
-	healthy     bool          // the plugin is healthy
+	searched  time.Duration // how long it took to find the Python
+	noPython  *hook.Error   // why there is none
+	handshook atomic.Bool   // it printed a handshake
+	fault     *hook.Error   // why the plugin is not ready
+	faultAt   string        // the stage that reports fault
+	healthy   bool          // the plugin is healthy
 }
 
 // stage is one row of the table of stages.

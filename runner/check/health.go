@@ -11,17 +11,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Statuses of a health service.
-const (
-	serving = "SERVING"
-	unknown = "SERVICE_UNKNOWN"
-)
-
 // endedInCall is why nothing is asked of a plugin that ended in a call of its manifest.
 const endedInCall = "the plugin exited during a call of its manifest"
 
-// health reports what the health service said when the plugin started, and asks for the
-// other services.
+// health reports what the health service answered when the plugin started.
 func (c *check) health(ctx context.Context) hook.Stage {
 	if c.faultAt == stageHooks && !c.s.Running() {
 		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
@@ -42,26 +35,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 		return hook.Stage{Took: e.Health, Findings: []hook.Finding{f}}
 	}
 	c.healthy = true
-	st := hook.Stage{Message: fmt.Sprintf("%q is %s", e.Service, serving)}
-	ctx, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Probe)
-	defer cancel()
-	statuses := map[string]string{e.Service: serving}
-	for _, name := range c.otherServices(ctx, e.Service) {
-		status, err := c.s.GRPC().HealthOf(ctx, name)
-		if err != nil {
-			break // the verdict does not depend on these
-		}
-		statuses[name] = status
-		switch {
-		case status == unknown:
-		case name == "":
-			st.Message += ", the server as a whole " + status
-		default:
-			st.Message += fmt.Sprintf(", %q %s", name, status)
-		}
-	}
-	st.Details = map[string]any{"services": statuses}
-	return st
+	return hook.Stage{Message: fmt.Sprintf("%q is SERVING", e.Service), Took: e.Health}
 }
 
 // verdictOfNoHealth is a failure only if the plugin's host is known to ask: go-plugin does
@@ -74,17 +48,6 @@ func (c *check) verdictOfNoHealth() hook.Verdict {
 		return hook.Failure
 	}
 	return hook.Note
-}
-
-// otherServices are the names for which health may be served besides the one that decides:
-// that of the whole server, and those of its services.
-func (c *check) otherServices(ctx context.Context, but string) []string {
-	const most = 10 // each costs a call
-	names := []string{""}
-	if services, err := c.s.GRPC().Services(ctx); err == nil {
-		names = append(names, services[:min(most, len(services))]...)
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == but })
 }
 
 // healthID names the finding of a failed probe.

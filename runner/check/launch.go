@@ -19,11 +19,9 @@ import (
 // hostTimeout is how long common hosts wait for a handshake.
 const hostTimeout = 3 * time.Second
 
-// watched notes when the plugin first prints something, and whether that is a handshake, and
-// calls output, which may be nil.
+// watched notes whether the plugin prints a handshake, and calls output, which may be nil.
 func (c *check) watched(output func(stream, text string, cut int)) func(stream, text string, cut int) {
 	return func(stream, text string, cut int) {
-		c.firstOutput.CompareAndSwap(0, int64(time.Since(c.began)))
 		if stream == "stdout" && handshake.LooksGRPC(text) {
 			c.handshook.Store(true)
 		}
@@ -33,34 +31,20 @@ func (c *check) watched(output func(stream, text string, cut int)) func(stream, 
 	}
 }
 
-// first is the time until the first output, which may be the handshake; 0: there was none.
-func (c *check) first(handshake time.Duration) time.Duration {
-	first := time.Duration(c.firstOutput.Load())
-	if first == 0 || handshake > 0 && handshake < first {
-		return handshake
-	}
-	return first
-}
-
 // launch starts the plugin.
 func (c *check) launch(ctx context.Context) hook.Stage {
-	c.began = time.Now()
 	if err := c.s.Start(ctx); err != nil {
 		c.fault = hook.AsError(err)
 		c.faultAt = faultStage(c.fault, c.s)
 	}
-	took, seen := time.Since(c.began), c.s.seen
+	seen := c.s.seen
 	if c.faultAt == stageLaunch {
-		return hook.Stage{Findings: append([]hook.Finding{c.fail(startFailed, c.fault)}, c.program()...), Took: took}
+		return hook.Stage{Findings: append([]hook.Finding{c.fail(startFailed, c.fault)}, c.program()...)}
 	}
 	if !c.s.Transport().Serves {
 		return hook.Stage{Message: "started and loaded", Took: c.s.Info().Ready, Findings: c.program()}
 	}
-	st := hook.Stage{Message: "started", Took: took}
-	if first := c.first(seen.Handshake); first > 0 {
-		st.Message, st.Took = "started and printed", first
-		st.Details = map[string]any{"first_output_ms": hook.Milliseconds(first)}
-	}
+	st := hook.Stage{Message: "started", Took: seen.Handshake}
 	if seen.NoiseLines > 0 && seen.Text != "" {
 		st.Findings = append(st.Findings, noise(seen))
 	}
@@ -128,7 +112,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 		return hook.Stage{Message: "hello from python " + python, Details: map[string]any{"python": python}}
 	}
 	e := c.s.seen
-	st := hook.Stage{Details: map[string]any{"line": e.Text}, Took: e.Handshake - c.first(e.Handshake)}
+	st := hook.Stage{Details: map[string]any{"line": e.Text}}
 	if e.Line.Network != "" {
 		st.Details = map[string]any{
 			"line": e.Text, "core_version": e.Line.Core, "app_version": e.Line.App, "network": e.Line.Network, "address": e.Line.Address,

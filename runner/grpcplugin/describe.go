@@ -127,22 +127,6 @@ func (i *Instance) hook(ctx context.Context, name string) (none protoschema.Meth
 	return m, e
 }
 
-// Services returns the full names of the plugin's services in the order of their methods.
-// It leaves out the services for hosts and tools. It returns the errors of Describe.
-func (i *Instance) Services(ctx context.Context) ([]string, error) {
-	set, herr := i.hooks(ctx)
-	if herr != nil {
-		return nil, herr
-	}
-	var names []string
-	for _, m := range set.Methods() {
-		if !slices.Contains(names, m.Service()) {
-			names = append(names, m.Service())
-		}
-	}
-	return names, nil
-}
-
 // hooks returns the descriptors of the services that the plugin serves. The other ones are
 // services that it calls, or that a library happens to describe.
 func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.Error) {

@@ -103,38 +103,27 @@ func notServing(service, status string) error {
 		Err: fmt.Errorf("the health of the service %q is %s, want SERVING", service, status)}
 }
 
-// HealthOf asks for the health of a service by its name: "SERVING", "NOT_SERVING",
-// "UNKNOWN", or "SERVICE_UNKNOWN" if the health service does not know it. It may be
-// called at any time and is no call: it never marks the plugin as unresponsive. A
-// context without a deadline gets two seconds. The error is a [*hook.Error]:
-// Unhealthy for a plugin without a health service; Timeout, also while a server
-// with one thread is busy with a call; Crash if the plugin has exited; Canceled.
-func (i *Instance) HealthOf(ctx context.Context, service string) (string, error) {
+// Health asks the plugin whether it is healthy. A plugin without a health service is an error. A
+// plugin that does not answer while a call is in progress counts as healthy: a server with one
+// thread answers after the call. Health is no call: it never marks the plugin as unresponsive. A
+// context without a deadline gets two seconds. The error is a [*hook.Error]: Unhealthy; Timeout;
+// Crash if the plugin has exited; Canceled.
+func (i *Instance) Health(ctx context.Context) error {
 	ctx, cancel := withLimit(ctx, probeLimit)
 	defer cancel()
-	name, err := healthStatus(ctx, i.conn, service)
-	if err != nil {
-		return "", i.healthFailed(ctx, err)
-	}
-	return name, nil
-}
-
-// Health asks the plugin whether it is healthy. A plugin without a health service is an
-// error. A plugin that does not answer while a call is in progress counts as healthy: a
-// server with one thread answers after the call.
-func (i *Instance) Health(ctx context.Context) error {
 	busy := i.busy()
-	name, err := i.HealthOf(ctx, i.cfg.Service)
-	e := asError(err)
-	switch {
-	case e == nil:
+	name, err := healthStatus(ctx, i.conn, i.cfg.Service)
+	if err == nil {
 		return notServing(i.cfg.Service, name)
+	}
+	switch e := i.healthFailed(ctx, err); {
 	case e.Reason == ReasonNoHealth && i.evidence.Unhealthy != nil:
 		return i.evidence.Unhealthy // with a hint
 	case e.Kind == hook.Timeout && (busy || i.busy()):
 		return nil
+	default:
+		return e
 	}
-	return err
 }
 
 // Probe is like Health, but a plugin without a health service counts as healthy.
@@ -160,7 +149,7 @@ func (i *Instance) busy() bool {
 }
 
 // WatchHealth follows the health service and passes the name of each status to report.
-// The [*hook.Error] is that of HealthOf, or Canceled if report returns an error or the
+// The [*hook.Error] is that of Health, or Canceled if report returns an error or the
 // plugin is stopped.
 func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) error {
 	return i.healthFailed(ctx, i.watch(ctx, report))

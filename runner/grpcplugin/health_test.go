@@ -114,41 +114,9 @@ func TestEarlyDeadline(t *testing.T) {
 	}
 }
 
-// TestHealthOf asks the health of services by their names.
-func TestHealthOf(t *testing.T) {
-	for name, test := range map[string]struct {
-		args []string
-		want map[string]string // by service
-	}{
-		"serving":     {nil, map[string]string{"plugin": "SERVING", "": "SERVING", "other": "SERVICE_UNKNOWN"}},
-		"not serving": {[]string{"--health=NOT_SERVING"}, map[string]string{"plugin": "NOT_SERVING"}},
-		"unknown":     {[]string{"--health=UNKNOWN"}, map[string]string{"plugin": "UNKNOWN"}},
-		"other name":  {[]string{"--service=other"}, map[string]string{"plugin": "SERVICE_UNKNOWN", "other": "SERVING"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			runnertest.NothingLeft(t)
-			cfg := zoo(t, test.args...)
-			cfg.AnyHealth = true
-			inst := started(t, cfg)
-			for service, want := range test.want {
-				if got, err := inst.HealthOf(t.Context(), service); got != want || err != nil {
-					t.Errorf("%q: got %q, %v; want %s", service, got, err, want)
-				}
-			}
-		})
-	}
-}
-
-func TestHealthOfFails(t *testing.T) {
+func TestHealthFails(t *testing.T) {
 	runnertest.NothingLeft(t)
-	ask := func(ctx context.Context, inst *grpcplugin.Instance) error {
-		status, err := inst.HealthOf(ctx, "plugin")
-		if status != "" {
-			t.Errorf("status %q with %v", status, err)
-		}
-		return err
-	}
-	e := want(t, ask(t.Context(), started(t, zoo(t, "--health=none"))), hook.Unhealthy, "grpc.health.v1.Health is not served")
+	e := want(t, started(t, zoo(t, "--health=none")).Health(t.Context()), hook.Unhealthy, "grpc.health.v1.Health is not served")
 	if e.Reason != grpcplugin.ReasonNoHealth {
 		t.Errorf("reason %q", e.Reason)
 	}
@@ -156,9 +124,9 @@ func TestHealthOfFails(t *testing.T) {
 	silent := started(t, fake(t, "early deadline", "1 0s"))
 	ctx, cancel := hook.WithLimit(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	want(t, ask(ctx, silent), hook.Timeout, "no answer from the health service within 100ms")
+	want(t, silent.Health(ctx), hook.Timeout, "no answer from the health service within 100ms")
 	silent.Stop(t.Context())
-	want(t, ask(t.Context(), silent), hook.Canceled, "was stopped")
+	want(t, silent.Health(t.Context()), hook.Canceled, "was stopped")
 
 	killed := started(t, zoo(t))
 	p, err := os.FindProcess(killed.Info().PID)
@@ -169,7 +137,7 @@ func TestHealthOfFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-killed.Done()
-	if e := want(t, ask(t.Context(), killed), hook.Crash, "has exited"); e.Exit == nil {
+	if e := want(t, killed.Health(t.Context()), hook.Crash, "has exited"); e.Exit == nil {
 		t.Error("no exit")
 	}
 }
