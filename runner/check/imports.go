@@ -20,10 +20,10 @@ const (
 	mostUnsure  = 20
 )
 
-// sibling is a hint at a module in the plugin's directory whose name is nearly the missing
-// one; empty if there is none.
+// sibling is the module in the plugin's directory whose name is nearly the missing one; empty if
+// there is none.
 func (l *sourceLook) sibling(m missing) string {
-	if l.beside() == "" || m.Dir != "" || m.Where != "" {
+	if l.beside() == "" {
 		return ""
 	}
 	entries, _ := bounded.Dir(l.beside()) // none if it cannot be read
@@ -33,11 +33,7 @@ func (l *sourceLook) sibling(m missing) string {
 			names = append(names, name)
 		}
 	}
-	meant := schema.Suggest(m.Module, names)
-	if meant == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s.py is beside the plugin; did you mean `import %s`?", meant, meant)
+	return schema.Suggest(m.Module, names)
 }
 
 // beside is the directory in which a module of a bare name is the plugin's own; empty for none.
@@ -100,7 +96,7 @@ func (l *sourceLook) imports() []hook.Finding {
 	var all []hook.Finding
 	var unsure, together []missing
 	for _, m := range l.Missing {
-		if m.Hard && !l.Altered && l.isInstalled(m) && len(together) < mostMissing && (len(together) == 0 || l.sameRemedy(together[0], m)) {
+		if m.Hard && !l.Altered && l.isPackage(m) && len(together) < mostMissing && (len(together) == 0 || l.sameRemedy(together[0], m)) {
 			together = append(together, m)
 		}
 	}
@@ -122,31 +118,27 @@ func (l *sourceLook) imports() []hook.Finding {
 	return all
 }
 
-// isInstalled reports whether a module is of a package that is to be installed.
-func (l *sourceLook) isInstalled(m missing) bool {
-	return m.Dir == "" && m.Where == "" && !standard(m.Missing) && l.besides(m) == "" && l.sibling(m) == "" && (l.distribution(m) != "" || !l.isOwn(m))
-}
-
 // missingFinding says that a module is not there, and what provides it. Of those that one
 // command provides together, the last says so.
 func (l *sourceLook) missingFinding(m missing, together []missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
-	remedy, beside, sibling := hook.Word(l.remedy([]missing{m})), l.besides(m), l.sibling(m)
+	why, remedy := l.lackOf(m)
+	if remedy == "" {
+		remedy = hook.Word(l.remedy([]missing{m}))
+	}
 	switch {
 	case m.Dir != "":
 		f.Message = fmt.Sprintf("there is no module %s in %s %s", m.Missing, l.shown(m.Dir), by)
 	case m.Where != "":
 		f.Message = fmt.Sprintf("there is no module %s: %s has none %s", m.Missing, l.shown(m.Where), by)
-	case standard(m.Missing):
-		f.Message = fmt.Sprintf("%s is not in the standard library of this Python, %s %s", m.Missing, l.Version, by)
-	case beside != "":
+	case why == lacksPath:
 		f.Message = fmt.Sprintf("%s is not where Python looks for it %s", m.Missing, by)
-		remedy = isIn(beside)
-	case sibling != "":
+	case why == lacksStandard:
+		f.Message = fmt.Sprintf("%s is not in the standard library of this Python, %s %s", m.Missing, l.Version, by)
+	case why == lacksSpelling:
 		f.Message = fmt.Sprintf("there is no module %s %s", m.Missing, by)
-		remedy = sibling
-	case l.distribution(m) == "" && l.isOwn(m):
+	case why == lacksOwn:
 		f.Message = fmt.Sprintf("there is no module %s in the plugin's project %s", m.Missing, by)
 	default:
 		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.Missing, by)
@@ -171,7 +163,7 @@ func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
 	if l.Altered {
 		f.Message += "; the plugin changes where Python looks"
 	}
-	installed := slices.DeleteFunc(slices.Clone(all), func(m missing) bool { return standard(m.Missing) || l.isOwn(m) })
+	installed := slices.DeleteFunc(slices.Clone(all), func(m missing) bool { return !l.isPackage(m) })
 	if names := l.distributions(installed); len(names) > 0 {
 		f.Fix = []string{"if it needs them: " + hook.Word(l.install(names...))}
 	}

@@ -26,12 +26,10 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 		return err == nil
 	})
 	m := missing{Module: module, Missing: module}
-	switch meant, beside := l.sibling(m), l.besides(m); {
-	case beside != "":
-		return schema.Hints("%s", isIn(beside))
-	case meant != "":
-		return schema.Hints(meant)
-	case !strings.Contains(module, ".") && l.distribution(m) == "" && l.isOwn(m):
+	switch why, fix := l.lackOf(m); {
+	case fix != "":
+		return schema.Hints("%s", fix)
+	case why == lacksOwn && !strings.Contains(module, "."):
 		return schema.Hints("%s is the name of the plugin's own package or project, which has no such module where Python looks", module)
 	}
 	var hints []schema.Hint
@@ -152,7 +150,7 @@ func (l *sourceLook) alsoMissing(module string) (all []missing) {
 	seen := []string{top}
 	for _, m := range answer.Missing {
 		other, _, _ := strings.Cut(m.Missing, ".")
-		if m.Hard && m.Dir == "" && m.Where == "" && !slices.Contains(seen, other) && !standard(other) && !l.isOwn(m) && len(all) < mostMissing {
+		if m.Hard && !slices.Contains(seen, other) && l.isPackage(m) && len(all) < mostMissing {
 			seen, all = append(seen, other), append(all, m)
 		}
 	}

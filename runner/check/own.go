@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,9 +39,41 @@ func (l *sourceLook) besides(m missing) string {
 	return ""
 }
 
-// isIn says what to do about a module in a directory that Python does not search.
-func isIn(dir string) string {
-	return "it is in " + dir + ": put that directory on PYTHONPATH, or on sys.path before the import"
+// lack is why a module is not found, which decides what provides it.
+type lack uint8
+
+const (
+	lacksPart     lack = iota // the package above it is there
+	lacksPath                 // it is in a directory that Python does not search
+	lacksStandard             // only other Pythons have it in their standard library
+	lacksSpelling             // a module beside the plugin has nearly its name
+	lacksOwn                  // it is the plugin's own by its name, and nowhere
+	lacksPackage              // its package is to be installed
+)
+
+// lackOf says why a module is not found, and for some reasons what to do about it.
+func (l *sourceLook) lackOf(m missing) (why lack, fix string) {
+	if m.Dir != "" || m.Where != "" {
+		return lacksPart, ""
+	}
+	dir, meant := l.besides(m), l.sibling(m)
+	switch {
+	case dir != "":
+		return lacksPath, "it is in " + dir + ": put that directory on PYTHONPATH, or on sys.path before the import"
+	case standard(m.Missing):
+		return lacksStandard, ""
+	case meant != "":
+		return lacksSpelling, fmt.Sprintf("%s.py is beside the plugin; did you mean `import %[1]s`?", meant)
+	case l.distribution(m) == "" && l.isOwn(m):
+		return lacksOwn, ""
+	}
+	return lacksPackage, ""
+}
+
+// isPackage reports whether a module is missing since its package is not installed.
+func (l *sourceLook) isPackage(m missing) bool {
+	why, _ := l.lackOf(m)
+	return why == lacksPackage
 }
 
 // isOwn reports whether a missing module is the plugin's own by its name, which nobody is to

@@ -48,7 +48,7 @@ func (l *sourceLook) keeps(kind, lock string) bool {
 func (l *sourceLook) remedy(all []missing) schema.Hint {
 	m, generate := all[0], l.generate(all[0])
 	known := l.distribution(m) != ""
-	switch unknown := m.Dir == "" && m.Where == "" && !standard(m.Module) && !strings.Contains(m.Missing, ".") && !l.isOwn(m); {
+	switch unknown := !strings.Contains(m.Missing, ".") && l.isPackage(m); {
 	case known && l.source == "":
 		return l.install(l.distributions(all)...)
 	case !known && generate != "":
