@@ -158,7 +158,7 @@ def not_callable(name, value):
 
 def not_a_hook(name, value):
     """Why a public name is no hook; None when it is one."""
-    if listed() is not None or type(core.namespace) is not dict:  # somebody chose what is there
+    if listed() is not None:  # somebody chose what is there
         return not_callable(name, value)
     if type(value) is FUNCTION and value.__globals__ is core.namespace:
         return None
@@ -169,8 +169,7 @@ def stands_for(name, value):
     """Returns the function behind an object that a decorator made, such as a command of click; else the value."""
     if isinstance(value, (FUNCTION, BUILTIN, METHOD, MODULE, type)):
         return value
-    chosen = listed() is not None or type(core.namespace) is not dict
-    return core.part("objects").function(value) if chosen or root(name) == "def" else value
+    return core.part("objects").function(value) if listed() is not None or root(name) == "def" else value
 
 
 def only_looks_callable(name, value):
@@ -185,7 +184,7 @@ def not_own_object(name, value):
     """Why no method can be reached through a public name; None when one can."""
     if isinstance(value, MODULE):
         return "`%s` is a module" % name
-    return imported(name, value) if type(core.namespace) is dict else None
+    return imported(name, value)
 
 
 def imported(name, value):

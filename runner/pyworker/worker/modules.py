@@ -1,8 +1,7 @@
 """Which module an unusual file is: in a package, named like another, or a package.
 
-Loaded for such files, for those that put another object in their module's place,
-and for every file before Python 3.10, which does not know the names of its own
-library.
+Loaded for such files, and for every file before Python 3.10, which does not know the
+names of its own library.
 """
 
 import os
@@ -104,28 +103,3 @@ def load_namespace(name, parent, directory):
         spec = ModuleSpec(name, None, is_package=True)
         spec.submodule_search_locations = [directory]
     return _load(spec)
-
-
-class Attributes:
-    """The attributes of an object that has a module's place, looked up as in its dictionary."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __contains__(self, name):
-        return self.get(name, self) is not self
-
-    def __getitem__(self, name):
-        return self.get(name)
-
-    def __iter__(self):
-        try:
-            return iter(dir(self.value))
-        except BaseException:
-            return iter(())
-
-    def get(self, name, default=None):
-        try:
-            return getattr(self.value, name)
-        except BaseException:  # whatever a __getattr__ does
-            return default

@@ -56,7 +56,7 @@ def start():
 
     try:
         core.plugin, module = core.call(load, place)
-        core.namespace = namespace_of(module)
+        core.namespace = getattr(module, "__dict__", core.NOTHING)  # the file may put an object in its place
     except BaseException as error:
         _signal.signal(_signal.SIGINT, core.on_sigint)  # nothing of the user's disturbs what follows
         core.part("errors").unloadable(error)
@@ -287,12 +287,6 @@ def report_files():
     if found != reported:
         reported[:] = found
         core.send(FILES, 0, core.encode(found))
-
-
-def namespace_of(module):
-    """The object whose attributes are hooks: usually the module's own dictionary."""
-    names = getattr(module, "__dict__", core.NOTHING)
-    return names if "__builtins__" in names else core.part("modules").Attributes(module)
 
 
 def load(module, path, root, first, behind, last):
