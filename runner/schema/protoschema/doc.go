@@ -7,8 +7,7 @@
 //     a symbol that two sources describe differently.
 //  3. [Descriptors.Find] finds a [Method] by as much of its name as is needed.
 //  4. [BindMessage] and [DecodeMessage] make its request by protojson, from words or JSON.
-//  5. [Descriptors.EncodeMessage] writes an answer by protojson. Only if that fails, it looks
-//     at the parts.
+//  5. [Descriptors.EncodeMessage] writes an answer by protojson.
 //
 // The package is separate from schema because protobuf takes time to initialise, which a
 // call of a functions file should not pay.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,9 +11,10 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protopath"
+	"google.golang.org/protobuf/reflect/protorange"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -174,12 +174,15 @@ func noPanic(f func() error) (err error) {
 }
 
 // EncodeMessage writes a message as one line of JSON with proto names. Equal messages have
-// equal lines. An Any of an unknown type is {"@type": URL, "value": its bytes in base64}; a
-// Value that is not set is null. A value without JSON, such as a Timestamp out of range, is
-// an error. The error is a [*DescriptorError] if no source describes a message inside.
-// EncodeMessage does not change the message. With emitDefaults it also writes scalars, lists
-// and maps that are not set.
+// equal lines. A value without JSON, such as a Timestamp out of range, is an error. The error is
+// a [*DescriptorError] if no source describes a message inside. With emitDefaults it also writes
+// scalars, lists and maps that are not set.
 func (d *Descriptors) EncodeMessage(message proto.Message, emitDefaults bool) (json.RawMessage, error) {
+	if d != nil && d.incomplete {
+		if err := d.undescribed(message.ProtoReflect()); err != nil {
+			return nil, err
+		}
+	}
 	options := protojson.MarshalOptions{
 		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: emitDefaults, Resolver: d.resolver(),
 	}
@@ -188,105 +191,36 @@ func (d *Descriptors) EncodeMessage(message proto.Message, emitDefaults bool) (j
 		written, err = options.Marshal(message)
 		return err
 	})
-	if err != nil || d != nil && d.incomplete {
-		options.Resolver = opaqueResolver{d.resolver()}
-		err = noPanic(func() (err error) {
-			message := proto.Clone(message)
-			if err := d.prepare(message.ProtoReflect(), 0); err != nil {
-				return err
-			}
-			written, err = options.Marshal(message)
-			return err
-		})
-	}
 	var line bytes.Buffer
 	if err == nil {
 		err = json.Compact(&line, written) // the library adds spaces at random
 	}
-	if missing := (*DescriptorError)(nil); errors.As(err, &missing) {
-		return nil, missing
+	if err == nil {
+		return line.Bytes(), nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("message %s has no JSON: %s", message.ProtoReflect().Descriptor().FullName(), cleanProto(err))
+	e := &DescriptorError{Err: fmt.Errorf("message %s has no JSON: %s", message.ProtoReflect().Descriptor().FullName(), cleanProto(err))}
+	if strings.Contains(e.Error(), "unable to resolve") { // the type of an Any
+		e.Code, e.Advice = MissingImport, []schema.Hint{missingAdvice}
 	}
-	return line.Bytes(), nil
+	return nil, e
 }
 
-// opaqueResolver resolves each unknown message to BytesValue, whose JSON in an Any is the
-// type and the bytes.
-type opaqueResolver struct{ typeResolver }
-
-func (r opaqueResolver) FindMessageByURL(url string) (protoreflect.MessageType, error) {
-	if found, err := r.typeResolver.FindMessageByURL(url); err == nil {
-		return found, nil
-	}
-	return (&wrapperspb.BytesValue{}).ProtoReflect().Type(), nil
-}
-
-// prepare changes two things that protojson rejects: a Value that is not set, and an Any of
-// an unknown type, see [opaqueResolver].
-func (d *Descriptors) prepare(message protoreflect.Message, depth int) (err error) {
-	const deepest = 100 // each Any is read again with those around it
-	fields := message.Descriptor().Fields()
-	switch message.Descriptor().FullName() {
-	case "google.protobuf.Any":
-		if depth == deepest {
-			return fmt.Errorf("messages of type Any nested more than %d deep", deepest)
+// undescribed returns an error if a message has a field whose type no source describes.
+func (d *Descriptors) undescribed(message protoreflect.Message) error {
+	return protorange.Options{Resolver: d.resolver()}.Range(message, func(at protopath.Values) error {
+		step := at.Index(-1).Step
+		if step.Kind() != protopath.FieldAccessStep {
+			return nil
 		}
-		url, content := message.Get(fields.ByName("type_url")).String(), message.Get(fields.ByName("value")).Bytes()
-		if content, err = d.prepareAny(url, content, depth); err == nil {
-			message.Set(fields.ByName("value"), protoreflect.ValueOfBytes(content))
-		}
-		return err
-	case "google.protobuf.Value":
-		if message.WhichOneof(message.Descriptor().Oneofs().ByName("kind")) == nil {
-			message.Set(fields.ByName("null_value"), protoreflect.ValueOfEnum(0))
-		}
-	}
-	message.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		value := field
+		field := step.FieldDescriptor()
 		if field.IsMap() {
-			value = field.MapValue()
+			field = field.MapValue()
 		}
-		inner := value.Message()
-		switch {
-		case inner == nil:
-		case inner.IsPlaceholder():
-			err = d.missing(inner.FullName(), field)
-		case field.IsMap():
-			v.Map().Range(func(_ protoreflect.MapKey, v protoreflect.Value) bool {
-				err = d.prepare(v.Message(), depth)
-				return err == nil
-			})
-		case field.IsList():
-			for i := range v.List().Len() {
-				err = cmp.Or(err, d.prepare(v.List().Get(i).Message(), depth))
-			}
-		default:
-			err = d.prepare(v.Message(), depth)
+		if inner := field.Message(); inner != nil && inner.IsPlaceholder() {
+			return d.missing(inner.FullName(), field)
 		}
-		return err == nil
-	})
-	return err
-}
-
-// prepareAny prepares the message in an Any.
-func (d *Descriptors) prepareAny(url string, content []byte, depth int) ([]byte, error) {
-	found, err := d.resolver().FindMessageByURL(url)
-	if err != nil && url != "" {
-		return proto.Marshal(wrapperspb.Bytes(content))
-	}
-	if err != nil {
-		return content, nil
-	}
-	inner := found.New()
-	if err := d.Unmarshal(content, inner.Interface()); err != nil {
-		return nil, err
-	}
-	if err := d.prepare(inner, depth+1); err != nil {
-		return nil, err
-	}
-	return proto.MarshalOptions{AllowPartial: true}.Marshal(inner.Interface())
+		return nil
+	}, nil)
 }
 
 // SoleField returns the name of the only string or bytes field of a message, or "=" if that

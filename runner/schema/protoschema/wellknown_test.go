@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -156,40 +155,17 @@ func TestDecodeWellKnown(t *testing.T) {
 
 func TestEncodeIrregular(t *testing.T) {
 	d := merge(t, compile(t, "wk.proto", wellKnownProto))
-	unset := &structpb.Value{}
-	inAny, err := anypb.New(unset)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inAnother, err := anypb.New(inAny)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, test := range []struct {
 		name    string
 		message proto.Message
 		want    string
 	}{
-		{"Value", unset, `null`},
-		{"in a ListValue", &structpb.ListValue{Values: []*structpb.Value{{}, structpb.NewStringValue("x")}}, `[null,"x"]`},
-		{"in a Struct", &structpb.Struct{Fields: map[string]*structpb.Value{"b": {}, "a": structpb.NewNumberValue(1)}}, `{"a":1,"b":null}`},
-		{"in an Any", inAny, `{"@type":"type.googleapis.com/google.protobuf.Value","value":null}`},
-		{"in two", inAnother, `{"@type":"type.googleapis.com/google.protobuf.Any","value":{"@type":"type.googleapis.com/google.protobuf.Value","value":null}}`},
 		{"Timestamp", &timestamppb.Timestamp{Seconds: 1 << 60}, "google.protobuf.Timestamp: seconds out of range 1152921504606846976"},
 		{"not a number", structpb.NewNumberValue(math.NaN()), "google.protobuf.Value.number_value: invalid NaN value"},
 	} {
-		before := proto.Clone(test.message)
-		for range 3 {
-			got, err := d.EncodeMessage(test.message, false)
-			if err != nil {
-				got = []byte(strings.TrimPrefix(err.Error(), "message "+string(test.message.ProtoReflect().Descriptor().FullName())+" has no JSON: "))
-			}
-			if string(got) != test.want {
-				t.Errorf("%s: got %s, %v\nwant %s", test.name, got, err, test.want)
-			}
-		}
-		if !proto.Equal(before, test.message) && test.name != "not a number" {
-			t.Errorf("%s: the message was changed", test.name)
+		got, err := d.EncodeMessage(test.message, false)
+		if err == nil || !strings.HasSuffix(err.Error(), " has no JSON: "+test.want) {
+			t.Errorf("%s: got %s, %v\nwant %s", test.name, got, err, test.want)
 		}
 	}
 }
