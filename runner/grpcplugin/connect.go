@@ -214,7 +214,8 @@ func (t *target) credentials() credentials.TransportCredentials {
 
 // dial makes a connection for gRPC, and keeps its error: gRPC reports it only as text.
 func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
-	conn, err := t.dialOnce(ctx)
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, t.network, t.address)
 	if err == nil {
 		t.accepted.Store(true)
 		if t.leader != 0 {
@@ -228,23 +229,6 @@ func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
 		t.dialErr.Store(&err)
 	}
 	return conn, err
-}
-
-// dialOnce makes one attempt. It reports a path that is not a socket; the system would
-// refuse the connection, as if there were no server.
-func (t *target) dialOnce(ctx context.Context) (net.Conn, error) {
-	if t.network == "unix" {
-		// Not every system reports a socket as one.
-		if info, err := os.Stat(t.address); err == nil && (info.Mode().IsRegular() || info.IsDir()) {
-			kind := "file"
-			if info.IsDir() {
-				kind = "directory"
-			}
-			return nil, t.errorf(ReasonNoConnection, "cannot connect to %s: it is a %s, want a socket", t, kind)
-		}
-	}
-	var d net.Dialer
-	return d.DialContext(ctx, t.network, t.address)
 }
 
 // ready waits until TLS and HTTP/2 work over the connection of a client. Later calls

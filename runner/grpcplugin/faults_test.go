@@ -18,7 +18,7 @@ import (
 // TestNoSocket reports a path that is no socket.
 func TestNoSocket(t *testing.T) {
 	runnertest.NothingLeft(t)
-	e := fails(t, fake(t, "no socket", ""), hook.Handshake, "it is a file, want a socket")
+	e := fails(t, fake(t, "no socket", ""), hook.Handshake, "connection refused")
 	if e.Reason != grpcplugin.ReasonNoConnection {
 		t.Errorf("reason %q", e.Reason)
 	}
