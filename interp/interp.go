@@ -110,7 +110,7 @@ type Request struct {
 	// Tests set these; nil and "" mean the system's.
 	ownerOf    func(path string) (owner, bool)
 	systemRoot string
-	registry   func() []registration
+	registry   func() []string
 	reparse    func(path string) []byte
 }
 

@@ -42,11 +42,8 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 	}
 	if err == nil && found.Path != "" {
 		f.noteActive(found)
-	} else if err == nil {
-		f.noteAbove()
-		if len(f.activated()) == 0 {
-			f.noteTool()
-		}
+	} else if err == nil && len(f.activated()) == 0 {
+		f.noteTool()
 	}
 	return found, err
 }

@@ -67,32 +67,6 @@ func isRoot(dir string) bool {
 	})
 }
 
-// noteAbove records environments above a directory that others may change, in which the search
-// ends.
-func (f *finder) noteAbove() {
-	for _, dir := range f.Dirs {
-		levels := f.above(dir)
-		above := parents(dir)[len(levels):]
-		if len(above) == 0 || slices.ContainsFunc(levels, isRoot) {
-			continue
-		}
-		own, _ := f.ownerOf(dir)
-		o, ok := f.ownerOf(above[0])
-		code, whose := WorldWritable, ", which everybody may write to"
-		if !o.shared {
-			code, whose = UntrustedOwner, ", which belongs to another user"
-		}
-		if !ok || !o.shared && f.trusts(o.uid, own.uid) {
-			continue
-		}
-		for _, level := range above[:slices.IndexFunc(above, isRoot)+1] {
-			if env := filepath.Join(level, ".venv"); exists(filepath.Join(env, "pyvenv.cfg")) {
-				f.skip(code, env, ".venv of the project", "is not looked for in or above "+above[0]+whose)
-			}
-		}
-	}
-}
-
 // root returns the root of the project or workspace of dir, or dir if it belongs to none.
 func (f *finder) root(dir string) string {
 	if root, ok := f.Project.roots[dir]; ok {

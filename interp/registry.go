@@ -7,25 +7,12 @@ import (
 	"unicode/utf16"
 )
 
-// registration is an entry of the registry of Windows (PEP 514).
-type registration struct {
-	company, tag string
-	path         string // of its program; empty if the entry does not say it
-}
-
-// registered returns the Pythons of the registry. It skips the launcher's own entry.
+// registered returns the Pythons of the registry of Windows (PEP 514).
 func (f *finder) registered() []string {
-	list := f.registry
-	if list == nil {
-		list = readRegistry
+	if f.registry != nil {
+		return f.registry()
 	}
-	var paths []string
-	for _, r := range list() {
-		if r.company != "PyLauncher" && r.path != "" {
-			paths = append(paths, r.path)
-		}
-	}
-	return paths
+	return readRegistry()
 }
 
 // fromRegistry returns the first Python of the registry that would do.

@@ -24,7 +24,7 @@ func ownerOf(path string) (owner, bool) {
 }
 
 // readRegistry returns nothing: only Windows has a registry.
-func readRegistry() []registration { return nil }
+func readRegistry() []string { return nil }
 
 // readReparse returns nothing: only Windows has reparse points.
 func readReparse(string) []byte { return nil }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// readRegistry returns the entries that PEP 514 defines: the user's, then the machine's of 64 and
-// of 32 bits.
-func readRegistry() (all []registration) {
+// readRegistry returns the programs of the entries that PEP 514 defines, without the launcher's:
+// the user's, then the machine's of 64 and of 32 bits.
+func readRegistry() (all []string) {
 	const root = `Software\Python`
 	for _, place := range [...]struct {
 		key  registry.Key
@@ -20,9 +20,10 @@ func readRegistry() (all []registration) {
 	} {
 		for _, company := range subkeys(place.key, root, place.view) {
 			for _, tag := range subkeys(place.key, root+`\`+company, place.view) {
-				r := registration{company: company, tag: tag}
-				r.path = programOf(place.key, root+`\`+company+`\`+tag+`\InstallPath`, place.view)
-				all = append(all, r)
+				path := programOf(place.key, root+`\`+company+`\`+tag+`\InstallPath`, place.view)
+				if company != "PyLauncher" && path != "" {
+					all = append(all, path)
+				}
 			}
 		}
 	}
