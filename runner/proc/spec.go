@@ -158,11 +158,7 @@ func diagnose(s Spec, err error) error {
 		return errors.New("permission denied")
 	case errors.Is(err, fs.ErrNotExist):
 		if program := shebang(s.Path); program != "" {
-			why := ", which does not exist"
-			if _, statErr := os.Stat(program); statErr == nil {
-				why = ", which exists; but the line ends with a carriage return, which belongs to that name"
-			}
-			return errors.New("its first line names " + program + why)
+			return fmt.Errorf("its first line names %q, which does not exist", program)
 		}
 		return errors.New("the loader that the program needs does not exist")
 	case errors.Is(err, syscall.ENOEXEC):
@@ -180,7 +176,7 @@ func shebang(path string) string {
 	defer f.Close()
 	line, _ := bufio.NewReaderSize(f, 512).ReadSlice('\n')
 	rest, ok := strings.CutPrefix(string(line), "#!")
-	words := strings.Fields(rest)
+	words := strings.FieldsFunc(rest, func(c rune) bool { return c == ' ' || c == '\t' || c == '\n' }) // a carriage return belongs to the name
 	if !ok || len(words) == 0 || !filepath.IsAbs(words[0]) {
 		return ""
 	}

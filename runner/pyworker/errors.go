@@ -38,7 +38,6 @@ type misfit struct {
 	Unknown   string       `json:"unknown"`   // a name that no parameter has
 	Dashed    bool         `json:"dashed"`    // it was typed as --name
 	Word      int          `json:"word"`      // which word has that name, or has none and does not fit, from 1; 0: none
-	Undashed  string       `json:"undashed"`  // NAME:=JSON or NAME@=FILE, which was typed with dashes
 	Typed     string       `json:"typed"`     // the word with that name, if it may have been meant as text
 	AsJSON    string       `json:"as_json"`   // a word that gives the parameter as JSON
 	Near      string       `json:"near"`      // a text that is none of the choices
@@ -52,9 +51,6 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	meant := schema.Suggest(cmp.Or(a.Unknown, a.Near), a.Choices)
 	if a.Dashed {
 		meant = schema.OptionOf(meant)
-	}
-	if a.Undashed != "" {
-		meant = schema.QuoteLine([]string{a.Undashed})
 	}
 	e.Advice = schema.DidYouMean(meant)
 	if a.Typed != "" {

@@ -70,7 +70,7 @@ func (h Hook) checkName(w Word) error {
 	if w.IsDashed() {
 		meant = OptionOf(meant)
 	}
-	e.Advice = DidYouMean(cmp.Or(w.Undashed("", name, known), meant))
+	e.Advice = DidYouMean(meant)
 	return e
 }
 

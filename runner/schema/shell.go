@@ -29,8 +29,8 @@ func needsQuote(r rune) bool {
 	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) && r < 0x80
 }
 
-// SplitLine splits a line into words as a shell does: quotes of both kinds, $'…' as [QuoteLine]
-// writes it, and backslashes. It expands nothing.
+// SplitLine splits a line into words as a shell does: quotes of both kinds, and backslashes. It
+// expands nothing.
 func SplitLine(text string) ([]string, error) {
 	var words []string
 	var word []byte
@@ -59,9 +59,6 @@ func SplitLine(text string) ([]string, error) {
 		case c == '"':
 			quote = `"`
 			part, text, err = escaped(text[1:])
-		case strings.HasPrefix(text, "$'"):
-			quote = "'"
-			part, text, err = unescaped(text[2:])
 		default:
 			part, text = text[:1], text[1:]
 		}
@@ -105,30 +102,4 @@ func escaped(text string) (part, rest string, err error) {
 		b.WriteByte(c)
 	}
 	return "", "", errNotClosed
-}
-
-// unescaped reads $'…' behind its quote.
-func unescaped(text string) (part, rest string, err error) {
-	var b []byte
-	for text != "" && text[0] != '\'' {
-		if text[0] != '\\' || strings.HasPrefix(text, `\"`) {
-			text = strings.TrimPrefix(text, `\`)
-			b, text = append(b, text[0]), text[1:]
-			continue
-		}
-		r, isRune, tail, err := strconv.UnquoteChar(text, '\'')
-		switch {
-		case err != nil:
-			return "", "", fmt.Errorf("has an unknown escape: %s", Short(text))
-		case isRune:
-			b = utf8.AppendRune(b, r)
-		default:
-			b = append(b, byte(r))
-		}
-		text = tail
-	}
-	if text == "" {
-		return "", "", errNotClosed
-	}
-	return string(b), text[1:], nil
 }

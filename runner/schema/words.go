@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -173,19 +172,6 @@ func OptionOf(name string) string {
 // IsDashed reports whether the word's name was typed as --name, where dashes may stand for
 // underscores.
 func (w Word) IsDashed() bool { return w.Name != "" && strings.HasPrefix(w.Typed, "--") }
-
-// Undashed returns NAME:=VALUE or NAME@=VALUE for a word that was typed with dashes in front of
-// that, if NAME without its mark is one of known; else an empty text. at is the path of what has NAME.
-func (w Word) Undashed(at, name string, known []string) string {
-	bare := strings.ReplaceAll(strings.TrimRight(name, ":@"), "-", "_")
-	if !w.IsDashed() || len(name) != len(bare)+1 || !slices.Contains(known, bare) {
-		return ""
-	}
-	if at != "" {
-		at += "."
-	}
-	return QuoteLine([]string{at + bare + name[len(bare):] + "=" + w.Value})
-}
 
 // Respell reads a positional VALUE again, with names that need not be Python identifiers:
 // named reports whether a text is a name. It returns any other word unchanged. Its errors are

@@ -327,8 +327,6 @@ class Plan:
             raise Misfit("--no-{0} takes no value, want --no-{0} alone or --{0}=false".format(name[3:].replace("_", "-")), name[3:])
         known = [one.name for one in self.named.values() if one.kind != "position"]
         more = {"unknown": name, "choices": known, "word": number_of(item)}
-        if name[-1:] in (":", "@") and name[:-1] in known and "text" in item:
-            more["undashed"] = "%s=%s" % (name, item["text"])
         if isinstance(item, Word):
             left = [one for one in self.params if one.name not in seen]
             owner = next((one for one in left if name in fields(one.take)), None)

@@ -1,7 +1,6 @@
 package protoschema
 
 import (
-	"cmp"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -87,12 +86,10 @@ func (b *messageBinder) noField(message protoreflect.MessageDescriptor, at, name
 	e := noField(message, at, name)
 	e.Unknown, e.Word = b.word.Name, b.word.Number
 	if b.word.IsDashed() {
-		names := fieldNames(message)
-		meant := schema.Suggest(strings.ReplaceAll(name, "-", "_"), names)
-		if meant != "" {
-			meant = schema.OptionOf(join(at, meant))
+		e.Advice = nil
+		if meant := schema.Suggest(strings.ReplaceAll(name, "-", "_"), fieldNames(message)); meant != "" {
+			e.Advice = schema.DidYouMean(schema.OptionOf(join(at, meant)))
 		}
-		e.Advice = schema.DidYouMean(cmp.Or(b.word.Undashed(at, name, names), meant))
 	}
 	return e
 }
