@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -53,9 +54,6 @@ func Start(s Spec) (*Process, error) {
 	if s.Env == nil {
 		s.Env = Environ(os.Environ(), false, nil)
 	}
-	if s.Grace == 0 {
-		s.Grace = defaultGrace
-	}
 	var ours *control
 	if s.Forks {
 		var err error
@@ -74,6 +72,7 @@ func Start(s Spec) (*Process, error) {
 
 // launch makes the pipes and a process that start starts with its ends of them.
 func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) (*Process, error) {
+	s.Grace = cmp.Or(s.Grace, defaultGrace)
 	p := &Process{spec: s, control: ours, delivered: make(chan struct{}, 1), died: make(chan struct{}), done: make(chan struct{})}
 	p.forced, p.force = context.WithCancel(context.Background())
 	p.output.onLine, p.output.raw, p.output.both = s.OnLine, s.raw, s.Talk
@@ -279,8 +278,5 @@ func (p *Process) Fork(s Spec) (*Process, error) {
 		return nil, startError(p.spec.Path, err)
 	}
 	s.Path, s.Args, s.Env, s.Dir, s.Talk = p.spec.Path, p.spec.Args, p.spec.Env, p.spec.Dir, true
-	if s.Grace == 0 {
-		s.Grace = defaultGrace
-	}
 	return launch(s, nil, func(_ Spec, child []*os.File) (*tree, error) { return p.forkTree(child) })
 }

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -43,12 +44,7 @@ func Run(ctx context.Context, t Tool) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, fmt.Errorf("%s: not started: %w", t.Path, err)
 	}
-	if t.Limit == 0 {
-		t.Limit = defaultLimit
-	}
-	if t.MaxOutput == 0 {
-		t.MaxOutput = defaultMaxOutput
-	}
+	t.Limit, t.MaxOutput = cmp.Or(t.Limit, defaultLimit), cmp.Or(t.MaxOutput, defaultMaxOutput)
 	var kept [2][]byte
 	var length [2]int64
 	p, err := Start(Spec{

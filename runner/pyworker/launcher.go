@@ -1,6 +1,7 @@
 package pyworker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,18 +80,9 @@ var _ hook.Launcher = (*Launcher)(nil)
 
 // New returns a launcher. It starts nothing.
 func New(cfg Config) *Launcher {
-	if cfg.NaN == "" {
-		cfg.NaN = "error"
-	}
-	if cfg.Concurrency < 1 {
-		cfg.Concurrency = 1
-	}
-	if cfg.StartTimeout <= 0 {
-		cfg.StartTimeout = 10 * time.Minute
-	}
-	if cfg.StopTimeout <= 0 {
-		cfg.StopTimeout = 5 * time.Second
-	}
+	cfg.NaN, cfg.Concurrency = cmp.Or(cfg.NaN, "error"), max(cfg.Concurrency, 1)
+	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, 10*time.Minute)
+	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	if cfg.Output == nil {
 		cfg.Output = func(string, string, int) {}
 	}

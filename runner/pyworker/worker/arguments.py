@@ -329,21 +329,16 @@ class Plan:
         more = {"unknown": name, "choices": known, "word": number_of(item)}
         if isinstance(item, Word):
             left = [one for one in self.params if one.name not in seen]
-            owner = next((one for one in left if name in fields(one.take)), None)
+            explain = core.part("explain")
+            owner = next((one for one in left for take in getattr(one.take, "members", [one.take]) if name in explain.fields(take)), None)
             more["dashed"] = item.get("typed", "")[:2] == "--"
             head, _, key = name.partition(".")
             owner = owner or next((one for one in left if one.name == head), None)
             if owner is not None:
-                more["as_json"] = core.part("explain").json_word(owner, key, item.get("text", ""))
+                more["as_json"] = explain.json_word(owner, key, item.get("text", ""))
             elif "text" in item and any(one.take.takes_text and one.kind != "name" for one in left):
                 more["typed"] = item.get("option") or item.get("typed", "%s=%s" % (name, item["text"]))
         raise Misfit("no parameter %s, want" % convert.shown(name), name, ends=True, **more)
-
-
-def fields(take):
-    """The names of the fields of an object that a converter takes."""
-    found = [getattr(one, "fields", None) or getattr(getattr(one, "kind", None), "model_fields", ()) for one in getattr(take, "members", [take])]
-    return [name for some in found for name in some]
 
 
 class Word(dict):

@@ -190,36 +190,23 @@ class Maker:
             adapter = getattr(take.validate, "__self__", None)
             make = getattr(adapter, "json_schema", None) or take.kind.model_json_schema
             how = {"mode": "serialization", "by_alias": False} if self.is_result else {}
-            schema = make(ref_template="#/$defs/{model}", **how)
+            schema, defs = defined(make, how)
+            if any(self.defs.get(name, one) != one for name, one in defs.items()):  # another class has the name
+                schema, defs = defined(make, how, "%d." % len(self.defs))
         except Exception:  # no model of pydantic's, or one that it has no schema for
             return {} if take.inner is None else self.of(take.inner)
         if take.inner is not None:
             own = self.of(take.inner)
             if "anyOf" not in own and "$ref" not in own:
                 return {**own, **{key: schema[key] for key in LIMITS if key in schema}}
-        return self.adopt(schema)
-
-    def adopt(self, schema):
-        """Moves the definitions of a schema into those of this one."""
-        found = schema.pop("$defs", {})
-        names = {name: name if self.defs.get(name) == one else self.free(name) for name, one in found.items()}
-        for name, one in found.items():
-            self.defs[names[name]] = one
-        renamed = {"#/$defs/" + name: "#/$defs/" + new for name, new in names.items() if name != new}
-        if renamed:
-            refer(schema, renamed)
-            for name in found:
-                refer(self.defs[names[name]], renamed)
+        self.defs.update(defs)
         return schema
 
 
-def refer(schema, renamed):
-    """Changes the references in a schema, in place."""
-    for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
-        if key == "$ref":
-            schema[key] = renamed.get(value, value)
-        elif isinstance(value, (dict, list)):
-            refer(value, renamed)
+def defined(make, how, prefix=""):
+    """Returns the schema that pydantic makes, and its definitions, whose names begin with a prefix."""
+    schema = make(ref_template="#/$defs/" + prefix + "{model}", **how)
+    return schema, {prefix + name: one for name, one in schema.pop("$defs", {}).items()}
 
 
 def items(schema):

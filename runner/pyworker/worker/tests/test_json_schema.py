@@ -137,7 +137,14 @@ MODELS = '''
     class Made(BaseModel):
         when: datetime.date = Field(alias="at")
     def made() -> Made: pass
-    def model(a: Item, b: First): pass
+    def second(Part):
+        class Item(BaseModel):
+            kids: List["Item"] = []
+            part: Optional[Part] = None
+        Item.model_rebuild(_types_namespace={"Item": Item})
+        return Item
+    Second = second(First)
+    def model(a: Item, b: First, c: Second): pass
     def limits(a: Annotated[int, Field(gt=0, le=10, description="a count")], b: str = Field("x", max_length=3, description="a text")): pass
     '''
 
@@ -252,6 +259,9 @@ class TestJSONSchema(Case):
         self.assertEqual(model["properties"]["a"], {"$ref": "#/$defs/Item"})
         self.assertEqual(model["$defs"]["Item"]["properties"]["kids"]["items"], {"$ref": "#/$defs/Item"})
         self.assertEqual(model["properties"]["b"]["properties"]["x"]["exclusiveMinimum"], 0)
+        other = model["properties"]["c"]["$ref"].rpartition("/")[2]
+        self.assertEqual(model["$defs"][other]["properties"]["kids"]["items"], {"$ref": "#/$defs/" + other})
+        self.assertNotEqual(model["$defs"][other], model["$defs"]["Item"])
         self.assertEqual(limits["a"], {"type": "integer", "exclusiveMinimum": 0, "maximum": 10, "description": "a count"})
         self.assertEqual(limits["b"], {"type": "string", "maxLength": 3, "description": "a text", "default": "x"})
         self.assertEqual(hooks["made"]["output_schema"]["properties"]["when"], {"format": "date", "title": "When", "type": "string"})
