@@ -51,11 +51,20 @@ def step(key):
     return core.part("values").step(key)
 
 
-class Anything:
+class Converter:
+    """What every converter has, unless it says otherwise."""
+
+    text, choices, takes_text = "", (), False
+    exact = False  # whether json may return the same object because that is what was promised
+
+    def verbatim(self, text, value):
+        return self.word(text, text)
+
+
+class Anything(Converter):
     """Leaves a value as it is."""
 
-    text, choices, takes_text = "", (), True
-    exact = False  # whether json may return the same object because that is what was promised
+    takes_text = True
 
     def json(self, value):
         return literal_free(value) if Number.used else value
@@ -90,10 +99,10 @@ def literal_free(value):
     return value
 
 
-class Plain:
+class Plain(Converter):
     """Takes the values of one type of JSON, and none of any other."""
 
-    choices, takes_text, exact = (), False, True
+    exact = True
 
     def __init__(self, kind, text):
         self.kind, self.text = kind, text
@@ -109,9 +118,6 @@ class Plain:
 
     def word(self, text, value):
         raise Refused(text, self.text)
-
-    def verbatim(self, text, value):
-        return self.word(text, text)
 
 
 class Text(Plain):
@@ -189,10 +195,8 @@ class Float(Plain):
         return found
 
 
-class Parsed:
+class Parsed(Converter):
     """Takes text that a function makes something of."""
-
-    choices, takes_text, exact = (), False, False
 
     def __init__(self, parse, text, takes_text=False):
         self.parse, self.text, self.takes_text = parse, text, takes_text
@@ -207,9 +211,6 @@ class Parsed:
             return self.parse(text)
         except Exception as error:  # re and zoneinfo have their own
             raise Refused(text, self.text, str(error)) from None
-
-    def verbatim(self, text, value):
-        return self.word(text, text)
 
 
 class Bytes(Parsed):
@@ -251,10 +252,8 @@ class Numeric(Parsed):
             raise Refused(value, self.text, str(error)) from None
 
 
-class Container:
+class Container(Converter):
     """Takes what JSON has for it; a word is JSON, too."""
-
-    choices, takes_text, exact = (), False, False
 
     def word(self, text, value):
         return self.json(value)
@@ -336,7 +335,7 @@ class Table(Container):
         return value if all(map(is_, made, value)) and all(map(is_, made.values(), value.values())) else made
 
 
-class Union:
+class Union(Converter):
     """Takes what one of its members takes.
 
     From JSON that is the member that takes the value as it is, else the first that

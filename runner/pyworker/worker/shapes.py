@@ -12,10 +12,10 @@ Refused, Container, Anything = convert.Refused, convert.Container, convert.Anyth
 MOST = 5  # errors of a model that are reported
 
 
-class Chosen:
+class Chosen(convert.Converter):
     """Takes one of some values: a value of its own type first, then a name or a text."""
 
-    takes_text, exact = False, True
+    exact = True
 
     def __init__(self, values, names, text):
         self.values = values  # (the value that stands for it, what it is), in order
@@ -62,9 +62,6 @@ class Chosen:
             if ok:
                 return found
         raise Refused(text, self.want(), choices=self.choices)
-
-    def verbatim(self, text, value):
-        return self.word(text, text)
 
     def missing(self, value):
         return False, None
