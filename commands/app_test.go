@@ -39,7 +39,7 @@ func TestJSONBeforeFlagsAreRead(t *testing.T) {
 		s, _, _ := ui.Test("")
 		f := &program{streams: s}
 		f.commands = commandList(f)
-		_, _ = f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
+		_, _, _ = f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
 		if f.opts.json != c.json || f.probeCodes != c.codes {
 			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, f.opts.json, f.probeCodes, c.json, c.codes)
 		}

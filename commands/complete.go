@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -19,16 +17,16 @@ import (
 // tab and a description per line, and ":files" where a file may stand, with the end of its
 // name behind a tab. It never fails: a shell that completes shows no errors.
 func completeCommand(f *program) command {
-	return command{names: asTyped, Command: &cli.Command{
-		Name:            "__complete",
-		Hidden:          true,
-		SkipFlagParsing: true,
-		Action: func(c *cli.Context) error {
-			lines := complete(f.commands, c.Args().Slice())
+	return command{
+		verbatim: true,
+		Name:     "__complete",
+		Hidden:   true,
+		Action: func(ctx context.Context, words []string) error {
+			lines := complete(f.commands, words)
 			_ = f.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
 			return nil
 		},
-	}}
+	}
 }
 
 // What files to offer: any, those of Python, or only directories.
@@ -48,7 +46,7 @@ func complete(commands []command, words []string) []string {
 		return commandLines(commands, last)
 	}
 	for _, cmd := range commands {
-		if cmd.HasName(words[0]) && !cmd.Hidden {
+		if cmd.hasName(words[0]) && !cmd.Hidden {
 			return completeIn(commands, cmd, words[1:len(words)-1], last)
 		}
 	}
@@ -71,9 +69,9 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	given := line.words
 	previous := append([]string{""}, before...)[len(before)]
 	name, _, hasValue := cutFlag(previous)
-	awaits := flagsOf(cmd.Command)[name]
+	awaits := flagsOf(cmd.Flags)[name]
 	name, value, inValue := cutFlag(last)
-	own := flagsOf(cmd.Command)[name]
+	own := flagsOf(cmd.Flags)[name]
 	switch {
 	case line.inData() && line.names == 2:
 		return completeArgument(hookOf(cmd, given[0], given[1]), given[2:], last)
@@ -85,7 +83,7 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	case strings.HasPrefix(last, "-") && inValue && own != nil:
 		return own.values(strings.TrimSuffix(last, value), value)
 	case strings.HasPrefix(last, "-"):
-		return flagNames(cmd.Command, last)
+		return flagNames(cmd.Flags, last)
 	case previous == "-m":
 		return nil
 	}
@@ -155,11 +153,11 @@ func runningNames() []string {
 	return service.Names(entries)
 }
 
-func flagNames(c *cli.Command, prefix string) []string {
+func flagNames(flags []*flag, prefix string) []string {
 	var lines []string
-	for _, f := range c.Flags {
-		if name := "--" + valueOf(f).Name; strings.HasPrefix(name, prefix) {
-			lines = append(lines, name+"\t"+strings.ReplaceAll(valueOf(f).Usage, "`", ""))
+	for _, f := range flags {
+		if name := "--" + f.Name; strings.HasPrefix(name, prefix) {
+			lines = append(lines, name+"\t"+strings.ReplaceAll(f.Usage, "`", ""))
 		}
 	}
 	return lines
@@ -176,16 +174,16 @@ func prefixed(values []string, prefix string) []string {
 }
 
 func completionCommand(f *program) command {
-	return command{names: allWords, Command: &cli.Command{
+	return command{
 		Name:      "completion",
 		Usage:     "print the completion script of a shell",
 		ArgsUsage: "SHELL",
-		Action: func(c *cli.Context) error {
+		Action: func(ctx context.Context, words []string) error {
 			shells := strings.Join(completions.Shells(), ", ")
-			if c.Args().Len() != 1 {
+			if len(words) != 1 {
 				return usage("completion takes one SHELL: %s", shells)
 			}
-			name := c.Args().First()
+			name := words[0]
 			script, ok := completions.Script(name)
 			if !ok {
 				return suggested(usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
@@ -193,5 +191,5 @@ func completionCommand(f *program) command {
 			_, err := io.WriteString(f.streams.Out, script)
 			return outputError(err)
 		},
-	}}
+	}
 }

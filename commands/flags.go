@@ -1,7 +1,6 @@
 package commands
 
 import (
-	stdflag "flag"
 	"fmt"
 	"os"
 	"slices"
@@ -9,15 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// flag is a flag of a command. [readLine] sets it, since urfave/cli stops at the first word
-// that is no flag.
+// flag is a flag of a command. [readLine] sets it.
 type flag struct {
 	Name     string
 	Aliases  []string
@@ -40,17 +36,8 @@ type flag struct {
 	files      string
 }
 
-// Names and the methods below implement [cli.Flag].
-func (f *flag) Names() []string { return append([]string{f.Name}, f.Aliases...) }
-
-// Apply does nothing: urfave/cli does not set it.
-func (f *flag) Apply(*stdflag.FlagSet) error { return nil }
-
-// IsSet reports whether the flag has a value.
-func (f *flag) IsSet() bool { return len(f.texts) > 0 }
-
-// String returns the name of the flag.
-func (f *flag) String() string { return f.Name }
+// names returns the name and the aliases.
+func (f *flag) names() []string { return append([]string{f.Name}, f.Aliases...) }
 
 // set checks and stores a value. The error names from, the source of the value.
 func (f *flag) set(from, text string) error {
@@ -65,9 +52,9 @@ func (f *flag) set(from, text string) error {
 }
 
 // setFromEnvironment sets the flags that were not typed. An empty variable counts as unset.
-func setFromEnvironment(flags []cli.Flag) error {
+func setFromEnvironment(flags []*flag) error {
 	for _, f := range flags {
-		f := valueOf(f)
+		f := f
 		text := os.Getenv(f.env)
 		if f.env == "" || f.typed || text == "" {
 			continue
@@ -78,9 +65,6 @@ func setFromEnvironment(flags []cli.Flag) error {
 	}
 	return nil
 }
-
-// valueOf returns the flag behind the interface. All flags have this type.
-func valueOf(f cli.Flag) *flag { return f.(*flag) }
 
 // newFlag declares a flag.
 func newFlag(name, usage string, parse func(text string) error) *flag {
@@ -271,20 +255,20 @@ func orZero[T int | int64 | time.Duration](to *T, zero T, f *flag) *flag {
 }
 
 // inCategory puts flags under a heading of the help.
-func inCategory(category string, flags ...cli.Flag) []cli.Flag {
+func inCategory(category string, flags ...*flag) []*flag {
 	for _, f := range flags {
-		valueOf(f).Category = category
+		f.Category = category
 	}
 	return flags
 }
 
 // flagWords returns the words that set the same flags in another pyplug, whether they were
 // typed or came from the environment.
-func flagWords(flags []cli.Flag) []string {
+func flagWords(flags []*flag) []string {
 	var words []string
 	for _, f := range flags {
-		for _, text := range valueOf(f).texts {
-			words = append(words, "--"+valueOf(f).Name+"="+text)
+		for _, text := range f.texts {
+			words = append(words, "--"+f.Name+"="+text)
 		}
 	}
 	return words
@@ -292,16 +276,16 @@ func flagWords(flags []cli.Flag) []string {
 
 // isTyped reports whether a flag of a command was typed.
 func isTyped(cmd command, name string) bool {
-	f := flagsOf(cmd.Command)[name]
+	f := flagsOf(cmd.Flags)[name]
 	return f != nil && f.typed
 }
 
 // firstTyped returns the first flag that was typed, or "". Flags that the environment sets do
 // not count, because they may be meant for other commands.
-func firstTyped(flags []cli.Flag) string {
+func firstTyped(flags []*flag) string {
 	for _, f := range flags {
-		if valueOf(f).typed {
-			return "--" + valueOf(f).Name
+		if f.typed {
+			return "--" + f.Name
 		}
 	}
 	return ""

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -24,17 +22,17 @@ func hooksCommand(f *program) command {
 	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags(&cfg.GRPC)
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	schemaFlag := switchFlag(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
-	return command{names: allWords, config: &cfg, Command: &cli.Command{
+	return command{
+		config:    &cfg,
 		Name:      "hooks",
 		Usage:     "list the hooks of a plugin, or explain one",
 		ArgsUsage: "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
-		Flags:     slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, f.opts.flags()),
-		Action: func(c *cli.Context) error {
+		Flags:     slices.Concat([]*flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, f.opts.flags()),
+		Action: func(ctx context.Context, words []string) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, messageFlags...)
 			if err != nil {
 				return err
 			}
-			words := c.Args().Slice()
 			if given {
 				words = append([]string{at.address}, words...)
 			}
@@ -54,17 +52,17 @@ func hooksCommand(f *program) command {
 			}
 			show := shownHooks{Query: schema.Query{Hook: cmp.Or(template, append(words, "")[1]), Input: input}, template: template != ""}
 			if given {
-				server, p, err := f.connectAddress(c.Context, &at, cfg)
+				server, p, err := f.connectAddress(ctx, &at, cfg)
 				if err != nil {
 					return err
 				}
 				defer server.Close()
-				return p.failed(p.showHooks(c.Context, server, show, []string{"call", "--address", at.address}, ofAddress[1:], ofPlugin))
+				return p.failed(p.showHooks(ctx, server, show, []string{"call", "--address", at.address}, ofAddress[1:], ofPlugin))
 			}
 			if err := openConfig(&cfg, words[0]); err != nil {
 				return err
 			}
-			p, err := f.connectOrStart(c.Context, cfg, ofPlugin)
+			p, err := f.connectOrStart(ctx, cfg, ofPlugin)
 			if err != nil {
 				return err
 			}
@@ -73,9 +71,9 @@ func hooksCommand(f *program) command {
 			if p.client != nil {
 				example[0] = "call"
 			}
-			return p.failed(p.showHooks(c.Context, p.running(), show, example, ofPlugin))
+			return p.failed(p.showHooks(ctx, p.running(), show, example, ofPlugin))
 		},
-	}}
+	}
 }
 
 // describer is a plugin or a server.
@@ -91,7 +89,7 @@ type shownHooks struct {
 
 // showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
 // The example call begins with words and has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, from describer, show shownHooks, words []string, flags ...[]cli.Flag) error {
+func (p *plugin) showHooks(ctx context.Context, from describer, show shownHooks, words []string, flags ...[]*flag) error {
 	f := p.f
 	stop := f.streams.Waiting("waiting for " + p.path)
 	sch, err := from.Hooks(ctx, show.Query)
@@ -106,14 +104,14 @@ func (p *plugin) showHooks(ctx context.Context, from describer, show shownHooks,
 	case show.template:
 		return f.template(ctx, sch.Hooks[0], show.Hook)
 	}
-	typed := slices.DeleteFunc(slices.Concat(flags...), func(flag cli.Flag) bool { return !valueOf(flag).typed })
+	typed := slices.DeleteFunc(slices.Concat(flags...), func(flag *flag) bool { return !flag.typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
 	return f.write(ctx, func() error { return f.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), f.opts.json) })
 }
 
 // onePlugin fills cfg from a command line with one PLUGIN.
-func onePlugin(c *cli.Context, cfg *runner.Config) error {
-	word, err := oneWord(c, "PLUGIN")
+func onePlugin(words []string, cfg *runner.Config) error {
+	word, err := oneWord(words, "PLUGIN")
 	if err != nil {
 		return err
 	}

@@ -57,9 +57,9 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 		}
 		runner.Shutdown()
 	}()
-	words, err := f.readArgs(takeOver(args))
+	cmd, words, err := f.readArgs(takeOver(args))
 	if err == nil {
-		err = newApp(f).RunContext(signals.ctx, words)
+		err = cmd.Action(signals.ctx, words)
 	}
 	if err = f.line.misplaced(err); err != nil {
 		f.fail(err)

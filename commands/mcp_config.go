@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/service"
@@ -38,7 +36,7 @@ func mcpClients() (names []string) {
 
 // mcpConfig prints the entry of a client's configuration that starts this server. Clients start it
 // with a bare PATH, and anywhere.
-func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cli.Flag) error {
+func (f *program) mcpConfig(ctx context.Context, client, word string, flags []*flag) error {
 	program, err := os.Executable()
 	if err != nil {
 		return hook.NewError(hook.Internal, fmt.Errorf("the path of pyplug: %w", err))
@@ -50,7 +48,7 @@ func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cl
 	args := []string{"mcp"}
 	inDir := false // the working directory is given, or the plugin has one of its own
 	for _, one := range flags {
-		flag := valueOf(one)
+		flag := one
 		if flag.Name == "config" || !flag.typed {
 			continue
 		}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -23,10 +21,10 @@ type outputOptions struct {
 	color                         string
 }
 
-func (o *outputOptions) flags() []cli.Flag {
+func (o *outputOptions) flags() []*flag {
 	o.color = "auto"
 	var format string
-	return []cli.Flag{
+	return []*flag{
 		switchFlag(&o.json, "json", "print one JSON object, also for an error"),
 		alias(switchFlag(&o.quiet, "quiet", "hide the plugin's output and notes"), "q"),
 		alias(switchFlag(&o.verbose, "verbose", "log what pyplug does"), "v"),
@@ -46,7 +44,7 @@ const quickImport = 60 * time.Second
 
 // pluginFlags are those of every command that starts a plugin. startLimit is the default
 // limit of an import, for the help.
-func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
+func pluginFlags(cfg *runner.Config, startLimit string) []*flag {
 	return append(append(pythonFlags(cfg),
 		choiceFlag(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
 		repeated(newFlag("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
@@ -61,8 +59,8 @@ func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 }
 
 // pythonFlags say which Python to use.
-func pythonFlags(cfg *runner.Config) []cli.Flag {
-	return []cli.Flag{
+func pythonFlags(cfg *runner.Config) []*flag {
+	return []*flag{
 		fileFlag(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
 		switchFlag(&cfg.Active, "active", "prefer an activated environment to the plugin's own"),
 		switchFlag(&cfg.NoActive, "no-active", "ignore an activated environment"),
@@ -81,9 +79,9 @@ func checkEnv(e string) error {
 }
 
 // resultFlags say how a plugin returns its results.
-func resultFlags(cfg *runner.Config) []cli.Flag {
+func resultFlags(cfg *runner.Config) []*flag {
 	cfg.NaN = "error"
-	return append([]cli.Flag{
+	return append([]*flag{
 		choiceFlag(&cfg.NaN, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
 		switchFlag(&cfg.NoConvert, "no-convert", "leave arguments as JSON says, whatever the annotations are"),
 	}, inCategory(grpcCategory,
@@ -93,13 +91,13 @@ func resultFlags(cfg *runner.Config) []cli.Flag {
 }
 
 // launchFlags say how a plugin is started and kept alive.
-func launchFlags(cfg *runner.Config) []cli.Flag {
+func launchFlags(cfg *runner.Config) []*flag {
 	return slices.Concat(resultFlags(cfg), keepFlags(&cfg.Keep), pluginFlags(cfg, "10m"))
 }
 
 // limitFlags hold for a call, or for every call of a plugin that is kept alive.
-func limitFlags(timeout *time.Duration, errorField *string) []cli.Flag {
-	return []cli.Flag{
+func limitFlags(timeout *time.Duration, errorField *string) []*flag {
+	return []*flag{
 		timeoutFlag(timeout),
 		newFlag("error-field", "fail if the result has an error at the dotted `PATH`", func(path string) error {
 			if *errorField = path; slices.Contains(strings.Split(path, "."), "") {
@@ -137,7 +135,7 @@ const keepCategory = "Kept alive"
 // keepFlags are those of every command that keeps a plugin alive. Some may be set by the
 // environment: how many workers, how much of the machine they use and when they are
 // restarted often depend on where pyplug runs.
-func keepFlags(k *runner.Keep) []cli.Flag {
+func keepFlags(k *runner.Keep) []*flag {
 	const unlimited = time.Duration(none)
 	workers := countFlag(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
 	workers.parse, workers.candidates = orAuto(workers.parse, &k.Workers), []string{"auto"}
@@ -182,7 +180,7 @@ const (
 )
 
 // grpcFlags are those of every command that starts a plugin, for gRPC plugins.
-func grpcFlags(g *runner.GRPC) []cli.Flag {
+func grpcFlags(g *runner.GRPC) []*flag {
 	g.MaxMessage = defaultMessage
 	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
 	var mtls bool

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -29,7 +27,7 @@ type startOptions struct {
 }
 
 // nameFlags are those of every command that keeps a plugin alive under a name.
-func (o *startOptions) nameFlags() []cli.Flag {
+func (o *startOptions) nameFlags() []*flag {
 	return inCategory(backgroundCategory,
 		newFlag("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
 			if o.Name = text; !daemon.ValidName(text) {
@@ -43,12 +41,12 @@ func (o *startOptions) nameFlags() []cli.Flag {
 }
 
 // flags are those of start.
-func (o *startOptions) flags() []cli.Flag {
+func (o *startOptions) flags() []*flag {
 	return slices.Concat(o.nameFlags(), limitFlags(&o.Config.Timeouts.Call, &o.Config.ErrorField), launchFlags(&o.Config))
 }
 
 // readStart adds PLUGIN to the options, and the flags for the process in the background.
-func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) error {
+func (f *program) readStart(o *startOptions, plugin string, flags []*flag) error {
 	o.Version = versionText()
 	o.words = flagWords(flags)
 	if o.AutoStarted {
@@ -61,8 +59,8 @@ func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) er
 }
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
-func (f *program) readKept(c *cli.Context, o *startOptions, flags []cli.Flag) error {
-	word, err := oneWord(c, "PLUGIN")
+func (f *program) readKept(words []string, o *startOptions, flags []*flag) error {
+	word, err := oneWord(words, "PLUGIN")
 	if err != nil {
 		return err
 	}
@@ -72,13 +70,12 @@ func (f *program) readKept(c *cli.Context, o *startOptions, flags []cli.Flag) er
 func startCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
-	return command{names: allWords, Command: &cli.Command{
+	return command{
 		Name:      "start",
 		Usage:     "start a plugin in the background",
 		ArgsUsage: "PLUGIN...",
 		Flags:     slices.Concat(flags, f.opts.flags()),
-		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
+		Action: func(ctx context.Context, words []string) error {
 			switch {
 			case len(words) == 0:
 				return usage("PLUGIN is missing")
@@ -94,13 +91,13 @@ func startCommand(f *program) command {
 				if err := f.readStart(&o, word, flags); err != nil {
 					return err
 				}
-				if err := f.start(c.Context, o); err != nil {
+				if err := f.start(ctx, o); err != nil {
 					failures = append(failures, err)
 				}
 			}
 			return f.firstOf(failures)
 		},
-	}}
+	}
 }
 
 // start starts a plugin in the background, and prints its name or how to attach to it.
@@ -154,18 +151,18 @@ func daemonCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
 	auto := switchFlag(&o.AutoStarted, "auto", "")
-	return command{names: allWords, Command: &cli.Command{
+	return command{
 		Name:      daemonWord,
 		Hidden:    true,
 		ArgsUsage: "PLUGIN",
-		Flags:     slices.Concat(flags, []cli.Flag{auto}, f.opts.flags()),
-		Action: func(c *cli.Context) error {
+		Flags:     slices.Concat(flags, []*flag{auto}, f.opts.flags()),
+		Action: func(ctx context.Context, words []string) error {
 			starter := daemon.OpenStarter()
-			err := f.readKept(c, &o, flags)
+			err := f.readKept(words, &o, flags)
 			if err == nil {
 				o.Detached = true
 				f.streams.Quiet = true // all of it goes into the log
-				err = f.serve(c.Context, o, starter)
+				err = f.serve(ctx, o, starter)
 			}
 			if err == nil {
 				return nil
@@ -173,7 +170,7 @@ func daemonCommand(f *program) command {
 			starter.Fail(pluginOf(err).complete(err)) // unless it has its answer
 			return &printedError{code: exitCode(err)} // the log has it, as the reason of the last state
 		},
-	}}
+	}
 }
 
 // wordsVariable passes flags to the process in the background. They may hold secrets, such

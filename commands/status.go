@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -20,15 +18,14 @@ const statusEvery = 500 * time.Millisecond
 
 func statusCommand(f *program) command {
 	var watch, metrics bool
-	return command{names: allWords, Command: &cli.Command{
+	return command{
 		Name:      "status",
 		Aliases:   []string{"ps", "ls"},
 		Usage:     "show the background plugins and their state",
 		ArgsUsage: "[NAME...]",
-		Flags: append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
+		Flags: append([]*flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
 			switchFlag(&metrics, "metrics", "print metrics in the text format of Prometheus")}, f.opts.flags()...),
-		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
+		Action: func(ctx context.Context, words []string) error {
 			if metrics && (watch || f.opts.json) {
 				return usage("--metrics is a format of its own: remove --json and --watch")
 			}
@@ -36,11 +33,11 @@ func statusCommand(f *program) command {
 				if err := atMost(words, 1); err != nil {
 					return err
 				}
-				return f.untilSignal(f.watchStatus(c.Context, words))
+				return f.untilSignal(f.watchStatus(ctx, words))
 			}
-			return f.status(c.Context, words, metrics)
+			return f.status(ctx, words, metrics)
 		},
-	}}
+	}
 }
 
 // status prints the status of the plugins that words name, or of all, as a table, JSON or metrics.
