@@ -86,7 +86,7 @@ func chown(dir string, uid int) error {
 	return os.Chown(dir, uid, uid)
 }
 
-// A full disk loses lines of the log and no calls. The next line says how many were lost.
+// A full disk loses lines of the log and no calls.
 func TestDaemonLogFull(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -128,8 +128,7 @@ func TestDaemonLogFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	prints()
-	out, _, _ := d.pyplug("logs", "-n", "2", "prints")
-	if !strings.Contains(out, "lines could not be written") || !strings.Contains(out, "hello") {
-		t.Errorf("the log ends in %q, want how many lines it lost, and what was printed then", out)
+	if out, _, _ := d.pyplug("logs", "-n", "2", "prints"); !strings.Contains(out, "hello") {
+		t.Errorf("the log ends in %q, want what was printed then", out)
 	}
 }

@@ -92,33 +92,18 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	return args, err
 }
 
-// readBody reads a body of at most limit bytes. It never holds more than that of a longer one,
-// and grows no buffer: that would hold a body twice.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, err error) {
+// readBody reads a body of at most limit bytes.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, errTooLarge
 	}
-	if r.ContentLength >= 0 {
-		body = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(r.Body, body)
-		return body, err
-	}
-	var read parts
-	if _, err = io.Copy(&read, http.MaxBytesReader(w, r.Body, limit)); err == nil {
-		return bytes.Join(read, nil), nil
-	}
+	var body bytes.Buffer
+	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // so that it is not held twice
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		err = errTooLarge
 	}
-	return nil, err
-}
-
-// parts keeps what is written to it.
-type parts [][]byte
-
-func (p *parts) Write(b []byte) (int, error) {
-	*p = append(*p, bytes.Clone(b))
-	return len(b), nil
+	return body.Bytes(), err
 }
 
 var errTooLarge = fmt.Errorf("the body is larger than %d MB", maxBody>>20)

@@ -71,7 +71,6 @@ func (s *Server) handler() http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.recover(w)
-		handling(r)
 		w.Header().Set(apiHeader, strconv.Itoa(API))
 		// An earlier request on this connection may have left a deadline.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})

@@ -9,8 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -84,25 +82,6 @@ func TestBodyStalls(t *testing.T) {
 		t.Errorf("got %s, %v", answer, err)
 	}
 }
-
-// A body of unknown length takes its own memory, once more if it is accepted.
-func TestBodyMemory(t *testing.T) {
-	const limit = 16 << 20
-	for size, most := range map[int]uint64{limit: 2, 2 * limit: 1} {
-		r := httptest.NewRequest("POST", "/hooks/h", io.LimitReader(zeros{}, int64(size)))
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		body, err := readBody(httptest.NewRecorder(), r, limit)
-		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; took > most*limit+limit/4 || (err == nil) != (len(body) == size) {
-			t.Errorf("%d bytes took %d: %v", size, took, err)
-		}
-	}
-}
-
-type zeros struct{}
-
-func (zeros) Read(b []byte) (int, error) { return len(b), nil }
 
 // Input that is not HTTP, or incomplete, does no harm.
 func FuzzRequest(f *testing.F) {

@@ -39,8 +39,7 @@ type Line struct {
 }
 
 // Log is a daemon's log: NAME.log, which becomes NAME.log.1 when it exceeds 10 MB, and then
-// NAME.log.2. It outlives the daemon. It is safe for concurrent use. A full disk loses lines;
-// the next line that can be written says how many.
+// NAME.log.2. It outlives the daemon. It is safe for concurrent use. A full disk loses lines.
 type Log struct {
 	path     string
 	redirect bool // standard output and error go to the log, too
@@ -49,8 +48,6 @@ type Log struct {
 	mu     sync.Mutex
 	file   *os.File // nil if it could not be opened, or was closed
 	size   int64
-	torn   bool // the last line has no end
-	lost   int
 	closed bool
 }
 
@@ -75,7 +72,7 @@ func (l *Log) open() error {
 		_ = f.Close()
 		return err
 	}
-	l.file, l.size, l.torn = f, info.Size(), false
+	l.file, l.size = f, info.Size()
 	return nil
 }
 
@@ -105,23 +102,9 @@ func (l *Log) Add(line Line) {
 	if l.size > 0 && l.size+int64(len(b)) > l.max {
 		l.turn()
 	}
-	if l.file == nil && l.open() != nil {
-		l.lost++
-		return
-	}
-	if l.lost > 0 {
-		b = append(fmt.Appendf(nil, "%s 0 %s %d lines could not be written\n", at, Own, l.lost), b...)
-	}
-	if l.torn {
-		b = append([]byte{'\n'}, b...)
-	}
-	n, err := l.file.Write(b)
-	l.size += int64(n)
-	if n > 0 {
-		l.torn = b[n-1] != '\n'
-	}
-	if l.lost++; err == nil {
-		l.lost = 0
+	if l.file != nil || l.open() == nil {
+		n, _ := l.file.Write(b) // a full disk loses lines
+		l.size += int64(n)
 	}
 }
 
@@ -246,18 +229,12 @@ func findLog(name string) (*tailer, error) {
 	return nil, err
 }
 
-// missed is the line in place of lines that may be missing.
-const missed = "the log was rotated faster than it was read; lines may be missing here"
-
 // catchUp emits the lines since the last call; first all.
 func (t *tailer) catchUp(emit func(Line) error) error {
-	newer, gap, err := t.newer()
-	for i, next := range newer { // so nothing more is written to the file before
+	newer, err := t.newer()
+	for _, next := range newer { // so nothing more is written to the file before
 		if t.file != nil && err == nil {
 			err = t.rest(emit, true)
-			if i == 0 && gap && err == nil {
-				err = emit(Line{Time: time.Now(), Stream: Own, Text: missed})
-			}
 		}
 		t.close()
 		t.file = next
@@ -268,9 +245,8 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 	return t.rest(emit, false)
 }
 
-// newer opens the logs that replaced the last one that was read, the oldest first. gap reports
-// that one of them may be gone: none is the last one that was read.
-func (t *tailer) newer() (logs []*os.File, gap bool, err error) {
+// newer opens the logs that replaced the last one that was read, the oldest first.
+func (t *tailer) newer() (logs []*os.File, err error) {
 	var known *os.File
 	for _, suffix := range append([]string{""}, older...) {
 		f, err := os.Open(t.path + suffix)
@@ -278,7 +254,7 @@ func (t *tailer) newer() (logs []*os.File, gap bool, err error) {
 			continue
 		}
 		if err != nil {
-			return logs, false, unavailable(err)
+			return logs, unavailable(err)
 		}
 		last := sameFile(f, t.file)
 		if last || sameFile(f, known) { // the latter if the log has just turned over
@@ -288,10 +264,10 @@ func (t *tailer) newer() (logs []*os.File, gap bool, err error) {
 			logs = append([]*os.File{f}, logs...)
 		}
 		if last {
-			return logs, false, nil
+			return logs, nil
 		}
 	}
-	return logs, t.file != nil && len(logs) > 0, nil
+	return logs, nil
 }
 
 // sameFile reports whether two open files are the same file. It is false if one is nil.

@@ -198,8 +198,8 @@ func newServer(id Identity, o Options, h *held, l *Log) *Server {
 	s.killing, s.kill = context.WithCancel(o.Kill)
 	s.http = &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: headerLimit, ErrorLog: log.New(l, "", 0),
-		BaseContext: func(net.Listener) context.Context { return s.requests },
-		ConnContext: withConn, ConnState: awaitRequest, DisableGeneralOptionsHandler: true,
+		BaseContext:                  func(net.Listener) context.Context { return s.requests },
+		DisableGeneralOptionsHandler: true,
 	}
 	return s
 }
@@ -356,4 +356,24 @@ func (s *Server) complete(err error) *hook.Error {
 		return s.opts.Complete(err)
 	}
 	return hook.AsError(err)
+}
+
+// peerListener accepts only connections of the same user.
+type peerListener struct {
+	*net.UnixListener
+	log *Log
+}
+
+func (l peerListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		if err = checkPeer(c); err == nil {
+			return c, nil
+		}
+		l.log.note("rejected a connection: " + err.Error())
+		_ = c.Close()
+	}
 }

@@ -2,13 +2,13 @@ package hook
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -20,100 +20,91 @@ const (
 	// jsonSlack is allowed beyond that, for names and white space.
 	jsonSlack = 64 << 10
 
-	blanks = " \t\r\n"
 	// ByteOrderMark may be at the beginning of a file.
 	ByteOrderMark = "\ufeff"
 )
 
 // Messages reads the [Call.Input] of a call: JSON values one after the other, on one line
-// each or not. name is the file that its errors name. If ctx ends, it abandons a read that blocks. It stops reading a message that can no longer
-// be one of at most limit bytes.
+// each or not. name is the file that its errors name. If ctx ends, it abandons a read that
+// blocks. It rejects JSON that is too long for a message of at most limit bytes.
 func Messages(ctx context.Context, from io.Reader, name string, limit int) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		r := &messageReader{from: bufio.NewReader(from), limit: limit}
-		r.decoder = json.NewDecoder(r)
-		for {
-			message, err := Interruptible(ctx, r.next)
-			ended := (*Error)(nil)
+		most := int64(jsonFactor*limit + jsonSlack)
+		text := bufio.NewReader(from)
+		lines := &lineCounter{from: io.LimitedReader{R: text}}
+		decoder := json.NewDecoder(lines)
+		for first := true; ; first = false {
+			message, err := Interruptible(ctx, func() (message json.RawMessage, err error) {
+				if mark, _ := text.Peek(1); first && string(mark) == ByteOrderMark[:1] {
+					_, _ = text.Discard(len(ByteOrderMark)) // else it is not JSON
+				}
+				lines.from.N = most
+				err = decoder.Decode(&message)
+				lines.forget(decoder.InputOffset())
+				return message, err
+			})
+			ended, syntax := (*Error)(nil), (*json.SyntaxError)(nil)
 			switch {
+			case err == nil:
+			case errors.As(err, &ended) && ended.Kind == Canceled:
+				err = Ended(ctx, "", "no end of "+name, false)
+			case lines.from.N == 0:
+				err = fmt.Errorf("%s: line %d: %w", name, lines.line(lines.read), &longInputError{most, limit})
 			case errors.Is(err, io.EOF):
 				return
-			case errors.As(err, &ended) && ended.Kind == Canceled:
-				yield(nil, Ended(ctx, "", "no end of "+name, false))
-				return
-			case err != nil:
-				yield(nil, fmt.Errorf("%s: %w", name, err))
-				return
+			case errors.As(err, &syntax):
+				err = fmt.Errorf("%s: line %d is not JSON: %w", name, lines.line(syntax.Offset), err)
+			case errors.Is(err, io.ErrUnexpectedEOF):
+				err = fmt.Errorf("%s: line %d is not JSON: %w", name, lines.line(lines.read), err)
+			default:
+				err = fmt.Errorf("%s: %w", name, err)
 			}
-			if !yield(message, nil) {
+			if !yield(message, err) || err != nil {
 				return
-			}
-		}
-	}
-}
-
-// messageReader hands its input to a decoder, and keeps what the decoder has not returned
-// yet, to name the line of an error.
-type messageReader struct {
-	from    *bufio.Reader
-	decoder *json.Decoder
-	limit   int // of a message, in bytes
-
-	begun  bool
-	text   []byte // read and not returned
-	offset int64  // of text
-	lines  int    // newlines before text
-}
-
-// next reads one message. Its error names the line.
-func (r *messageReader) next() (message json.RawMessage, err error) {
-	err = r.decoder.Decode(&message)
-	syntax, long := (*json.SyntaxError)(nil), (*longInputError)(nil)
-	switch {
-	case err == nil:
-		end := r.decoder.InputOffset()
-		r.lines = r.line(end) - 1
-		r.text, r.offset = r.text[end-r.offset:], end
-	case errors.As(err, &syntax):
-		err = fmt.Errorf("line %d is not JSON: %w", r.line(syntax.Offset-1), err)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("line %d is not JSON: %w", r.line(r.offset+int64(len(bytes.TrimRight(r.text, blanks)))), err)
-	case errors.As(err, &long):
-		blank := len(r.text) - len(bytes.TrimLeft(r.text, blanks))
-		err = fmt.Errorf("line %d: %w", r.line(r.offset+int64(blank)), err)
-	}
-	return message, err
-}
-
-// Read is called by the decoder when it needs more of a message. It skips a byte order
-// mark at the beginning.
-func (r *messageReader) Read(b []byte) (int, error) {
-	if most := jsonFactor*r.limit + jsonSlack; len(r.text) > most {
-		return 0, &longInputError{most: most, limit: r.limit}
-	}
-	if !r.begun {
-		r.begun = true
-		if first, _ := r.from.Peek(1); string(first) == ByteOrderMark[:1] { // the rest of another message may be late
-			if mark, _ := r.from.Peek(len(ByteOrderMark)); string(mark) == ByteOrderMark {
-				_, _ = r.from.Discard(len(mark)) // it is there
 			}
 		}
 	}
-	n, err := r.from.Read(b)
-	r.text = append(r.text, b[:n]...)
+}
+
+// lineCounter is a reader that knows where lines end.
+type lineCounter struct {
+	from io.LimitedReader
+	read int64   // how many bytes
+	ends []int64 // the offsets of newlines, from the oldest that is not forgotten
+	lost int     // how many are forgotten
+}
+
+func (l *lineCounter) Read(b []byte) (int, error) {
+	n, err := l.from.Read(b)
+	for i, c := range b[:n] {
+		if c == '\n' {
+			l.ends = append(l.ends, l.read+int64(i))
+		}
+	}
+	l.read += int64(n)
 	return n, err
 }
 
-// line is the line of an offset in text, counted from 1.
-func (r *messageReader) line(offset int64) int {
-	return 1 + r.lines + bytes.Count(r.text[:offset-r.offset], []byte("\n"))
+// forget drops the newlines before an offset.
+func (l *lineCounter) forget(offset int64) {
+	n, _ := slices.BinarySearch(l.ends, offset)
+	l.ends, l.lost = l.ends[n:], l.lost+n
+}
+
+// line returns the line of the byte before an offset, from 1.
+func (l *lineCounter) line(offset int64) int {
+	n, _ := slices.BinarySearch(l.ends, offset-1)
+	return 1 + l.lost + n
 }
 
 // MessageHints are for a message that is too large.
 var MessageHints = schema.Hints("raise %s to allow larger messages", schema.Setting("max-message"))
 
 // longInputError says that a message takes so much JSON that it cannot be sent.
-type longInputError struct{ most, limit int }
+type longInputError struct {
+	most  int64
+	limit int
+}
 
 func (e *longInputError) Error() string {
 	return fmt.Sprintf("it has more than %d bytes; --max-message is %d", e.most, e.limit)
