@@ -35,7 +35,7 @@ def stuck(marker: str):
 		out    []string // in this order
 		err    string
 	}{
-		"interrupt": {syscall.SIGINT, 130, nil, []string{"PHASE ", "\ncold ", "\ncold "}, "error: stuck: interrupted\n"},
+		"interrupt": {syscall.SIGINT, 130, nil, []string{"PHASE ", "\ncold "}, "error: stuck: interrupted\n"},
 		"terminate": {syscall.SIGTERM, 143, []string{"--json"},
 			[]string{`"phases":[{"name":"cold",`, "}]}\n" + `{"schema":1,"error":{"kind":"canceled","message":"terminated","hook":"stuck"`}, ""},
 		"in the first phase": {syscall.SIGINT, 130, []string{"--json", "--skip", "cold"}, []string{`{"schema":1,"error":{"kind":"canceled",`}, ""},

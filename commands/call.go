@@ -38,7 +38,7 @@ func callCommand(f *program) command {
 		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
 		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []*flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, f.opts.flags()),
 		Action: func(ctx context.Context, words []string) error {
-			left, words := fastcall.Take(), words
+			left := fastcall.Take()
 			if name := firstTyped(append(ofCall, replay)); inLines && name != "" {
 				return usage("%s applies only to a single call", name)
 			} else if name = firstTyped(ofLines); !inLines && name != "" {

@@ -43,7 +43,6 @@ func healthCommand(f *program) command {
 					err = f.healthOfPlugin(ctx, cfg, ofPlugin, false, true)
 				}
 			default:
-				var words []string
 				if words, err = readNames(words, all); err == nil {
 					err = f.healthOf(ctx, words, cfg, ofPlugin)
 				}

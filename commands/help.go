@@ -84,8 +84,9 @@ func helpText(name string) string {
 	if strings.Contains(string(text), "{arguments}") {
 		forms, _, _ = strings.Cut(helpText("arguments"), "\n\n")
 	}
-	stages := strings.Join(ui.Wrap(strings.Join(check.Stages(), " "), ui.HelpWidth-2), "\n  ")
-	return strings.NewReplacer("{arguments}", forms, "{stages}", stages).Replace(string(text))
+	var stages strings.Builder
+	ui.WriteEntry(&stages, "", strings.Join(check.Stages(), " "), 2)
+	return strings.NewReplacer("{arguments}", forms, "{stages}\n", stages.String()).Replace(string(text))
 }
 
 // exitCodes is the topic exit-codes.

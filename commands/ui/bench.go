@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ type BenchPhase struct {
 	PerSecond float64           `json:"per_second"`
 }
 
-// Bench prints a measurement on standard output: a table and a picture, or
+// Bench prints a measurement on standard output: a table, or
 // {"schema", "plugin", "hook", "transport", "python", "phases": [{"name",
 // "rounds", "jobs", "min_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms",
 // "per_second"}]}.
@@ -50,48 +49,5 @@ func (s *Streams) Bench(m BenchResult, asJSON bool) error {
 		}
 		rows = append(rows, append(row, fmt.Sprintf("%.0f", p.PerSecond)))
 	}
-	return s.Print(strings.Join(table(rows), "\n") + "\n\n" + benchPicture(m.Phases))
-}
-
-// The picture's scale runs from 1 µs to 10 s.
-const (
-	decades      = 7
-	decadeCells  = 8
-	pictureCells = decades * decadeCells
-)
-
-// benchPicture draws the phases on a logarithmic scale: a line from the shortest to the
-// longest time, thick up to the 99th percentile, with the median on it.
-func benchPicture(phases []BenchPhase) string {
-	column := 0
-	for _, p := range phases {
-		column = max(column, len(p.Name))
-	}
-	var b strings.Builder
-	axis := strings.Repeat(" ", column+2)
-	for _, label := range []string{"1 µs", "10", "100", "1 ms", "10", "100", "1 s"} {
-		axis += fmt.Sprintf("%-*s", decadeCells, label)
-	}
-	b.WriteString(strings.TrimRight(axis, " ") + "\n")
-	for _, p := range phases {
-		line := []rune(strings.Repeat(" ", pictureCells))
-		for i := cellOf(p.Min); i <= cellOf(p.Max); i++ {
-			line[i] = '─'
-		}
-		for i := cellOf(p.Min); i <= cellOf(p.P99); i++ {
-			line[i] = '━'
-		}
-		line[cellOf(p.P50)] = '█'
-		fmt.Fprintf(&b, "%-*s  %s\n", column, p.Name, strings.TrimRight(string(line), " "))
-	}
-	return b.String()
-}
-
-// cellOf is the place of a duration, of nanoseconds, in the picture.
-func cellOf(d hook.Milliseconds) int {
-	us := float64(d) / 1e3
-	if us <= 1 {
-		return 0
-	}
-	return min(int(math.Log10(us)*decadeCells), pictureCells-1)
+	return s.Print(strings.Join(table(rows), "\n") + "\n")
 }

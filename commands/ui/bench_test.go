@@ -18,10 +18,6 @@ func TestBench(t *testing.T) {
 	want := `PHASE      ROUNDS  MIN     P50     P90    P99    MAX  PER SECOND
 cold       9       12.3ms  15ms    100ms  120ms  20s  22
 pipelined  10000   0s      21.4µs  31µs   999µs  1ms  123457
-
-           1 µs    10      100     1 ms    10      100     1 s
-cold                                       ━█━━━━━━━───────────────
-pipelined  ━━━━━━━━━━█━━━━━━━━━━━━━─
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out, want)

@@ -3,7 +3,8 @@ package ui
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // HelpWidth is how wide the texts of the help are.
@@ -17,26 +18,19 @@ func WriteTitle(b *strings.Builder, title string) {
 // WriteEntry writes a name and what it means, from a column on. A name that is too long
 // has a line of its own.
 func WriteEntry(b *strings.Builder, name, meaning string, column int) {
-	lines := Wrap(meaning, HelpWidth-column)
-	if len(name)+2 > column {
-		fmt.Fprintln(b, name)
-		name = ""
-	}
-	for _, line := range lines {
-		fmt.Fprintf(b, "%-*s%s\n", column, name, line)
-		name = ""
-	}
+	writeEntry(b, name, meaning, column, HelpWidth)
 }
 
-// Wrap breaks a text between words.
-func Wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
+// writeEntry is WriteEntry for lines of at most width cells. With a width of 0, which is no limit,
+// every entry is one line.
+func writeEntry(b *strings.Builder, name, meaning string, column, width int) {
+	if width > 0 && runewidth.StringWidth(name)+2 > column {
+		fmt.Fprintln(b, folded(name, "    ", 0, width))
+		name = ""
 	}
-	return append(lines, line)
+	if name+meaning == "" {
+		return
+	}
+	line := runewidth.FillRight(name, column-2) + "  " + folded(meaning, strings.Repeat(" ", column), column, width)
+	fmt.Fprintln(b, strings.TrimRight(line, " "))
 }

@@ -125,22 +125,15 @@ func listing(hooks []schema.Hook, width int) string {
 	column := 0
 	for _, h := range hooks {
 		if cells := runewidth.StringWidth(signature(h)); cells <= widest {
-			column = max(column, cells)
+			column = max(column, cells+2)
 		}
+	}
+	if width > 0 && width-column < narrowest {
+		column = 4
 	}
 	var b strings.Builder
 	for _, h := range hooks {
-		doc, indent := oneLine(h.Doc), strings.Repeat(" ", column+2)
-		line := strings.TrimRight(runewidth.FillRight(signature(h), column)+"  "+doc, " ")
-		switch cells := runewidth.StringWidth(signature(h)); {
-		case width == 0 || runewidth.StringWidth(line) <= width:
-		case cells <= column && width-column >= narrowest:
-			line = runewidth.FillRight(signature(h), column) + "  " + folded(doc, indent, len(indent), width)
-		default:
-			indent = "    "
-			line = strings.TrimRight(folded(signature(h), indent, 0, width)+"\n"+indent+folded(doc, indent, len(indent), width), " \n")
-		}
-		fmt.Fprintln(&b, line)
+		writeEntry(&b, signature(h), oneLine(h.Doc), column, width)
 	}
 	return b.String()
 }

@@ -18,7 +18,7 @@ func TestHooks(t *testing.T) {
 		{Name: "a_hook_with_a_name_that_is_longer_than_what_sets_the_column", Doc: "Long."},
 		{Name: "größe", Doc: "Größe."},
 	}}
-	text := "greet(name: str) -> str  Says <hello>\\x1b.\nbare()\na_hook_with_a_name_that_is_longer_than_what_sets_the_column()  Long.\ngröße()                  Größe.\n"
+	text := "greet(name: str) -> str  Says <hello>\\x1b.\nbare()\na_hook_with_a_name_that_is_longer_than_what_sets_the_column()\n                         Long.\ngröße()                  Größe.\n"
 	object := `{"schema":1,"hooks":[{"name":"greet","doc":"Says <hello>\u001b.","params":[{"name":"name","type":"str","required":true,"kind":"ordinary"}],"returns":"str"},` +
 		`{"name":"bare","params":[]},{"name":"a_hook_with_a_name_that_is_longer_than_what_sets_the_column","doc":"Long.","params":[]},{"name":"größe","doc":"Größe.","params":[]}]}` + "\n"
 	for asJSON, want := range map[bool]string{false: text, true: object} {

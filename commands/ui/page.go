@@ -8,7 +8,7 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Page prepares a page in Markdown: headings are set off, and paragraphs and the cells of tables
+// Page prepares a page in Markdown: headings are set off, and paragraphs and the rows of tables
 // wrap at HelpWidth. Examples stay as they are.
 func Page(page string) string {
 	var b strings.Builder
@@ -59,68 +59,27 @@ func pageBlock(lines []string) string {
 	return mark + strings.Join(fold(text, 0, HelpWidth-len(mark)), "\n"+strings.Repeat(" ", len(mark))) + "\n"
 }
 
-// pageTable lays a table out in columns. The widest become narrower until the table fits; a
-// column is as wide as its longest word.
+// pageTable lays a table out as entries: the first cell of a row, and from a column on the others.
 func pageTable(lines []string) string {
+	const widest = 26
 	var rows [][]string
+	column := 0
 	for _, line := range lines {
 		cells := strings.Split(strings.ReplaceAll(strings.Trim(line, "| "), `\|`, "\x00"), "|")
 		for i, cell := range cells {
 			cells[i] = strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|")
 		}
-		if strings.Trim(line, "|-: ") != "" {
-			rows = append(rows, cells)
+		if strings.Trim(line, "|-: ") == "" {
+			continue
+		}
+		rows = append(rows, cells)
+		if cells := runewidth.StringWidth(cells[0]); cells <= widest {
+			column = max(column, cells+2)
 		}
 	}
-	widths := pageWidths(rows)
 	var b strings.Builder
-	for _, row := range rows {
-		var folded [][]string
-		height := 0
-		for i, cell := range row {
-			folded = append(folded, fold(cell, 0, widths[i]))
-			height = max(height, len(folded[i]))
-		}
-		for n := range height {
-			line := ""
-			for i, cell := range folded {
-				text := ""
-				if n < len(cell) {
-					text = cell[n]
-				}
-				line += runewidth.FillRight(text, widths[i]) + "  "
-			}
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
-		}
+	for _, cells := range rows {
+		WriteEntry(&b, cells[0], strings.Join(cells[1:], " · "), column)
 	}
 	return b.String()
-}
-
-// pageWidths returns the widths of the columns of a table.
-func pageWidths(rows [][]string) []int {
-	var widths, least []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths, least = append(widths, 0), append(least, 0)
-			}
-			widths[i] = max(widths[i], runewidth.StringWidth(cell))
-			for _, word := range fold(cell, 0, 1) {
-				least[i] = max(least[i], runewidth.StringWidth(word))
-			}
-		}
-	}
-	for {
-		total, widest := 2*(len(widths)-1), -1
-		for i, width := range widths {
-			total += width
-			if width > least[i] && (widest < 0 || width > widths[widest]) {
-				widest = i
-			}
-		}
-		if total <= HelpWidth || widest < 0 {
-			return widths
-		}
-		widths[widest]--
-	}
 }
