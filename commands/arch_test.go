@@ -45,7 +45,6 @@ var testsOnly = []string{"runner/runnertest"}
 
 // reserved packages, and all below them, belong to the rooms named.
 var reserved = map[string][]string{
-	"github.com/fatih/color":         {"commands/ui"},
 	"github.com/mattn/go-isatty":     {"commands/ui"},
 	"golang.org/x/term":              {"commands/ui"},
 	"github.com/mattn/go-runewidth":  {"commands/ui"},

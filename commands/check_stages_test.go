@@ -71,7 +71,7 @@ var zoo = []struct {
 	{"slow_import.py", "SLOW_IMPORT=0.1", 0, nil},
 	{"streams.py", "", 0, nil},
 	{"syntax_error.py", "", 5, []string{"source failure syntax-error"}},
-	{"two_manifests", "", 2, []string{"plugin failure plugin-invalid"}},
+	{"two_manifests", "", 0, nil},
 	{"two_manifests/first.py", "", 0, nil},
 	{"unhealthy.py", "", 7, []string{"health failure health-not-serving"}},
 	{"unhealthy.py", "UNHEALTHY=false", 7, []string{"health failure health-not-serving"}},

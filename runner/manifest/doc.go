@@ -5,8 +5,7 @@
 //     executable, or a module to import.
 //  2. It reads the manifests that can be about it: pyplug.toml, [tool.pyplug] in
 //     pyproject.toml, [tool.pyplug] in the script's metadata block (PEP 723), and a
-//     Mattermost-style plugin.json. The first in this order is the manifest. Any
-//     other one may only repeat what the first says; a contradiction is an error.
+//     Mattermost-style plugin.json. The first in this order is the manifest.
 //  3. The tags of [Manifest] name every key and say which values it takes. Unknown
 //     keys, wrong types and bad values are errors with file, line, what was found
 //     and what was expected.

@@ -66,8 +66,7 @@ func (p pluginJSON) source(d document) (source, error) {
 		return source{}, d.fault(&problem{path: key, is: "is missing, want the file to run"})
 	}
 	dir := filepath.Dir(d.file)
-	path, ok := inside(dir, entry)
-	if !ok {
+	if !inside(dir, entry) {
 		return source{}, d.fault(wrong(entry, "a path inside the plugin's directory").within(key...))
 	}
 	props, _ := p.Props.(map[string]any)
@@ -78,7 +77,7 @@ func (p pluginJSON) source(d document) (source, error) {
 			Env:  map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": dir},
 			Cwd:  dir, ErrorField: "error",
 		},
-		document: d, values: map[string]any{"entry": entry}, entryKey: key, entry: path,
+		document: d, entryKey: key, entry: from(dir, entry),
 		python: p.Server.Runtime == "python" || props["runtime"] == "python" || strings.HasSuffix(entry, ".py"),
 	}
 	s.startFor()
@@ -106,23 +105,15 @@ func (p pluginJSON) entry() (entry string, key []string) {
 	return p.Server.Executable, []string{"server", "executable"}
 }
 
-// inside makes entry absolute. It rejects an entry that leaves dir by ".." or a link.
-func inside(dir, entry string) (string, bool) {
-	entry = filepath.FromSlash(entry)
-	if !filepath.IsLocal(entry) {
-		return "", false
-	}
-	path := filepath.Join(dir, entry)
-	real, err := filepath.EvalSymlinks(path)
+// inside reports whether an entry does not leave dir, by ".." or a link.
+func inside(dir, entry string) bool {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return path, errors.Is(err, os.ErrNotExist)
+		return false
 	}
-	root, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return "", false
-	}
-	rel, err := filepath.Rel(root, real)
-	return path, err == nil && filepath.IsLocal(rel)
+	defer func() { _ = root.Close() }()
+	_, err = root.Stat(filepath.FromSlash(entry))
+	return err == nil || errors.Is(err, os.ErrNotExist)
 }
 
 // positionOf converts an offset in bytes.

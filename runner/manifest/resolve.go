@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -115,8 +113,7 @@ func (r resolved) about(all []source) ([]source, error) {
 	return about, nil
 }
 
-// choose selects the manifest: the first form among f and the metadata block of the entry. The
-// others must agree with it.
+// choose selects the manifest: the first form among f and the metadata block of the entry.
 func (r resolved) choose(f found) (resolved, error) {
 	r.requires = f.requires
 	if leadsToPython(r.entry) || scriptPython(r.entry) != "" {
@@ -130,37 +127,9 @@ func (r resolved) choose(f found) (resolved, error) {
 	if len(f.sources) == 0 {
 		return r, nil
 	}
-	slices.SortStableFunc(f.sources, func(a, b source) int { return int(a.Form) - int(b.Form) })
-	r.chosen = f.sources[0]
+	r.chosen = slices.MinFunc(f.sources, func(a, b source) int { return int(a.Form) - int(b.Form) })
 	r.dir = r.chosen.Dir
-	for _, other := range f.sources[1:] {
-		if err := agree(r.chosen, other); err != nil {
-			return resolved{}, err
-		}
-	}
 	return r, nil
-}
-
-// agree returns an error unless first has every key of second with the same value. Of a
-// plugin.json it compares only the entry, because another program defines the rest.
-func agree(first, second source) error {
-	for _, key := range slices.Sorted(maps.Keys(second.values)) {
-		a, b := first.values[key], second.values[key]
-		switch {
-		case a != nil && reflect.DeepEqual(a, b):
-			continue
-		case key == "entry" && first.entry != "" && same(first.entry, second.entry):
-			continue
-		case key == "entry" && first.entry == "" && second.Form == PluginJSON:
-			continue
-		}
-		seen := "absent"
-		if a != nil {
-			seen = show(a)
-		}
-		return &Error{Message: fmt.Sprintf("%s and %s disagree on %s: %s and %s", short(first.File), short(second.File), key, seen, show(b))}
-	}
-	return nil
 }
 
 // same reports whether two paths are one file.

@@ -19,9 +19,6 @@ import (
 type source struct {
 	Manifest
 	document
-	// values are the keys as written, for the comparison of manifests. A plugin.json has only
-	// entry.
-	values map[string]any
 	// entry is the absolute path of the entry, or "".
 	entry    string
 	entryKey []string
@@ -180,7 +177,7 @@ func poetryPython(root map[string]any) string {
 
 // source reads the keys and makes the paths among them absolute.
 func (d document) source(form Form, values map[string]any) (source, error) {
-	s := source{document: d, values: values, entryKey: []string{"entry"}}
+	s := source{document: d, entryKey: []string{"entry"}}
 	s.Manifest = Manifest{File: d.file, Form: form, Dir: filepath.Dir(d.file)}
 	if p := decode(reflect.ValueOf(&s.Manifest).Elem(), "", values); p != nil {
 		return source{}, d.fault(p)
