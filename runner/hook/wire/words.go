@@ -2,11 +2,10 @@ package wire
 
 import (
 	"bytes"
-	"encoding/base64"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -96,14 +95,16 @@ func appendForm(dst []byte, w schema.Word) []byte {
 // "typed" is short for it.
 const typedForm = "typed"
 
-// wireWord is one argument as [EncodeWords] writes it. Others may write more, see
-// [decodeWord].
+// wireWord is one argument, as docs/http.md documents it. [EncodeWords] writes words as typed.
 type wireWord struct {
 	// Typed is the word as typed on a command line. One that is not UTF-8 has Base64 and the
 	// form typed instead.
-	Typed  *string `json:"typed,omitempty"`
-	Form   string  `json:"form,omitempty"`
-	Base64 *[]byte `json:"base64,omitempty"`
+	Typed  *string         `json:"typed,omitempty"`
+	Text   *string         `json:"text,omitempty"`
+	Base64 *[]byte         `json:"base64,omitempty"`
+	JSON   json.RawMessage `json:"json,omitempty"`
+	Name   *string         `json:"name,omitempty"`
+	Form   string          `json:"form,omitempty"`
 	// File is the content of the file that the word names: a server reads none.
 	File *[]byte `json:"file,omitempty"`
 }
@@ -172,166 +173,102 @@ func DecodeArgs(body []byte, words bool) (args hook.Args, err error) {
 
 // decodeWords reads {"words": [WORD, …]}, with or without "args". Its errors begin with the place.
 func decodeWords(body []byte) (words []schema.Word, args json.RawMessage, err error) {
-	given, err := members(body)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the body%w", err)
+	var given struct {
+		Words []json.RawMessage `json:"words"`
+		Args  json.RawMessage   `json:"args"`
 	}
-	list, args := given["words"], given["args"]
-	if list == nil || len(given) > 1 && args == nil || len(given) > 2 {
-		return nil, nil, fmt.Errorf(`the body has %s, want only "words" and "args"`, keysOf(given))
+	if strictly(body, &given) != nil || given.Words == nil {
+		return nil, nil, fmt.Errorf(`the body is %s, want {"words": [WORD, …]} with or without "args"`, schema.Short(string(body)))
 	}
-	if args != nil && args[0] != '{' && args[0] != '[' {
-		return nil, nil, fmt.Errorf("args%w", unwanted(args, "an object or an array"))
+	if args = given.Args; args != nil && args[0] != '{' && args[0] != '[' {
+		return nil, nil, fmt.Errorf("args is %s, want an object or an array", schema.Short(string(args)))
 	}
-	words, err = wordList(list)
-	return words, args, err
-}
-
-// wordList reads an array of words.
-func wordList(list []byte) ([]schema.Word, error) {
-	if list[0] != '[' {
-		return nil, fmt.Errorf("words%w", unwanted(list, "an array"))
-	}
-	var elements []json.RawMessage
-	if err := json.Unmarshal(list, &elements); err != nil {
-		return nil, err
-	}
-	words := make([]schema.Word, len(elements))
+	words = make([]schema.Word, len(given.Words))
 	var l schema.Lexer
-	for i, element := range elements {
-		var err error
+	for i, element := range given.Words {
 		if words[i], err = decodeWord(element, &l); err != nil {
-			return nil, fmt.Errorf("words[%d]%w", i, err)
+			return nil, nil, fmt.Errorf("words[%d]%w", i, err)
 		}
 		words[i].Number = i + 1
 	}
-	return words, nil
+	return words, args, nil
 }
 
-// wordKeys are the keys with the value of a word, and those that the word may have then.
-var wordKeys = map[string][]string{
-	"typed":  {"typed", "file"},
-	"text":   {"text", "name", "form"},
-	"base64": {"base64", "name", "form", "file"},
-	"json":   {"json", "name", "form"},
+// strictly decodes JSON without unknown keys.
+func strictly(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(to)
 }
 
 // decodeWord reads one word. Its errors follow the place of the word.
 func decodeWord(element []byte, l *schema.Lexer) (w schema.Word, err error) {
-	given, err := members(element)
-	if err != nil {
-		return w, err
+	var g wireWord
+	err = strictly(element, &g)
+	var values []string // one of them is wanted
+	if g.Typed != nil {
+		values = append(values, *g.Typed)
 	}
-	source := "" // the key with the value
-	for key, allowed := range wordKeys {
-		rest := maps.Clone(given)
-		maps.DeleteFunc(rest, func(k string, _ json.RawMessage) bool { return slices.Contains(allowed, k) })
-		if given[key] != nil && len(rest) == 0 {
-			source = key
-		}
+	if g.Text != nil {
+		values = append(values, *g.Text)
 	}
-	if source == "" {
-		return w, fmt.Errorf(` has %s, want "typed", or one of "text", "base64" and "json" with or without "name" and "form"`, keysOf(given))
+	if g.Base64 != nil {
+		values = append(values, string(*g.Base64))
 	}
-	texts := map[string]string{}
-	for _, key := range wordKeys[source] {
-		if given[key] == nil {
-			continue
-		}
-		if texts[key], err = textOf(key, given[key]); err != nil {
-			return w, fmt.Errorf(".%s%w", key, err)
-		}
+	if g.JSON != nil {
+		values = append(values, string(g.JSON))
 	}
-	if isTyped := source == typedForm || texts["form"] == typedForm && given["name"] == nil && source != "json"; isTyped {
-		return typedWord(l, source, texts)
-	}
-	if given["file"] != nil {
-		return w, errors.New(` has "file", want it beside a word as typed alone`)
+	isTyped := g.Typed != nil || g.Form == typedForm && g.Name == nil && g.JSON == nil
+	switch {
+	case err != nil, len(values) != 1, g.Typed != nil && (g.Name != nil || g.Form != ""), g.File != nil && !isTyped:
+		return w, fmt.Errorf(` is %s, want "typed" with or without "file", or one of "text", "base64" and "json" with or without "name" and "form"`,
+			schema.Short(string(element)))
+	case g.JSON == nil && schema.LoneSurrogate(element) != "":
+		return w, fmt.Errorf(" has the lone surrogate %s, which is not text", schema.LoneSurrogate(element))
+	case isTyped:
+		return typedWord(l, values[0], g.File)
 	}
 	l.Skip()
-	return wordOf(source, texts)
+	return wordOf(g, values[0])
 }
 
-// typedWord returns a word as it was typed. source is the key with its text.
-func typedWord(l *schema.Lexer, source string, texts map[string]string) (w schema.Word, err error) {
+// typedWord returns a word as it was typed.
+func typedWord(l *schema.Lexer, text string, file *[]byte) (w schema.Word, err error) {
 	var read schema.FileReader
-	if content, ok := texts["file"]; ok {
-		read = func(string) ([]byte, error) { return []byte(content), nil }
+	if file != nil {
+		read = func(string) ([]byte, error) { return *file, nil }
 	}
-	if w, err = l.Next(texts[source], read); err != nil {
-		return w, fmt.Errorf(".%s: %w", source, err)
+	if w, err = l.Next(text, read); err != nil {
+		err = fmt.Errorf(": %w", err)
 	}
-	return w, nil
+	return w, err
 }
 
-// wordOf returns a word of its parts. source is the key with its value.
-func wordOf(source string, texts map[string]string) (w schema.Word, err error) {
-	name, named := texts["name"]
-	form, formed := texts["form"]
-	if !formed && source == "json" {
-		form = forms[schema.JSON]
-	} else if !formed {
-		form = forms[schema.Plain]
+// wordOf returns a word with this value.
+func wordOf(g wireWord, value string) (w schema.Word, err error) {
+	form := cmp.Or(g.Form, forms[schema.Plain])
+	if g.JSON != nil {
+		form = cmp.Or(g.Form, forms[schema.JSON])
 	}
 	i := slices.Index(forms[:], form)
-	w = schema.Word{Name: name, Form: schema.Form(max(i, 0)), Value: texts[source], Typed: texts[source]}
+	w = schema.Word{Form: schema.Form(max(i, 0)), Value: value, Typed: value}
 	switch {
-	case named && name == "":
+	case g.Name != nil && *g.Name == "":
 		return w, errors.New(".name is empty")
 	case i < 0:
 		return w, fmt.Errorf(".form is %q, want one of %s", schema.Short(form), strings.Join(append(forms[:], typedForm), ", "))
-	case source == "json" && w.Form != schema.JSON:
+	case g.JSON != nil && w.Form != schema.JSON:
 		return w, fmt.Errorf(`.form is %q, want json beside "json"`, form)
 	case w.Form == schema.JSON:
-		if offset, err := schema.CheckJSON([]byte(w.Value)); err != nil {
-			return w, fmt.Errorf(".%s is not JSON: byte %d: %w", source, offset+1, err)
+		if offset, err := schema.CheckJSON([]byte(value)); err != nil {
+			return w, fmt.Errorf(" is not JSON: byte %d: %w", offset+1, err)
 		}
 	}
-	if named || w.Form != schema.Plain {
-		w.Typed = name + marks[w.Form] + w.Value
+	if g.Name != nil {
+		w.Name = *g.Name
+	}
+	if g.Name != nil || w.Form != schema.Plain {
+		w.Typed = w.Name + marks[w.Form] + value
 	}
 	return w, nil
-}
-
-// textOf reads the value of a key of a word. Its errors follow the place of the value.
-func textOf(key string, value []byte) (text string, err error) {
-	if key == "json" {
-		return string(value), nil
-	}
-	if value[0] != '"' {
-		return "", unwanted(value, "text")
-	}
-	if escape := schema.LoneSurrogate(value); escape != "" {
-		return "", fmt.Errorf(" has the lone surrogate %s, which is not text", escape)
-	}
-	if err := json.Unmarshal(value, &text); err != nil || key != "base64" && key != "file" {
-		return text, err
-	}
-	content, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return "", fmt.Errorf(" is not base64: %w", err)
-	}
-	return string(content), nil
-}
-
-// members returns the members of a JSON object. Its errors follow the place of the object.
-func members(value []byte) (found map[string]json.RawMessage, err error) {
-	if value[0] != '{' {
-		return nil, unwanted(value, "an object")
-	}
-	return found, json.Unmarshal(value, &found)
-}
-
-// keysOf lists the keys of an object for a message.
-func keysOf(object map[string]json.RawMessage) string {
-	if len(object) == 0 {
-		return "no key"
-	}
-	keys := slices.Sorted(maps.Keys(object))
-	return fmt.Sprintf("%.80q", keys[:min(len(keys), 5)])
-}
-
-// unwanted says what a value is. It follows the place of the value.
-func unwanted(value []byte, want string) error {
-	return fmt.Errorf(" is %s, want %s", schema.Short(string(value)), want)
 }
