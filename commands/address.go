@@ -58,20 +58,21 @@ func (o *addressOptions) isGiven(own, ofPlugin []*flag, concern ...string) (bool
 // messageFlags are the flags of a gRPC plugin that also apply to calls of a server.
 var messageFlags = []string{"emit-defaults", "header", "max-message", "proto", "proto-path", "protoset"}
 
-// connectAddress connects to the server at the address. p names it in messages. Without a flag
-// on TLS, the connection has TLS unless the server is on this machine.
-func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config) (s *runner.Server, p *plugin, err error) {
-	p = &plugin{f: f, path: o.address}
+// connectAddress connects to the server at the address. Without a flag on TLS, the connection has
+// TLS unless the server is on this machine.
+func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config) (*plugin, error) {
+	p := &plugin{f: f, path: o.address}
 	p.follow(&cfg)
-	if err := openConfig(&cfg, ""); err != nil {
-		return nil, nil, err
+	err := openConfig(&cfg, "")
+	if err == nil {
+		cfg.GRPC.TLS, err = o.readTLS(ctx, !runner.IsLocal(o.address))
 	}
-	if cfg.GRPC.TLS, err = o.readTLS(ctx, !runner.IsLocal(o.address)); err != nil {
-		return nil, nil, err
+	if err != nil {
+		return nil, err
 	}
 	defer f.streams.Waiting("connecting to " + o.address)()
-	s, err = runner.Connect(ctx, o.address, cfg)
-	return s, p, p.failed(err)
+	p.server, err = runner.Connect(ctx, o.address, cfg)
+	return p, p.failed(err)
 }
 
 // healthOfAddress probes a server that runs already.

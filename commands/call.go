@@ -83,14 +83,14 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 	if err := f.readHook(ctx, o, words[0], words[1:]); err != nil {
 		return err
 	}
-	server, p, err := f.connectAddress(ctx, at, cfg)
+	p, err := f.connectAddress(ctx, at, cfg)
 	if err != nil {
 		return err
 	}
-	defer server.Close()
+	defer p.close()
 	o.maxMessage = cfg.GRPC.MaxMessage
 	if err = f.readInput(ctx, p.transport().Streams, o); err == nil {
-		err = p.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), server, *o, func() (hook.Info, int) { return hook.Info{}, 0 })
+		err = p.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), *o)
 	}
 	return p.failed(err)
 }
@@ -135,7 +135,7 @@ func (p *plugin) call(ctx context.Context, o *callOptions) (err error) {
 		err = p.f.readInput(ctx, p.transport().Streams, o)
 	}
 	if err == nil {
-		err = p.answer(ctx, o.timeout, p.client, *o, func() (hook.Info, int) { return answered(ctx, p.client) })
+		err = p.answer(ctx, o.timeout, *o)
 	}
 	return p.failed(err)
 }
@@ -161,15 +161,6 @@ func (f *program) callee(ctx context.Context, word string, start startOptions, l
 		return nil, err
 	}
 	return f.connectTo(ctx, name, word)
-}
-
-// answered returns the process that answered a call: the one that runs now.
-func answered(ctx context.Context, p hook.Plugin) (hook.Info, int) {
-	st, err := p.Status(ctx)
-	if err != nil {
-		return hook.Info{}, 0 // the result is there, and is what counts
-	}
-	return hook.Info{PID: st.PID}, st.Generation
 }
 
 // callOptions are the options of one call.
@@ -214,9 +205,8 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 	return err
 }
 
-// answer makes a call and prints the result. limit is the timeout; 0 means none. After the
-// call, who returns the process that answered and its generation.
-func (p *plugin) answer(ctx context.Context, limit time.Duration, caller hook.Caller, o callOptions, who func() (hook.Info, int)) error {
+// answer makes a call and prints the result. limit is the timeout; 0 means none.
+func (p *plugin) answer(ctx context.Context, limit time.Duration, o callOptions) error {
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	if o.stream != nil {
@@ -228,7 +218,7 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, caller hook.Ca
 		p.output.Flush()
 		return f.write(callCtx, func() error { return f.streams.Item(o.format, o.call.Hook, item) })
 	}
-	r, err := runner.CallCarrying(callCtx, caller, o.errorField, o.call)
+	r, err := runner.CallCarrying(callCtx, p.running(), o.errorField, o.call)
 	stop()
 	p.output.Flush()
 	if err != nil {
@@ -243,7 +233,7 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, caller hook.Ca
 	}
 	info, generation := hook.Info{}, 0
 	if o.format == ui.Envelope {
-		info, generation = who()
+		info, generation = p.process(ctx)
 	}
 	return f.write(ctx, func() error { return f.streams.Result(o.format, o.call.Hook, r, info, generation) })
 }

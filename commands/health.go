@@ -96,8 +96,7 @@ func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugi
 		name = p.path
 	}
 	return p.failed(f.health(ctx, name, probe, func() hook.Info {
-		info, _ := answered(ctx, p.running())
-		info.Python = p.starts.newest().Python
+		info, _ := p.process(ctx)
 		return info
 	}))
 }

@@ -51,34 +51,26 @@ func hooksCommand(f *program) command {
 				return usage("--schema and --template cannot be combined")
 			}
 			show := shownHooks{Query: schema.Query{Hook: cmp.Or(template, append(words, "")[1]), Input: input}, template: template != ""}
+			var p *plugin
 			if given {
-				server, p, err := f.connectAddress(ctx, &at, cfg)
-				if err != nil {
-					return err
-				}
-				defer server.Close()
-				return p.failed(p.showHooks(ctx, server, show, []string{"call", "--address", at.address}, ofAddress[1:], ofPlugin))
+				p, err = f.connectAddress(ctx, &at, cfg)
+			} else if err = openConfig(&cfg, words[0]); err == nil {
+				p, err = f.connectOrStart(ctx, cfg, ofPlugin)
 			}
-			if err := openConfig(&cfg, words[0]); err != nil {
-				return err
-			}
-			p, err := f.connectOrStart(ctx, cfg, ofPlugin)
 			if err != nil {
 				return err
 			}
 			defer p.close()
 			example := []string{"run", words[0]}
-			if p.client != nil {
+			switch {
+			case given:
+				example = []string{"call", "--address", at.address}
+			case p.client != nil:
 				example[0] = "call"
 			}
-			return p.failed(p.showHooks(ctx, p.running(), show, example, ofPlugin))
+			return p.failed(p.showHooks(ctx, show, example, slices.Concat(ofAddress[1:], ofPlugin)))
 		},
 	}
-}
-
-// describer is a plugin or a server.
-type describer interface {
-	Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
 }
 
 // shownHooks says what hooks prints.
@@ -89,10 +81,10 @@ type shownHooks struct {
 
 // showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
 // The example call begins with words and has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, from describer, show shownHooks, words []string, flags ...[]*flag) error {
+func (p *plugin) showHooks(ctx context.Context, show shownHooks, words []string, flags []*flag) error {
 	f := p.f
 	stop := f.streams.Waiting("waiting for " + p.path)
-	sch, err := from.Hooks(ctx, show.Query)
+	sch, err := p.running().Hooks(ctx, show.Query)
 	stop()
 	switch {
 	case err != nil:
@@ -102,9 +94,9 @@ func (p *plugin) showHooks(ctx context.Context, from describer, show shownHooks,
 	case show.Hook == "":
 		return p.hooks(ctx, sch)
 	case show.template:
-		return f.template(ctx, sch.Hooks[0], show.Hook)
+		return f.indented(ctx, sch.Hooks[0].Template, show.Hook, f.opts.json)
 	}
-	typed := slices.DeleteFunc(slices.Concat(flags...), func(flag *flag) bool { return !flag.typed })
+	typed := slices.DeleteFunc(flags, func(f *flag) bool { return !f.typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
 	return f.write(ctx, func() error { return f.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), f.opts.json) })
 }
@@ -136,13 +128,13 @@ func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
 }
 
-// template prints the template of a hook.
-func (f *program) template(ctx context.Context, h schema.Hook, name string) error {
-	var text bytes.Buffer
-	if err := json.Indent(&text, h.Template, "", "  "); err != nil {
-		return hook.NewError(hook.Internal, fmt.Errorf("the template of %s: %w", name, err))
+// indented prints the template of a hook, or JSON Schemas.
+func (f *program) indented(ctx context.Context, text []byte, hookName string, asJSON bool) error {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", "  "); err != nil {
+		return hook.NewError(hook.Internal, fmt.Errorf("the JSON of %s: %w", hookName, err))
 	}
-	return f.write(ctx, func() error { return f.streams.Template(text.Bytes(), name, f.opts.json) })
+	return f.write(ctx, func() error { return f.streams.Template(indented.Bytes(), hookName, asJSON) })
 }
 
 // inputs prints the JSON Schema of a hook's arguments, or an object of those of all hooks.
@@ -164,9 +156,5 @@ func (f *program) inputs(ctx context.Context, sch schema.Schema, name string) er
 	if name == "" {
 		text = append(text, '}')
 	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, text, "", "  "); err != nil {
-		return hook.NewError(hook.Internal, fmt.Errorf("the JSON Schema: %w", err))
-	}
-	return f.write(ctx, func() error { return f.streams.Template(indented.Bytes(), name, false) })
+	return f.indented(ctx, text, name, false)
 }

@@ -26,7 +26,7 @@ func Main(args []string, s *ui.Streams) int {
 	if len(args) > 1 && args[1] == hostWord {
 		return stock.Main(args[2:], s.Out) // a host like others, which knows nothing of what follows
 	}
-	signals := watchSignals(s.ShortenWaits)
+	signals := watchSignals()
 	defer signals.end()
 	code := make(chan int, 1)
 	go func() { // ends with the command, or with the process
@@ -92,8 +92,8 @@ func (s *signals) onHangup(do func() bool) {
 	s.hangup.Store(&do)
 }
 
-// watchSignals calls onSignal at each signal, to shorten waits.
-func watchSignals(onSignal func()) *signals {
+// watchSignals begins to catch signals.
+func watchSignals() *signals {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancel(context.Background())
 	l := &signals{ctx: ctx, kill: kill, abandon: make(chan syscall.Signal, 1)}
@@ -127,7 +127,6 @@ func watchSignals(onSignal func()) *signals {
 					return
 				}
 				cancel(&signalError{sig}) // the first cause stays
-				onSignal()
 				if n == 2 || sig == syscall.SIGQUIT {
 					n = 2
 					cancelKill()

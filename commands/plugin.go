@@ -28,6 +28,7 @@ type plugin struct {
 	f      *program
 	path   string         // as typed
 	client *daemon.Client // of the daemon that runs it; nil if none does
+	server *runner.Server // that path is the address of; nil if it is none
 	// elsewhere says that another process runs it, whose errors come with all hints.
 	elsewhere bool
 
@@ -178,9 +179,14 @@ func (p *plugin) notePython() {
 	}
 }
 
-// close stops the plugin if this process runs it. A second signal kills it.
+// close stops the plugin if this process runs it, and disconnects from a server. A second signal
+// kills the plugin.
 func (p *plugin) close() {
-	if p.pool == nil {
+	switch {
+	case p.server != nil:
+		p.server.Close()
+		return
+	case p.pool == nil:
 		return
 	}
 	stop := p.f.streams.Waiting("stopping " + p.path)
@@ -255,12 +261,35 @@ func (p *plugin) transport() runner.Transport {
 	return p.opened.Transport()
 }
 
-// running returns the plugin that runs, here or in a daemon.
-func (p *plugin) running() hook.Plugin {
-	if p.client != nil {
+// callee is a plugin that runs, or a server.
+type callee interface {
+	hook.Caller
+	Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
+	Health(ctx context.Context) error
+}
+
+// running returns what runs: at an address, in a daemon or here.
+func (p *plugin) running() callee {
+	switch {
+	case p.server != nil:
+		return p.server
+	case p.client != nil:
 		return p.client
 	}
 	return p.pool
+}
+
+// process returns the process that answers calls now, and its generation, as far as that is known.
+func (p *plugin) process(ctx context.Context) (hook.Info, int) {
+	switch {
+	case p.pool != nil:
+		return p.starts.newest(), 1
+	case p.client != nil:
+		if st, err := p.client.Status(ctx); err == nil { // else the answer is there, and is what counts
+			return hook.Info{PID: st.PID}, st.Generation
+		}
+	}
+	return hook.Info{}, 0
 }
 
 // pythonVersion returns the version that the plugin reported, else that of its files.

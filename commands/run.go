@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -115,5 +114,5 @@ func (f *program) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	defer p.close()
-	return p.failed(p.answer(ctx, p.opened.Settings().Timeouts.Call, p.pool, o.callOptions, func() (hook.Info, int) { return p.starts.newest(), 1 }))
+	return p.failed(p.answer(ctx, p.opened.Settings().Timeouts.Call, o.callOptions))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -83,11 +82,10 @@ func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background
 	limit, cancel := hook.WithLimit(ctx, daemon.StatusLimit)
 	defer cancel()
 	found := make([]*ui.Background, len(entries))
-	var work sync.WaitGroup
-	for i, e := range entries {
-		work.Go(func() { found[i] = statusOf(limit, e) })
-	}
-	work.Wait()
+	each(entries, func(i int, e daemon.Identity) error {
+		found[i] = statusOf(limit, e)
+		return nil
+	})
 	var all []ui.Background
 	for _, b := range found {
 		if b != nil {

@@ -56,12 +56,12 @@ func (f *program) orAll(ctx context.Context, words []string) ([]string, error) {
 	return service.Names(entries), err
 }
 
-// each calls do for each word at once. It returns the errors in the order of the words.
-func each(words []string, do func(i int, word string) error) []error {
-	errs := make([]error, len(words))
+// each calls do for each item at once. It returns the errors in the order of the items.
+func each[T any](items []T, do func(i int, item T) error) []error {
+	errs := make([]error, len(items))
 	var work sync.WaitGroup
-	for i, word := range words {
-		work.Go(func() { errs[i] = do(i, word) })
+	for i, item := range items {
+		work.Go(func() { errs[i] = do(i, item) })
 	}
 	work.Wait()
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -282,13 +281,8 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 
 // changeOf describes a change as the reason of a restart.
 func changeOf(files []string) string {
-	const most = 3
-	var names []string
-	for _, file := range files[:min(most, len(files))] {
-		names = append(names, filepath.Base(file))
-	}
-	text := strings.Join(names, ", ")
-	if len(files) > most {
+	text := filepath.Base(files[0])
+	if len(files) > 1 {
 		text += " and others"
 	}
 	return text + " changed"

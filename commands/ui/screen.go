@@ -14,8 +14,6 @@ const (
 	// writeTimeout is how long a reader of standard error may read nothing before
 	// more output is dropped.
 	writeTimeout = time.Second
-	// shortTimeout replaces it after ShortenWaits.
-	shortTimeout = 100 * time.Millisecond
 	// drainTimeout bounds any wait for a reader that is slow.
 	drainTimeout = 10 * time.Second
 	// roomSize is the size of the buffer above which a plugin's output waits. pyplug's
@@ -43,9 +41,7 @@ type screen struct {
 	shown   bool       // a status line is, or will be, the last thing written
 	stuck   bool       // a wait timed out, and nothing was written since
 	broken  bool       // the reader has gone away: everything is dropped
-	short   bool       // shorten was called
-	// changed is closed when something was written or waits were shortened; nil if
-	// nobody waits for it.
+	// changed is closed when something was written; nil if nobody waits for it.
 	changed chan struct{}
 }
 
@@ -129,9 +125,6 @@ func (s *screen) write(w io.Writer) {
 // wait waits until something changed. It returns false if that takes longer than
 // limit. Held: mu, except while it waits.
 func (s *screen) wait(limit time.Duration) bool {
-	if s.short {
-		limit = min(limit, shortTimeout)
-	}
 	if s.changed == nil {
 		s.changed = make(chan struct{})
 	}
@@ -171,14 +164,6 @@ func (s *screen) flush(limit time.Duration) {
 			return
 		}
 	}
-}
-
-// shorten shortens every wait, those in progress too.
-func (s *screen) shorten() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.short = true
-	s.wake()
 }
 
 // setStatusLine shows text below all lines, in place of the status line before; empty text

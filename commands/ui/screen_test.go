@@ -22,62 +22,26 @@ func took(f func()) time.Duration {
 // With a plugin that printed more than a reader ever takes, the end of a command costs
 // no more than the error's own limit. A reader who comes back gets the error.
 func TestFailNobodyReads(t *testing.T) {
-	for short, want := range map[bool]time.Duration{false: drainTimeout, true: shortTimeout} {
-		synctest.Test(t, func(t *testing.T) {
-			g := newGate()
-			s, _, _ := Test("")
-			s.Err = g
-			o := s.PluginOutput("p", false)
-			for range roomSize/1000 + 100 {
-				o.Line("stdout", strings.Repeat("x", 1020), 0)
-			}
-			if short {
-				s.ShortenWaits()
-			}
-			if d := took(o.Close) + took(func() { s.Warn("x") }); d != 0 {
-				t.Errorf("close and warn took %v", d)
-			}
-			if d := took(func() { s.Fail(t.Context(), anError) }); d != want {
-				t.Errorf("fail took %v, want %v", d, want)
-			}
-			close(g.takes)
-			synctest.Wait()
-			if !strings.HasSuffix(g.String(), "error: timeout: too long\n") {
-				t.Error("the error is lost to a reader who comes back")
-			}
-		})
-	}
-}
-
-// ShortenWaits ends the waits that go on, and shortens those to come.
-func TestShortenWaits(t *testing.T) {
-	line := strings.Repeat("x", 1020)
-	for name, wait := range map[string]func(*Streams, *Output){
-		"close": func(_ *Streams, o *Output) { o.Close() },
-		"fail":  func(s *Streams, _ *Output) { s.Fail(t.Context(), anError) },
-		"warn":  func(s *Streams, _ *Output) { s.Warn("x") },
-		"line": func(_ *Streams, o *Output) {
-			for range roomSize/1000 + 1 {
-				o.Line("stdout", line, 0)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				const before = 50 * time.Millisecond
-				g := newGate()
-				s, _, _ := Test("")
-				s.Err = g
-				o := s.PluginOutput("p", false)
-				o.Line("stdout", line, 0)
-				time.AfterFunc(before, s.ShortenWaits)
-				if d := took(func() { wait(s, o) }); d > before+shortTimeout {
-					t.Errorf("took %v", d)
-				}
-				close(g.takes)
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		s, _, _ := Test("")
+		s.Err = g
+		o := s.PluginOutput("p", false)
+		for range roomSize/1000 + 100 {
+			o.Line("stdout", strings.Repeat("x", 1020), 0)
+		}
+		if d := took(o.Close) + took(func() { s.Warn("x") }); d != 0 {
+			t.Errorf("close and warn took %v", d)
+		}
+		if d := took(func() { s.Fail(t.Context(), anError) }); d != drainTimeout {
+			t.Errorf("fail took %v, want %v", d, drainTimeout)
+		}
+		close(g.takes)
+		synctest.Wait()
+		if !strings.HasSuffix(g.String(), "error: timeout: too long\n") {
+			t.Error("the error is lost to a reader who comes back")
+		}
+	})
 }
 
 // A line of ours is waited for, and not what a plugin prints after it.

@@ -173,11 +173,6 @@ func (s *Streams) writeOut(parts ...[]byte) error {
 	return w.Flush() // or any error before it
 }
 
-// ShortenWaits says that the program is about to end. From now on nothing waits longer
-// than a tenth of a second for a reader of standard error that reads nothing. It ends
-// waits in progress, too, and may be called more than once.
-func (s *Streams) ShortenWaits() { s.screen.shorten() }
-
 // EndLine ends the line of a terminal that has shown ^C.
 func (s *Streams) EndLine() {
 	if s.ErrTTY {
