@@ -3,8 +3,6 @@ package commands
 import (
 	"strings"
 	"testing"
-
-	"github.com/pyplug/pyplug/commands/ui"
 )
 
 // TestJSONBeforeFlagsAreRead verifies that --json and --probe-codes hold for errors of the
@@ -36,7 +34,7 @@ func TestJSONBeforeFlagsAreRead(t *testing.T) {
 		{"--timeout 3 --json run p.py greet", true, false},
 		{"--timeout --json run p.py greet", false, false},
 	} {
-		s, _, _ := ui.Test("")
+		s, _, _ := testStreams("")
 		f := &program{streams: s}
 		f.commands = commandList(f)
 		_, _, _ = f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))

@@ -39,10 +39,8 @@ func callCommand(f *program) command {
 		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []*flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, f.opts.flags()),
 		Action: func(ctx context.Context, words []string) error {
 			left := fastcall.Take()
-			if name := firstTyped(append(ofCall, replay)); inLines && name != "" {
-				return usage("%s applies only to a single call", name)
-			} else if name = firstTyped(ofLines); !inLines && name != "" {
-				return usage("%s applies only to call --lines", name)
+			if err := onlyFor(flagGroup{!inLines, "a single call", append(ofCall, replay)}, flagGroup{inLines, "call --lines", ofLines}); err != nil {
+				return err
 			}
 			given, err := at.isGiven(ofAddress, slices.Concat(ofStart, background, linesFlag), messageFlags...)
 			switch {

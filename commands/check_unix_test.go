@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"github.com/pyplug/pyplug/commands/ui"
 )
 
 // A report may be a pipe that nobody reads: to wait for a reader ends with the
@@ -21,7 +19,7 @@ func TestCheckReportPipe(t *testing.T) {
 	}
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	interrupt(&signalError{syscall.SIGINT})
-	s, out, errs := ui.Test("")
+	s, out, errs := testStreams("")
 	err := (&program{streams: s}).check(ctx, checkOptions{plugins: []string{"nosuch.py"}, junit: fifo, jobs: 1})
 	if code := exitCode(err); code != 130 || out.Len()+errs.Len() > 0 {
 		t.Errorf("got %v (exit code %d), %q, %q; want it interrupted", err, code, out, errs)

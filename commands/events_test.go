@@ -5,14 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // The file of --events is appended to. It must not be a directory.
 func TestOpenEvents(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events")
-	s, _, _ := ui.Test("")
+	s, _, _ := testStreams("")
 	f := &program{streams: s}
 	for range 2 {
 		to, err := f.openEvents(t.Context(), file)

@@ -280,6 +280,23 @@ func isTyped(cmd command, name string) bool {
 	return f != nil && f.typed
 }
 
+// flagGroup is flags that apply only to some forms of a command, and whether this is one.
+type flagGroup struct {
+	applies bool
+	to      string // names the forms
+	flags   []*flag
+}
+
+// onlyFor rejects flags that do not apply.
+func onlyFor(groups ...flagGroup) error {
+	for _, g := range groups {
+		if name := firstTyped(g.flags); name != "" && !g.applies {
+			return usage("%s applies only to %s", name, g.to)
+		}
+	}
+	return nil
+}
+
 // firstTyped returns the first flag that was typed, or "". Flags that the environment sets do
 // not count, because they may be meant for other commands.
 func firstTyped(flags []*flag) string {

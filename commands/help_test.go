@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/check"
 )
@@ -120,7 +119,7 @@ func TestFindingHelp(t *testing.T) {
 	}
 	const bold, plain = "\x1b[1m", "\x1b["
 	for _, mode := range []string{"never", "always"} {
-		s, out, _ := ui.Test("")
+		s, out, _ := testStreams("")
 		s.SetColor(mode)
 		if err := findingHelp(&program{streams: s}, []string{"stdout-noise"}); err != nil {
 			t.Fatal(err)

@@ -61,14 +61,7 @@ func hooksCommand(f *program) command {
 				return err
 			}
 			defer p.close()
-			example := []string{"run", words[0]}
-			switch {
-			case given:
-				example = []string{"call", "--address", at.address}
-			case p.client != nil:
-				example[0] = "call"
-			}
-			return p.failed(p.showHooks(ctx, show, example, slices.Concat(ofAddress[1:], ofPlugin)))
+			return p.failed(p.showHooks(ctx, show, slices.Concat(ofAddress[1:], ofPlugin)))
 		},
 	}
 }
@@ -80,8 +73,8 @@ type shownHooks struct {
 }
 
 // showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
-// The example call begins with words and has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, show shownHooks, words []string, flags []*flag) error {
+// The example call has the flags that were typed.
+func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []*flag) error {
 	f := p.f
 	stop := f.streams.Waiting("waiting for " + p.path)
 	sch, err := p.running().Hooks(ctx, show.Query)
@@ -95,6 +88,13 @@ func (p *plugin) showHooks(ctx context.Context, show shownHooks, words []string,
 		return p.hooks(ctx, sch)
 	case show.template:
 		return f.indented(ctx, sch.Hooks[0].Template, show.Hook, f.opts.json)
+	}
+	words := []string{"run", p.path}
+	switch {
+	case p.server != nil:
+		words = []string{"call", "--address", p.path}
+	case p.client != nil:
+		words[0] = "call"
 	}
 	typed := slices.DeleteFunc(flags, func(f *flag) bool { return !f.typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())

@@ -4,7 +4,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/lines"
 )
 
@@ -23,7 +22,7 @@ func TestInterrupted(t *testing.T) {
 		{syscall.SIGINT, 7, lines.ErrNotRead, "", 130},
 		{syscall.SIGINT, 7, lines.ErrGaveUp, "note: the last answered line is 7; lines without an answer were not called\n", 130},
 	} {
-		s, _, errs := ui.Test("")
+		s, _, errs := testStreams("")
 		f := &program{streams: s}
 		err := f.interrupted(&signalError{c.signal}, lines.Counts{Last: c.last}, c.err)
 		if errs.String() != c.want || exitCode(err) != c.code {

@@ -39,22 +39,12 @@ func runCommand(f *program) command {
 			if keep && inLines {
 				return usage("--lines and --keep cannot be combined")
 			}
-			for _, group := range []struct {
-				applies bool
-				to      string
-				flags   []*flag
-			}{
-				{inLines, "run --lines", ofLines},
-				{keep, "run --keep", ofKeep},
-				{keep || inLines, "run --lines and --keep", ofWorkers},
-				{!keep && !inLines, "a single call", ofCall},
-				{!keep, "a single call and --lines", ofResults},
-			} {
-				if name := firstTyped(group.flags); name != "" && !group.applies {
-					return usage("%s applies only to %s", name, group.to)
-				}
-			}
+			err := onlyFor(flagGroup{inLines, "run --lines", ofLines}, flagGroup{keep, "run --keep", ofKeep},
+				flagGroup{keep || inLines, "run --lines and --keep", ofWorkers}, flagGroup{!keep && !inLines, "a single call", ofCall},
+				flagGroup{!keep, "a single call and --lines", ofResults})
 			switch {
+			case err != nil:
+				return err
 			case keep:
 				start.Config = o.cfg
 				if err := f.readKept(words, &start, nil); err != nil {

@@ -11,7 +11,7 @@ func TestBench(t *testing.T) {
 			{Name: "pipelined", Rounds: 10000, Jobs: 64, Min: 0, P50: 21_400, P90: 31_000, P99: 999_400, Max: 1_000_000, PerSecond: 123456.7},
 		},
 	}
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	if err := s.Bench(measured, false); err != nil {
 		t.Fatal(err)
 	}

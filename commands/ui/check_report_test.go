@@ -101,7 +101,7 @@ func TestAnnotate(t *testing.T) {
 	}
 	all := checks()
 	all[0].Stages[2].Findings[1].Message = "100 % of it:\r\na, b\x1b::error::no"
-	s, out, errs := Test("")
+	s, out, errs := testStreams("")
 	inWork(s)
 	onGitHub(s, "/srv/kv")
 	s.Annotate(all)
@@ -130,7 +130,7 @@ func TestAnnotateElsewhere(t *testing.T) {
 		{"/home", "", "x.py", "x.py"},
 		{"", "", "x\n%.py", "x%0A%25.py"},
 	} {
-		s, _, errs := Test("")
+		s, _, errs := testStreams("")
 		if test.cwd != "" {
 			s.Getwd = func() (string, error) { return test.cwd, nil }
 		}
@@ -140,7 +140,7 @@ func TestAnnotateElsewhere(t *testing.T) {
 			t.Errorf("%+v: got %q", test, errs)
 		}
 	}
-	s, _, errs := Test("")
+	s, _, errs := testStreams("")
 	s.LogJSON = true
 	s.Annotate(checks())
 	if errs.Len() > 0 {
@@ -174,13 +174,13 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		all := hostile(text)
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		terminal, errs := &sized{width: 80}, &sized{width: 80}
 		s.Out, s.Err, s.OutTTY, s.ErrTTY = terminal, errs, true, true
 		printChecks(t, s.Checks(true, false), all)
 		harmless(t, "a terminal", terminal.take())
 
-		inCI, log, _ := Test("")
+		inCI, log, _ := testStreams("")
 		printChecks(t, inCI.Checks(true, false), all)
 		for line := range strings.Lines(log.String()) {
 			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "\r") || strings.Contains(line, "##[c]") {

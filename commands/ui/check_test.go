@@ -115,14 +115,14 @@ func TestCheckPlain(t *testing.T) {
 		"",
 	}
 	for i, c := range checks() {
-		s, out, errs := Test("")
+		s, out, errs := testStreams("")
 		inWork(s)
 		printChecks(t, s.Checks(false, false), []CheckResult{c})
 		if want := checkTexts[i] + ends[i]; out.String() != want || errs.Len() > 0 {
 			t.Errorf("got\n%s\nwant\n%s", out, want)
 		}
 	}
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	inWork(s)
 	began := time.Now()
 	s.Now = func() time.Time { return began }
@@ -143,7 +143,7 @@ slow.py       ended early  130   0         0         1m30s
 
 // A terminal gets colour, lines that wrap at words, and no plugin's controls.
 func TestCheckTerminal(t *testing.T) {
-	s, _, _ := Test("")
+	s, _, _ := testStreams("")
 	terminal := &sized{width: 64}
 	s.Out, s.OutTTY, s.outColor = terminal, true, true
 	c := checks()[0]
@@ -188,12 +188,12 @@ func TestCheckVerdict(t *testing.T) {
 		"failed: stop (exit 7), 1 warning, warnings count as failures, in 1ms\n":     {CheckResult{Report: warned, ExitCode: 7}, true},
 		"ended early: a bug of #\\#[x] of two lines (exit 125), 1 warning, in 1ms\n": {CheckResult{Report: warned, ExitCode: 125, Err: &hook.Error{Err: errors.New("a bug of ##[x]\nof two lines")}}, true},
 	} {
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		if err := s.Checks(test.strict, false).End(test.c); err != nil || out.String() != want {
 			t.Errorf("got %q, %v, want %q", out, err, want)
 		}
 	}
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	p := s.Checks(false, false)
 	p.all = []CheckResult{{Report: warned}}
 	if err := p.Finish(); err != nil || out.String() != "\nhint: `pyplug help finding a` explains this finding\n" {
@@ -235,12 +235,12 @@ func TestCheckJSON(t *testing.T) {
 			`"error":{"kind":"canceled","message":"interrupted","sent":false}}`,
 	}
 	for i, c := range checks() {
-		s, out, errs := Test("")
+		s, out, errs := testStreams("")
 		if err := s.CheckJSON(c); err != nil || out.String() != wants[i]+"\n" || errs.Len() > 0 || !json.Valid(out.Bytes()) {
 			t.Errorf("got\n%s\n%v, want\n%s", out, err, wants[i])
 		}
 	}
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	if err := s.CheckJSON(CheckResult{}); err != nil || out.String() != `{"schema":1,"plugin":"","verdict":"ok","exit_code":0,"took_ms":0,"stages":[]}`+"\n" {
 		t.Errorf("got %s, %v for no stages", out, err)
 	}

@@ -29,7 +29,7 @@ func FuzzShown(f *testing.F) {
 	colors := regexp.MustCompile("\x1b\\[[0-9;]+m")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, colored := range []bool{false, true} {
-			s, out, errs := Test("")
+			s, out, errs := testStreams("")
 			s.outColor, s.screen.color, s.Verbose = colored, colored, true
 			err := &hook.Error{Kind: hook.Failed, Hook: text, Plugin: text, Hints: schema.Hints(text), Tried: []string{text}, Err: errors.New(text),
 				At: []hook.Frame{{File: schema.Path(text), Function: text, Text: text, Line: 1}}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}}}

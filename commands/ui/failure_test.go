@@ -132,7 +132,7 @@ func TestFailText(t *testing.T) {
 		t.Skip("the paths are those of other systems")
 	}
 	for name, f := range failures() {
-		s, out, errs := Test("")
+		s, out, errs := testStreams("")
 		inWork(s)
 		s.ErrTTY = true
 		s.Fail(t.Context(), f)
@@ -143,7 +143,7 @@ func TestFailText(t *testing.T) {
 }
 
 func TestFailColor(t *testing.T) {
-	s, _, errs := Test("")
+	s, _, errs := testStreams("")
 	s.screen.color = true
 	s.Fail(t.Context(), Failure{Err: &hook.Error{Kind: hook.Usage, Err: errors.New("x"), Hints: schema.Hints("y")}})
 	s.Warn("w")
@@ -183,7 +183,7 @@ func TestFailJSON(t *testing.T) {
 		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", want \"grpc\"","hint":"a Python plugin serves gRPC; print \"grpc\" as the fifth field","sent":false,"drawing":["1|1|tcp|127.0.0.1:4410|netrpc","                       ^^^^^^"],"plugin":"plugins/resize.py (python 3.12.4, .venv)"}}`,
 	}
 	for name, want := range tests {
-		s, out, errs := Test("")
+		s, out, errs := testStreams("")
 		f := failures()[name]
 		f.JSON = true
 		s.Fail(t.Context(), f)
@@ -207,7 +207,7 @@ func TestFailureOfOutput(t *testing.T) {
 	err := &hook.Error{Kind: hook.Failed, Reason: OutputFailed, Err: errors.New("standard output: no space left")}
 	for _, asJSON := range []bool{false, true} {
 		var out, errs bytes.Buffer
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		s.Out, s.Err = &out, &errs
 		s.Fail(t.Context(), Failure{Err: err, JSON: asJSON})
 		if out.Len() > 0 || errs.String() != "error: standard output: no space left\n" {

@@ -63,7 +63,7 @@ Example:
 			`"kind":"name","choices":["A","B"],"words":["--kind VALUE"]}],"returns":"kv.Out{}","messages":[{"name":"kv.At","fields":[{"name":"n","type":"int32",` +
 			`"required":false,"kind":"name"}]}],"template":{"kind":"A"}}],"example":"pyplug x"}` + "\n"},
 	} {
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		if err := s.Hook(test.hook, "pyplug x", test.json); err != nil || out.String() != test.want {
 			t.Errorf("got\n%s\n%v, want\n%s", out, err, test.want)
 		}

@@ -22,13 +22,13 @@ func TestHooks(t *testing.T) {
 	object := `{"schema":1,"hooks":[{"name":"greet","doc":"Says <hello>\u001b.","params":[{"name":"name","type":"str","required":true,"kind":"ordinary"}],"returns":"str"},` +
 		`{"name":"bare","params":[]},{"name":"a_hook_with_a_name_that_is_longer_than_what_sets_the_column","doc":"Long.","params":[]},{"name":"größe","doc":"Größe.","params":[]}]}` + "\n"
 	for asJSON, want := range map[bool]string{false: text, true: object} {
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		s.OutTTY = true
 		if err := s.Hooks(sch, asJSON); err != nil || out.String() != want {
 			t.Errorf("got\n%s\n%v, want\n%s", out, err, want)
 		}
 	}
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	if err := s.Hooks(schema.Schema{}, true); err != nil || out.String() != `{"schema":1,"hooks":[]}`+"\n" {
 		t.Errorf("got %s, %v for no hooks", out, err)
 	}
@@ -50,7 +50,7 @@ func TestHooksNarrow(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	info := hook.Info{PID: 7, Python: "3.12.4"}
 	for _, err := range []error{
 		s.Healthy("", 1250*time.Microsecond, info, false), s.Healthy("", 1250*time.Microsecond, info, true),
@@ -85,7 +85,7 @@ func TestTemplate(t *testing.T) {
 		{false, true, `{"schema":1,"hook":"KV/Put","template":{"key":"\u009b","n":0}}` + "\n"},
 		{true, true, `{"schema":1,"hook":"KV/Put","template":{"key":"\u009b","n":0}}` + "\n"},
 	} {
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		s.OutTTY = test.terminal
 		if err := s.Template([]byte(text), "KV/Put", test.json); err != nil || out.String() != test.want {
 			t.Errorf("terminal %v, JSON %v: got %q, %v, want %q", test.terminal, test.json, out, err, test.want)
@@ -108,14 +108,14 @@ func TestHealth(t *testing.T) {
 		{"SERVING", away, `unhealthy  SERVING: the base is away\x1b`, `"healthy":false,"status":"SERVING","reason":"the base\nis away\u001b"}`},
 	} {
 		for asJSON, want := range map[bool]string{false: test.line, true: start + test.shape} {
-			s, out, _ := Test("")
+			s, out, _ := testStreams("")
 			s.OutTTY, s.Now = true, clock
 			if err := s.Health(test.status, test.probe, asJSON); err != nil || out.String() != want+"\n" {
 				t.Errorf("%q, %v: got %q, %v, want %q", test.status, test.probe, out, err, want)
 			}
 		}
 	}
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	s.outColor = true
 	s.Out = failing{io.ErrClosedPipe}
 	if err := s.Health("SERVING", nil, false); !IsClosedPipe(err) {

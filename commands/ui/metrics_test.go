@@ -14,7 +14,7 @@ func TestMetrics(t *testing.T) {
 	plugins := backgrounds()
 	plugins[0].Status.Failures = map[hook.Kind]uint64{hook.Failed: 2, hook.Timeout: 1}
 	plugins[0].Status.RestartCauses = map[string]int{"crash": 1}
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	if err := s.Metrics(plugins); err != nil {
 		t.Fatal(err)
 	}

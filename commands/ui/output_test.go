@@ -46,7 +46,7 @@ func TestOutputText(t *testing.T) {
 		" \u00a0::set-env::x":  " \u00a0:\\:set-env::x",
 		"a ##[error]x ##vso[task] ##teamcity[x] # ## ###[x": `a #\#[error]x #\#vso[task] #\#teamcity[x] # ## ##\#[x`,
 	} {
-		s, _, errs := Test("")
+		s, _, errs := testStreams("")
 		o := s.PluginOutput("greeter", false)
 		o.Line("stdout", in, 0)
 		o.Line("stderr", in, 184000)
@@ -58,7 +58,7 @@ func TestOutputText(t *testing.T) {
 }
 
 func TestOutputJSON(t *testing.T) {
-	s, _, errs := Test("")
+	s, _, errs := testStreams("")
 	s.Now, s.LogJSON = clock, true
 	o := s.PluginOutput("greeter", false)
 	o.Line("stdout", "a \"b\" <é>\x1b", 0)
@@ -74,7 +74,7 @@ func TestOutputJSON(t *testing.T) {
 }
 
 func TestOutputQuiet(t *testing.T) {
-	s, _, errs := Test("")
+	s, _, errs := testStreams("")
 	o := s.PluginOutput("x", true)
 	o.Line("stdout", "hello", 0)
 	o.Close()
@@ -88,7 +88,7 @@ func TestOutputQuiet(t *testing.T) {
 func TestOutputNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		s.Err = g
 		o := s.PluginOutput("p", false)
 		line := strings.Repeat("x", 1020)
@@ -124,7 +124,7 @@ func TestOutputNobodyReads(t *testing.T) {
 func TestOutputSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		s.Err = g
 		o := s.PluginOutput("p", false)
 		stop := make(chan struct{})
@@ -163,7 +163,7 @@ func (c *closedPipe) Write([]byte) (int, error) {
 }
 
 func TestOutputReaderGone(t *testing.T) {
-	s, _, _ := Test("")
+	s, _, _ := testStreams("")
 	c := &closedPipe{}
 	s.Err = c
 	o := s.PluginOutput("p", false)
@@ -178,7 +178,7 @@ func TestOutputReaderGone(t *testing.T) {
 }
 
 func TestOutputConcurrent(t *testing.T) {
-	s, _, errs := Test("")
+	s, _, errs := testStreams("")
 	o := s.PluginOutput("p", false)
 	var wg sync.WaitGroup
 	for n := range 4 {

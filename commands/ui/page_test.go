@@ -70,7 +70,7 @@ func TestNarrow(t *testing.T) {
 	h := schema.Hook{Name: "paint", Params: []schema.Param{
 		{Name: "colour", Type: "Literal['first', 'second', 'third', 'fourth']", Required: true, Kind: schema.Ordinary, Choices: choices},
 	}}
-	s, _, _ := Test("")
+	s, _, _ := testStreams("")
 	terminal := &sized{width: 40}
 	s.Out, s.Err, s.OutTTY, s.ErrTTY = terminal, terminal, true, true
 	if err := s.Hook(h, "pyplug run x.py paint first", false); err != nil {

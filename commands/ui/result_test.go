@@ -36,7 +36,7 @@ func TestResult(t *testing.T) {
 	for _, test := range tests {
 		r := hook.Result{Item: hook.Item{Value: json.RawMessage(test.value), Binary: test.binary}, Streamed: test.streamed, Took: 1250 * time.Microsecond}
 		for f, want := range []string{test.plain, test.raw, test.envelope} {
-			s, out, _ := Test("")
+			s, out, _ := testStreams("")
 			err := s.Result(Format(f), "greet", r, hook.Info{PID: 42}, 3)
 			if err != nil || out.String() != want {
 				t.Errorf("%s, format %d: got %q, %v, want %q", test.name, f, out, err, want)
@@ -49,7 +49,7 @@ func TestResult(t *testing.T) {
 }
 
 func TestResultOnTerminal(t *testing.T) {
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	s.OutTTY = true
 	value := json.RawMessage("\"a\u007fb\u0080c\u009fd\u00a0é\xff😀\"")
 	want := `"a\u007fb\u0080c\u009fd` + "\u00a0é" + `\ufffd😀"`
@@ -67,7 +67,7 @@ func TestResultOnTerminal(t *testing.T) {
 func TestItem(t *testing.T) {
 	for f, want := range []string{"\"a\"\n{\"b\":1}\nnull\n", "a\n{\"b\":1}\n",
 		`{"schema":1,"hook":"h","item":"a"}` + "\n" + `{"schema":1,"hook":"h","item":{"b":1}}` + "\n" + `{"schema":1,"hook":"h","item":null}` + "\n"} {
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		for _, item := range []string{`"a"`, "{\"b\":1}", "null"} {
 			if err := s.Item(Format(f), "h", hook.Item{Value: json.RawMessage(item)}); err != nil {
 				t.Fatal(err)
@@ -95,7 +95,7 @@ func TestSole(t *testing.T) {
 		{`"AP8="`, "value;base64", "\x00\xff"},
 	} {
 		item := hook.Item{Value: json.RawMessage(test.value), Sole: test.sole}
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		s.OutTTY = true
 		errs := []error{
 			s.Result(Raw, "h", hook.Result{Item: item}, hook.Info{}, 0), s.Item(Raw, "h", item),
@@ -106,7 +106,7 @@ func TestSole(t *testing.T) {
 			t.Errorf("%.20s, %s: got %.60q, %v, want %.60q", test.value, test.sole, out, err, want)
 		}
 	}
-	s, _, _ := Test("")
+	s, _, _ := testStreams("")
 	s.Out = failing{syscall.EPIPE}
 	if err := s.Item(Raw, "h", hook.Item{Value: json.RawMessage(`{"text":"x"}`), Sole: "text"}); !IsClosedPipe(err) {
 		t.Errorf("got %v for a reader that has gone", err)
@@ -118,7 +118,7 @@ type failing struct{ err error }
 func (w failing) Write([]byte) (int, error) { return 0, w.err }
 
 func TestResultErrors(t *testing.T) {
-	s, _, _ := Test("")
+	s, _, _ := testStreams("")
 	value := json.RawMessage(`"` + strings.Repeat("x", 100<<10) + `"`)
 	for _, cause := range []error{syscall.ENOSPC, syscall.EPIPE, io.ErrClosedPipe} {
 		s.Out = failing{fmt.Errorf("write: %w", cause)}
@@ -147,7 +147,7 @@ func (c *counting) Write(b []byte) (int, error) {
 func TestLargeResultIsNotCopied(t *testing.T) {
 	value := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
 	for _, f := range []Format{Plain, Envelope} {
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		c := &counting{}
 		s.Out = c
 		if err := s.Result(f, "h", hook.Result{Item: hook.Item{Value: value}}, hook.Info{}, 0); err != nil {
@@ -172,7 +172,7 @@ func slicesShare(wrote [][]byte, value []byte) bool {
 func TestLinesOut(t *testing.T) {
 	line := "{\"id\":1,\"result\":\"\u009b2J\x7f\"}\n"
 	for terminal, want := range map[bool]string{false: line, true: `{"id":1,"result":"\u009b2J\u007f"}` + "\n"} {
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		s.OutTTY = terminal
 		if n, err := s.Lines(false).Write([]byte(line)); n != len(line) || err != nil || out.String() != want {
 			t.Errorf("%d, %v: got %q, want %q", n, err, out, want)
@@ -190,7 +190,7 @@ func FuzzRaw(f *testing.F) {
 			return // a result is JSON on one line
 		}
 		value := compact.String()
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		if err := s.Result(Raw, "h", hook.Result{Item: hook.Item{Value: json.RawMessage(value)}}, hook.Info{}, 0); err != nil {
 			t.Fatal(err)
 		}

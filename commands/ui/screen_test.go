@@ -24,7 +24,7 @@ func took(f func()) time.Duration {
 func TestFailNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		s.Err = g
 		o := s.PluginOutput("p", false)
 		for range roomSize/1000 + 100 {
@@ -48,7 +48,7 @@ func TestFailNobodyReads(t *testing.T) {
 func TestWarnUnderFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		s.Err = g
 		o := s.PluginOutput("p", false)
 		stop, ended, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -89,7 +89,7 @@ func TestWarnUnderFlood(t *testing.T) {
 func TestLogSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		s.Err, s.Verbose = g, true
 		text := strings.Repeat("x", 1020)
 		if d := took(func() {

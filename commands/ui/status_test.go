@@ -34,7 +34,7 @@ greeter  ready    4711  3m20s   1200   3       1         12 MB   /srv/plugins/gr
 resize   backoff  -     -       0      0       7         -       /srv/plugins/resize      restarting in 4s; exited: exit code 3
 stuck    unknown  -     -       -      -       -         -       /srv/plugins/stuck.py    did not respond within 2s
 `
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	if err := s.Statuses(backgrounds(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ stuck    unknown  -     -       -      -       -         -       /srv/plugins/st
 // lines. Name and state always stand there, and no note is cut.
 func TestStatusesNarrow(t *testing.T) {
 	for _, width := range []int{20, 60, 80, 100, 140} {
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		out := &sized{width: width}
 		s.Out, s.OutTTY = out, true
 		if err := s.Statuses(backgrounds(), false); err != nil {
@@ -97,7 +97,7 @@ func TestStatusesNarrow(t *testing.T) {
 }
 
 func TestStatusesJSON(t *testing.T) {
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	if err := s.Statuses(backgrounds(), true); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestStatusesJSON(t *testing.T) {
 
 // Without a terminal a watch prints what changed, and nothing twice.
 func TestStatusWatch(t *testing.T) {
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	s.Now = clock
 	w := s.WatchStatuses("", false)
 	show := func(plugins []Background, want string) {
@@ -147,7 +147,7 @@ func TestStatusWatch(t *testing.T) {
 
 // On a terminal it draws over the lines that it drew before, however many.
 func TestStatusWatchDraws(t *testing.T) {
-	s, _, _ := Test("")
+	s, _, _ := testStreams("")
 	out := &sized{width: 100}
 	s.Out, s.OutTTY = out, true
 	w := s.WatchStatuses("", false)
@@ -164,7 +164,7 @@ func TestStatusWatchDraws(t *testing.T) {
 
 // A named plugin that does not run is named.
 func TestStatusWatchNamed(t *testing.T) {
-	s, _, _ := Test("")
+	s, _, _ := testStreams("")
 	out := &sized{width: 40}
 	s.Out, s.OutTTY = out, true
 	for name, want := range map[string]string{
@@ -182,7 +182,7 @@ func TestStatusWatchNamed(t *testing.T) {
 
 // What a plugin has to say of itself is shown beside it, and is news.
 func TestStatusNote(t *testing.T) {
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	s.Now = clock
 	noted := backgrounds()[:1]
 	noted[0].Status.Note = "greeter.py does not start"
@@ -237,7 +237,7 @@ func TestStatusReason(t *testing.T) {
 	if got := b.note(); got != "no database" {
 		t.Errorf("the note is %q", got)
 	}
-	s, out, _ := Test("")
+	s, out, _ := testStreams("")
 	if err := s.Statuses([]Background{b}, true); err != nil || !strings.Contains(out.String(), `"state":"degraded","reason":"no database"`) {
 		t.Errorf("got %s, %v", out, err)
 	}

@@ -2,13 +2,11 @@ package ui
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Streams are the standard streams of one run. Make one with [System] or [Test]. Its
+// Streams are the standard streams of one run. Make one with [System]. Its
 // fields are set before the first use and not changed after it. Its methods are safe
 // for concurrent use. It must not be copied.
 type Streams struct {
@@ -54,19 +52,6 @@ func System() *Streams {
 	}
 	s.SetColor("auto")
 	return s
-}
-
-// Test returns streams over memory: no terminals, no colour, no environment. Err is
-// complete once the method that wrote to it, or [Output.Close], has returned.
-func Test(in string) (s *Streams, out, err *bytes.Buffer) {
-	out, err = new(bytes.Buffer), new(bytes.Buffer)
-	s = &Streams{
-		In: strings.NewReader(in), Out: out, Err: err,
-		Getenv: func(string) string { return "" },
-		Getwd:  func() (string, error) { return "", errors.New("no directory") },
-		Now:    time.Now,
-	}
-	return s, out, err
 }
 
 func isTerminal(f *os.File) bool {

@@ -25,7 +25,7 @@ func TestSetColor(t *testing.T) {
 		{"auto", "TERM=xterm", false, true},
 	}
 	for _, test := range tests {
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		s.ErrTTY = true
 		s.Getenv = func(name string) string {
 			for pair := range strings.FieldsSeq(test.env) {
@@ -74,14 +74,14 @@ func TestLog(t *testing.T) {
 `},
 	}
 	for _, test := range tests {
-		s, out, errs := Test("")
+		s, out, errs := testStreams("")
 		test.set(s)
 		log(s)
 		if got := errs.String(); got != test.want || out.Len() > 0 {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
-	s, _, errs := Test("")
+	s, _, errs := testStreams("")
 	s.LogJSON, s.Now = true, clock
 	s.Fail(t.Context(), failures()["exit"])
 	want := `{"time":"2024-01-02T03:04:05.067Z","level":"error","message":"start: the plugin ended before it was ready","error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212}}}` + "\n"
@@ -105,7 +105,7 @@ func TestLogLine(t *testing.T) {
 		{at, "stdout", "hello \"x\"", true, `{"schema":1,"time":"` + at.Local().Format(wire.Time) + `","plugin":"greeter","generation":2,"stream":"stdout","line":"hello \"x\""}` + "\n"},
 		{time.Time{}, "", "panic: no", true, `{"schema":1,"plugin":"greeter","generation":2,"line":"panic: no"}` + "\n"},
 	} {
-		s, out, _ := Test("")
+		s, out, _ := testStreams("")
 		if err := s.LogLine("greeter", false, c.at, 2, c.stream, c.text, c.json); err != nil || out.String() != c.want {
 			t.Errorf("%q: got\n%s\n%v, want\n%s", c.text, out, err, c.want)
 		}

@@ -55,7 +55,7 @@ func (w *sized) take() string {
 // comes back below it.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, _, _ := Test("")
+		s, _, _ := testStreams("")
 		both := &sized{width: 80}
 		s.Out, s.Err, s.ErrTTY, s.OutTTY = both, both, true, true
 		s.Waiting("what is quick")()
@@ -84,7 +84,7 @@ func TestWaiting(t *testing.T) {
 func TestWaitingOverlap(t *testing.T) {
 	for _, innerFirst := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			s, _, _ := Test("")
+			s, _, _ := testStreams("")
 			errs := &sized{width: 80}
 			s.Err, s.ErrTTY = errs, true
 			outer := s.Progress(func() string { return "outer" })
@@ -127,7 +127,7 @@ func TestWaitingElsewhere(t *testing.T) {
 			"JSON":        func(s *Streams) { s.LogJSON = true },
 			"dumb":        func(s *Streams) { s.Getenv = func(string) string { return "dumb" } },
 		} {
-			s, _, errs := Test("")
+			s, _, errs := testStreams("")
 			s.ErrTTY = true
 			set(s)
 			stop := s.Progress(func() string { t.Errorf("%s: asked", where); return "" })
@@ -144,7 +144,7 @@ func TestWaitingElsewhere(t *testing.T) {
 func TestWaitingWidth(t *testing.T) {
 	for _, what := range []string{"starting " + strings.Repeat("plugins/greeter/", 10), strings.Repeat("日本語", 40), "a\tb" + strings.Repeat("👩\u200d💻❤\ufe0f", 60)} {
 		synctest.Test(t, func(t *testing.T) {
-			s, _, _ := Test("")
+			s, _, _ := testStreams("")
 			terminal := &sized{width: 40}
 			s.Err, s.ErrTTY = terminal, true
 			stop := s.Waiting(what)
@@ -197,7 +197,7 @@ func TestLinesProgressLog(t *testing.T) {
 	}
 	for _, json := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			s, _, errs := Test("")
+			s, _, errs := testStreams("")
 			stop := s.LinesProgress(func() LinesCounts { return LinesCounts{} })
 			time.Sleep(time.Minute)
 			stop()
