@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
@@ -185,18 +184,18 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 			}()
 		}
 	}()
-	stop := f.streams.Progress(func() string { return checkProgress(checks) })
-	defer stop()
 	printer := f.streams.Checks(o.strict, o.junit == "-")
 	var all []ui.CheckResult
 	var failed error
 	for _, c := range checks {
+		stop := f.streams.Waiting("checking " + c.p.path)
 		if failed == nil {
 			if failed = c.print(printer); failed != nil && !errors.Is(failed, errQuiet) {
 				cancel(failed)
 			}
 		}
 		<-c.done
+		stop()
 		all = append(all, c.result)
 	}
 	if failed == nil && !f.opts.json {
@@ -229,9 +228,6 @@ type pluginCheck struct {
 	stages chan hook.Stage // each once it has ended
 	done   chan struct{}   // closed when result is set
 	result ui.CheckResult
-
-	mu    sync.Mutex // protects the field below
-	stage string     // in progress; empty: none
 }
 
 func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
@@ -240,7 +236,7 @@ func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
 	c.o.Config.Plugin = path
 	c.p.follow(&c.o.Config)
 	c.o.Hints = func(err error) []schema.Hint { return c.p.withHints(err).Hints }
-	c.o.Prepared, c.o.Began = c.prepared, c.begin
+	c.o.Prepared = c.prepared
 	// There is room for all stages, so that the check never waits for print.
 	c.stages = make(chan hook.Stage, len(check.Stages()))
 	c.o.Ended = func(st hook.Stage) { c.stages <- st }
@@ -255,7 +251,6 @@ func (c *pluginCheck) run(ctx context.Context) {
 		if p := recover(); p != nil {
 			err = hook.NewError(hook.Internal, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
-		c.begin("")
 		c.p.output.Close()
 		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, c.o.strict)}
 		if err != nil {
@@ -275,12 +270,6 @@ func (c *pluginCheck) prepared(opened *runner.Opened) error {
 		return nil
 	}
 	return c.p.fits(opened)
-}
-
-func (c *pluginCheck) begin(stage string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stage = stage
 }
 
 // print prints the stages as they end, and the result, even if the check ended early. The
@@ -303,28 +292,6 @@ func (c *pluginCheck) print(printer *ui.CheckPrinter) error {
 	}
 	<-c.done
 	return f.write(ctx, func() error { return printer.End(c.result) })
-}
-
-// checkProgress returns the line that shows the progress.
-func checkProgress(checks []*pluginCheck) string {
-	text, ended := "", 0
-	for _, c := range checks {
-		select {
-		case <-c.done:
-			ended++
-			continue
-		default:
-		}
-		c.mu.Lock()
-		if text == "" && c.stage != "" {
-			text = c.p.path + ": " + c.stage
-		}
-		c.mu.Unlock()
-	}
-	if len(checks) > 1 {
-		text = fmt.Sprintf("%d of %d; %s", ended, len(checks), text)
-	}
-	return text
 }
 
 // reports writes the annotations of GitHub and the JUnit file, if there is one.

@@ -72,30 +72,3 @@ func TestVerdictCode(t *testing.T) {
 		}
 	}
 }
-
-// What goes on is told of the first that does, and of several how many are over.
-func TestCheckProgress(t *testing.T) {
-	doing := func(path, stage string, over bool) *pluginCheck {
-		c := &pluginCheck{p: &plugin{path: path}, done: make(chan struct{})}
-		c.begin(stage)
-		if over {
-			close(c.done)
-		}
-		return c
-	}
-	for _, c := range []struct {
-		checks []*pluginCheck
-		want   string
-	}{
-		{nil, ""},
-		{[]*pluginCheck{doing("a.py", "", false)}, ""},
-		{[]*pluginCheck{doing("a.py", "launch", false)}, "a.py: launch"},
-		{[]*pluginCheck{doing("a.py", "stop", true)}, ""},
-		{[]*pluginCheck{doing("a.py", "", true), doing("b.py", "host", false), doing("c.py", "stop", false)}, "1 of 3; b.py: host"},
-		{[]*pluginCheck{doing("a.py", "", true), doing("b.py", "", false), doing("c.py", "stop", false)}, "1 of 3; c.py: stop"},
-	} {
-		if got := checkProgress(c.checks); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-	}
-}

@@ -35,10 +35,8 @@ type Options struct {
 	// Prepared is called with the plugin before anything is started, and may reject
 	// it; nil accepts any.
 	Prepared func(*runner.Opened) error
-	// Began is called with the name of each stage when it begins, Ended with the stage
-	// when it is over or was skipped. Both are called from the goroutine of Run, and
-	// may be nil.
-	Began func(stage string)
+	// Ended is called with each stage when it is over or was skipped, from the goroutine of
+	// Run. It may be nil.
 	Ended func(hook.Stage)
 }
 
@@ -165,9 +163,6 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if why, lacking := c.skipped(st); why != "" {
 		c.lacking[st.name] = lacking
 		return hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: why}
-	}
-	if c.o.Began != nil {
-		c.o.Began(st.name)
 	}
 	began := time.Now()
 	done := st.do(c, ctx)
