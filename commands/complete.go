@@ -56,11 +56,11 @@ func complete(commands []command, words []string) []string {
 func commandLines(commands []command, prefix string) []string {
 	var lines []string
 	for _, cmd := range commands {
-		if !cmd.Hidden && strings.HasPrefix(cmd.Name, prefix) {
+		if !cmd.Hidden {
 			lines = append(lines, cmd.Name+"\t"+cmd.Usage)
 		}
 	}
-	return lines
+	return prefixed(lines, prefix, "")
 }
 
 // completeIn completes last behind a command and the words before it.
@@ -90,28 +90,25 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	return completeWord(commands, cmd, given, last)
 }
 
-// values completes the value of a flag, after a prefix.
-func (f *flag) values(prefix, typed string) (lines []string) {
+// values completes the value of a flag, after a head.
+func (f *flag) values(head, typed string) []string {
 	if f.files != "" {
 		return []string{f.files}
 	}
-	for _, value := range prefixed(f.candidates, typed) {
-		lines = append(lines, prefix+value)
-	}
-	return lines
+	return prefixed(f.candidates, typed, head)
 }
 
 // completeWord completes a word that is no flag, behind those given.
 func completeWord(commands []command, cmd command, given []string, last string) []string {
 	switch {
 	case cmd.Name == "help" && len(given) == 0:
-		return append(commandLines(commands, last), prefixed(topicNames(), last)...)
+		return append(commandLines(commands, last), prefixed(topicNames(), last, "")...)
 	case cmd.Name == "help" && given[0] == "finding":
-		return prefixed(docs.Findings.Names(), last)
+		return prefixed(docs.Findings.Names(), last, "")
 	case cmd.Name == "completion":
-		return prefixed(completions.Shells(), last)
+		return prefixed(completions.Shells(), last, "")
 	case cmd.Name == "python" && len(given) == 0:
-		return prefixed(pythonVerbs, last)
+		return prefixed(pythonVerbs, last, "")
 	case cmd.Name == "python" && given[0] == "list":
 		return nil
 	case cmd.Name == "python":
@@ -119,7 +116,7 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 	case isTyped(cmd, "address"):
 		return nil
 	case cmd.config != nil && len(given) == 1:
-		return prefixed(hookNames(cmd, given[0]), last)
+		return prefixed(hookNames(cmd, given[0]), last, "")
 	}
 	if len(given) > 0 && strings.HasSuffix(cmd.ArgsUsage, "FILE...") {
 		return []string{anyFile}
@@ -130,7 +127,7 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 	var lines []string
 	if strings.Contains(cmd.ArgsUsage, "NAME") {
 		others := slices.DeleteFunc(runningNames(), func(name string) bool { return slices.Contains(given, name) })
-		lines = prefixed(others, last)
+		lines = prefixed(others, last, "")
 	}
 	if strings.Contains(cmd.ArgsUsage, "PLUGIN") {
 		lines = append(lines, pythonFiles)
@@ -156,18 +153,16 @@ func runningNames() []string {
 func flagNames(flags []*flag, prefix string) []string {
 	var lines []string
 	for _, f := range flags {
-		if name := "--" + f.Name; strings.HasPrefix(name, prefix) {
-			lines = append(lines, name+"\t"+strings.ReplaceAll(f.Usage, "`", ""))
-		}
+		lines = append(lines, "--"+f.Name+"\t"+strings.ReplaceAll(f.Usage, "`", ""))
 	}
-	return lines
+	return prefixed(lines, prefix, "")
 }
 
-func prefixed(values []string, prefix string) []string {
-	var lines []string
+// prefixed returns the values that begin with what is typed, each behind a head.
+func prefixed(values []string, typed, head string) (lines []string) {
 	for _, v := range values {
-		if strings.HasPrefix(v, prefix) {
-			lines = append(lines, v)
+		if strings.HasPrefix(v, typed) {
+			lines = append(lines, head+v)
 		}
 	}
 	return lines

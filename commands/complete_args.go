@@ -108,11 +108,11 @@ func options(params []schema.Param, typed string) (lines []string) {
 		if p.IsFlag() && strings.HasPrefix(typed, "--n") {
 			names = append(names, "--no-"+names[0][len("--"):])
 		}
-		for _, name := range prefixed(names, typed) {
+		for _, name := range names {
 			lines = append(lines, described(name, p.Type))
 		}
 	}
-	return lines
+	return prefixed(lines, typed, "")
 }
 
 // choicesOrFiles lists the choices of a parameter; files if it has none.
@@ -123,16 +123,17 @@ func choicesOrFiles(p schema.Param, prefix, typed string) []string {
 	return choices(p, prefix, typed)
 }
 
-// choices lists the values of a parameter that begin with what is typed, after a prefix.
-func choices(p schema.Param, prefix, typed string) (lines []string) {
+// choices lists the values of a parameter that begin with what is typed, after a head.
+func choices(p schema.Param, head, typed string) []string {
+	var texts []string
 	for _, value := range p.Choices {
 		text := string(value)
 		if value[0] == '"' {
 			text = string(schema.Unquote(value))
 		}
-		if strings.HasPrefix(text, typed) && !strings.ContainsAny(text, "\t\r\n") {
-			lines = append(lines, prefix+text)
+		if !strings.ContainsAny(text, "\t\r\n") {
+			texts = append(texts, text)
 		}
 	}
-	return lines
+	return prefixed(texts, typed, head)
 }
