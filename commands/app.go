@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,14 +48,8 @@ func commandList(f *program) []command {
 	return list
 }
 
-// earlyFlags are the flags before a command. Each runs the command with its name.
-func earlyFlags() []*flag {
-	var ignored bool
-	return []*flag{
-		alias(switchFlag(&ignored, "help", "show this help"), "h"),
-		switchFlag(&ignored, "version", "print the version"),
-	}
-}
+// earlyFlags are the flags before a command, with the command that each runs.
+var earlyFlags = map[string]string{"help": "help", "h": "help", "version": "version"}
 
 // readArgs finds the command in args, reads its line and sets up its output. It returns
 // the command to run, and its words.
@@ -65,11 +60,11 @@ func (f *program) readArgs(args []string) (cmd command, words []string, err erro
 	name, args := args[1], args[2:]
 	if strings.HasPrefix(name, "-") && len(name) > 1 {
 		typed, _, _ := cutFlag(name)
-		early := flagsOf(earlyFlags())[typed]
-		if early == nil {
+		early := earlyFlags[typed]
+		if early == "" {
 			return cmd, nil, f.earlyFlag(name, args)
 		}
-		name = early.Name
+		name = early
 	}
 	cmd, ok := f.commandNamed(name)
 	switch {
@@ -136,7 +131,7 @@ func (f *program) earlyFlag(word string, args []string) error {
 		return hinted(usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
 	}
 	typed, _, _ := strings.Cut(word, "=")
-	return unknownFlag(typed, flagsOf(earlyFlags()))
+	return unknownFlag(typed, maps.Keys(earlyFlags))
 }
 
 func (f *program) commandNames() (names []string) {

@@ -3,6 +3,8 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -97,7 +99,7 @@ func (r *lineReader) flag(args []string) []string {
 			return slices.Concat(letters, args[1:])
 		}
 		typed, _, _ := strings.Cut(word, "=")
-		r.reject(unknownFlag(typed, r.known))
+		r.reject(unknownFlag(typed, maps.Keys(r.known)))
 		return args[1:]
 	}
 	used := 1
@@ -223,7 +225,7 @@ func flagsOf(flags []*flag) map[string]*flag {
 }
 
 // unknownFlag returns the error for an unknown flag.
-func unknownFlag(typed string, known map[string]*flag) error {
+func unknownFlag(typed string, known iter.Seq[string]) error {
 	var names []string
 	for n := range known {
 		if len(n) > 1 {

@@ -11,10 +11,8 @@ import (
 // The file of --events is appended to. It must not be a directory.
 func TestOpenEvents(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events")
-	s, _, _ := testStreams("")
-	f := &program{streams: s}
 	for range 2 {
-		to, err := f.openEvents(t.Context(), file)
+		to, err := openOutput(t.Context(), "--events", file, os.O_APPEND, 0o600)
 		if err == nil {
 			_, err = to.Write([]byte("{}\n"))
 		}
@@ -25,7 +23,7 @@ func TestOpenEvents(t *testing.T) {
 	if text, err := os.ReadFile(file); string(text) != "{}\n{}\n" {
 		t.Errorf("got %s, %v", text, err)
 	}
-	if _, err := f.openEvents(t.Context(), t.TempDir()); err == nil || asError(err).Kind != hook.Usage {
+	if _, err := openOutput(t.Context(), "--events", t.TempDir(), os.O_APPEND, 0o600); err == nil || asError(err).Kind != hook.Usage {
 		t.Errorf("a directory: %v", err)
 	}
 }

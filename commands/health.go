@@ -147,7 +147,8 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 		case <-ctx.Done():
 			return hook.NewError(hook.Canceled, context.Cause(ctx))
 		case <-exited:
-			return &hook.Error{Kind: hook.Crash, Exit: poolStatus(p.pool).LastExit, Err: errors.New("the plugin exited")}
+			status, _ := p.pool.Status(context.Background())
+			return &hook.Error{Kind: hook.Crash, Exit: status.LastExit, Err: errors.New("the plugin exited")}
 		default:
 		}
 		if daemon.Is(found, daemon.Lost) || isNotRunning(found) {
@@ -170,10 +171,4 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 // printHealth prints a status as a server names it, or the result of a probe.
 func (f *program) printHealth(ctx context.Context, status string, found error) error {
 	return f.write(ctx, func() error { return f.streams.Health(status, hook.AsError(found), f.opts.json) })
-}
-
-// poolStatus returns the status of a plugin that runs in this process.
-func poolStatus(p *runner.Pool) hook.Status {
-	st, _ := p.Status(context.Background())
-	return st
 }

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"syscall"
 
@@ -72,20 +71,15 @@ func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Start
 	if o.events == "" {
 		return h, nil
 	}
-	to, err := f.openEvents(ctx, o.events)
+	to, err := f.streams.Out, error(nil)
+	if o.events != "-" {
+		to, err = openOutput(ctx, "--events", o.events, os.O_APPEND, 0o600) // until the process ends
+	}
 	h.Event = func(name string, e hook.Event) error {
 		_, err := to.Write(ui.EventJSON(name, e))
 		return err
 	}
 	return h, err
-}
-
-// openEvents opens the file of --events. It is closed with the process.
-func (f *program) openEvents(ctx context.Context, name string) (io.Writer, error) {
-	if name == "-" {
-		return f.streams.Out, nil
-	}
-	return openOutput(ctx, "--events", name, os.O_APPEND, 0o600)
 }
 
 // terminated reports whether SIGTERM, or the end of its terminal, ended ctx.
