@@ -208,7 +208,8 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, o callOptions)
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	if o.stream != nil {
-		o.call.Input = hook.Messages(callCtx, o.stream, inputName(o.input), o.maxMessage)
+		most, tooLong := hook.MessageLimit(o.maxMessage)
+		o.call.Input = hook.Messages(callCtx, o.stream, inputName(o.input), most, tooLong)
 	}
 	f := p.f
 	stop := f.streams.Waiting("waiting for " + o.call.Hook)

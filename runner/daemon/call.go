@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"mime"
 	"net/http"
 	"strconv"
@@ -46,7 +44,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Connection", "close")
 		_ = out.control.EnableFullDuplex()
 		endReads(ctx, w)
-		call.Input = input(r.Body, cancel)
+		call.Input = hook.Messages(ctx, clientBody{r.Body, cancel}, "the input", maxBody, errTooLarge)
 	} else if call.Args, err = readArgs(ctx, w, r, mediaType); err != nil {
 		return err
 	}
@@ -113,33 +111,18 @@ func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
 }
 
-// input yields the values of a client stream. If the client is gone, it cancels the
-// call.
-func input(body io.Reader, cancel context.CancelFunc) iter.Seq2[json.RawMessage, error] {
-	return func(yield func(json.RawMessage, error) bool) {
-		limited := &io.LimitedReader{R: body}
-		for values := json.NewDecoder(limited); ; {
-			limited.N = maxBody
-			var value json.RawMessage
-			err := values.Decode(&value)
-			if limited.N == 0 {
-				err = errTooLarge
-			}
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil {
-				if syntax := (*json.SyntaxError)(nil); !errors.As(err, &syntax) && limited.N > 0 {
-					cancel()
-				}
-				yield(nil, fmt.Errorf("the input: %w", err))
-				return
-			}
-			if !yield(value, nil) {
-				return
-			}
-		}
+// clientBody is the body of a client stream. If the client is gone, it cancels the call.
+type clientBody struct {
+	io.Reader
+	cancel context.CancelFunc
+}
+
+func (c clientBody) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.cancel()
 	}
+	return n, err
 }
 
 // writeResult answers with a value.

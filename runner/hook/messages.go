@@ -13,23 +13,14 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const (
-	// jsonFactor is how many bytes of JSON a byte of a message takes at most: a text
-	// may consist of escapes such as \u0001.
-	jsonFactor = 6
-	// jsonSlack is allowed beyond that, for names and white space.
-	jsonSlack = 64 << 10
-
-	// ByteOrderMark may be at the beginning of a file.
-	ByteOrderMark = "\ufeff"
-)
+// ByteOrderMark may be at the beginning of a file.
+const ByteOrderMark = "\ufeff"
 
 // Messages reads the [Call.Input] of a call: JSON values one after the other, on one line
 // each or not. name is the file that its errors name. If ctx ends, it abandons a read that
-// blocks. It rejects JSON that is too long for a message of at most limit bytes.
-func Messages(ctx context.Context, from io.Reader, name string, limit int) iter.Seq2[json.RawMessage, error] {
+// blocks. JSON of more than most bytes is rejected with tooLong.
+func Messages(ctx context.Context, from io.Reader, name string, most int, tooLong error) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		most := int64(jsonFactor*limit + jsonSlack)
 		text := bufio.NewReader(from)
 		lines := &lineCounter{from: io.LimitedReader{R: text}}
 		decoder := json.NewDecoder(lines)
@@ -38,7 +29,7 @@ func Messages(ctx context.Context, from io.Reader, name string, limit int) iter.
 				if mark, _ := text.Peek(1); first && string(mark) == ByteOrderMark[:1] {
 					_, _ = text.Discard(len(ByteOrderMark)) // else it is not JSON
 				}
-				lines.from.N = most
+				lines.from.N = int64(most)
 				err = decoder.Decode(&message)
 				lines.forget(decoder.InputOffset())
 				return message, err
@@ -49,7 +40,7 @@ func Messages(ctx context.Context, from io.Reader, name string, limit int) iter.
 			case errors.As(err, &ended) && ended.Kind == Canceled:
 				err = Ended(ctx, "", "no end of "+name, false)
 			case lines.from.N == 0:
-				err = fmt.Errorf("%s: line %d: %w", name, lines.line(lines.read), &longInputError{most, limit})
+				err = fmt.Errorf("%s: line %d: %w", name, lines.line(lines.read), tooLong)
 			case errors.Is(err, io.EOF):
 				return
 			case errors.As(err, &syntax):
@@ -100,15 +91,10 @@ func (l *lineCounter) line(offset int64) int {
 // MessageHints are for a message that is too large.
 var MessageHints = schema.Hints("raise %s to allow larger messages", schema.Setting("max-message"))
 
-// longInputError says that a message takes so much JSON that it cannot be sent.
-type longInputError struct {
-	most  int64
-	limit int
+// MessageLimit returns how many bytes of JSON a message of at most limit bytes may take, and the
+// error of one that takes more, so that it cannot be sent.
+func MessageLimit(limit int) (most int, tooLong error) {
+	const escape = len(`\u0001`) // of each byte of a text
+	most = escape*limit + 64<<10 // for names and white space
+	return most, &Error{Kind: Request, Hints: MessageHints, Err: fmt.Errorf("it has more than %d bytes; --max-message is %d", most, limit)}
 }
-
-func (e *longInputError) Error() string {
-	return fmt.Sprintf("it has more than %d bytes; --max-message is %d", e.most, e.limit)
-}
-
-// Hints names the setting.
-func (e *longInputError) Hints() []schema.Hint { return MessageHints }

@@ -38,7 +38,7 @@ func TestMessages(t *testing.T) {
 		} {
 			var got []string
 			told := ""
-			for m, err := range Messages(t.Context(), from, "file", 1<<20) {
+			for m, err := range Messages(t.Context(), from, "file", 1<<20, errors.New("too long")) {
 				if err != nil {
 					told = err.Error()
 					break
@@ -55,7 +55,7 @@ func TestMessages(t *testing.T) {
 func TestMessagesReadError(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	var got []error
-	for _, err := range Messages(t.Context(), io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(broken)), "file", 1<<20) {
+	for _, err := range Messages(t.Context(), io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(broken)), "file", 1<<20, nil) {
 		got = append(got, err)
 	}
 	if len(got) != 2 || got[0] != nil || !errors.Is(got[1], broken) {
@@ -80,7 +80,8 @@ func TestMessagesTooLong(t *testing.T) {
 		var got []string
 		var last error
 		from := io.MultiReader(strings.NewReader(escapes+"\n\n {}\n"+begin), on)
-		for m, err := range Messages(t.Context(), from, "file", limit) {
+		most, tooLong := MessageLimit(limit)
+		for m, err := range Messages(t.Context(), from, "file", most, tooLong) {
 			got, last = append(got, string(m)), err
 		}
 		const want = ": it has more than 71536 bytes; --max-message is 1000"
@@ -102,7 +103,7 @@ func TestMessagesAtOnce(t *testing.T) {
 		in.Close()
 	}()
 	n := 0
-	for _, err := range Messages(t.Context(), out, "file", 1000) {
+	for _, err := range Messages(t.Context(), out, "file", 1000, nil) {
 		if n++; err != nil {
 			t.Error(err)
 		}
@@ -122,7 +123,7 @@ func TestMessagesLeft(t *testing.T) {
 	late, cancelLate := WithLimit(t.Context(), 20*time.Millisecond)
 	defer cancelLate()
 	for want, ctx := range map[string]context.Context{"canceled: stop": canceled, "timeout: no end of file within ": late} {
-		for _, err := range Messages(ctx, out, "file", 1000) {
+		for _, err := range Messages(ctx, out, "file", 1000, nil) {
 			e := (*Error)(nil)
 			if !errors.As(err, &e) || !strings.HasPrefix(string(e.Kind)+": "+e.Err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
@@ -135,7 +136,7 @@ func BenchmarkMessages(b *testing.B) {
 	from := strings.NewReader(strings.Repeat("{\"n\":123456}\n", b.N))
 	b.ReportAllocs()
 	b.ResetTimer()
-	for _, err := range Messages(b.Context(), from, "file", 1<<20) {
+	for _, err := range Messages(b.Context(), from, "file", 1<<20, nil) {
 		if err != nil {
 			b.Fatal(err)
 		}
