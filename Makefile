@@ -3,7 +3,7 @@
 
 GO          ?= go
 T           ?= 5s
-TAGS        := grpcnotrace,nethttpomithttp2
+TAGS        := urfave_cli_no_docs,grpcnotrace,nethttpomithttp2
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
@@ -12,7 +12,7 @@ VERSION     ?= $(shell v=$$(git describe --tags --always --dirty 2>/dev/null || 
 	case $$v in (v*-g*|*-dirty|[!v]*) echo 0.0.0-dev+$$v;; (*) echo $$v;; esac)
 LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION:v%=%)
 # Without inlining, gRPC, TOML, the command line and the search for a Python take 0.8 MiB less, and a call no longer.
-SMALL       := $(foreach from,google.golang.org github.com/bufbuild github.com/pelletier github.com/hashicorp github.com/pyplug/pyplug/interp github.com/pyplug/pyplug/commands,-gcflags=$(from)/...=-l)
+SMALL       := $(foreach from,google.golang.org github.com/bufbuild github.com/pelletier github.com/hashicorp github.com/urfave github.com/pyplug/pyplug/interp github.com/pyplug/pyplug/commands,-gcflags=$(from)/...=-l)
 BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) $(SMALL) -ldflags "$(LDFLAGS)"
 
 # The race detector needs a C compiler; without one, Go disables cgo.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -23,7 +25,7 @@ type addressOptions struct {
 }
 
 // flags are those of a server; some set what cfg says of the connection.
-func (o *addressOptions) flags(cfg *runner.GRPC) []*flag {
+func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 	address := alias(nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
 	address.isPlugin = true
 	return inCategory(addressCategory,
@@ -41,14 +43,14 @@ func (o *addressOptions) flags(cfg *runner.GRPC) []*flag {
 
 // isGiven reports whether --address is given. If it is, isGiven rejects the flags that start a
 // plugin, except those in concern. Otherwise it rejects the flags for a server.
-func (o *addressOptions) isGiven(own, ofPlugin []*flag, concern ...string) (bool, error) {
+func (o *addressOptions) isGiven(own, ofPlugin []cli.Flag, concern ...string) (bool, error) {
 	if o.address == "" {
 		if name := firstTyped(own); name != "" {
 			return false, usage("%s applies only with --address", name)
 		}
 		return false, nil
 	}
-	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag *flag) bool { return slices.Contains(concern, flag.Name) })
+	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return slices.Contains(concern, flag.Names()[0]) })
 	if name := firstTyped(others); name != "" {
 		return true, usage("%s does not apply to --address, which starts no plugin", name)
 	}
@@ -76,10 +78,11 @@ func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg run
 }
 
 // healthOfAddress probes a server that runs already.
-func (f *program) healthOfAddress(ctx context.Context, words []string, at *addressOptions, cfg runner.Config, watch bool) error {
-	if len(words) > 0 {
+func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, cfg runner.Config, watch bool) error {
+	if words := c.Args().Slice(); len(words) > 0 {
 		return usage("--address takes no PLUGIN, but %s is given", schema.QuoteLine(words[:1]))
 	}
+	ctx := c.Context
 	var err error
 	if cfg.GRPC.TLS, err = at.readTLS(ctx, false); err != nil { // as grpc-health-probe does
 		return err

@@ -1,33 +1,29 @@
 package commands
 
 import (
-	"context"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// command is a command of pyplug.
+// command is a command of pyplug. names is the number of words before its data, or one of the
+// two constants below.
 type command struct {
-	Name      string
-	Aliases   []string
-	Usage     string // what it does, in one line
-	ArgsUsage string // its words, a line for each form
-	Hidden    bool
-	Flags     []*flag
-	// Action does the work. It gets the words that are no flags.
-	Action func(ctx context.Context, words []string) error
-
-	names    int            // how many words come before its data; 0: it takes no data, and its flags may stand anywhere
-	verbatim bool           // its line is not read: all words are Action's
-	config   *runner.Config // what the flags say of a PLUGIN whose HOOK may follow; nil: none does
+	*cli.Command
+	names  int
+	config *runner.Config // what the flags say of a PLUGIN whose HOOK may follow; nil: none does
 }
 
-// hasName reports whether name is that of the command, or another one of it.
-func (c command) hasName(name string) bool { return c.Name == name || slices.Contains(c.Aliases, name) }
+const (
+	allWords = -1 // it takes no data: its flags may stand anywhere
+	asTyped  = -2 // its words are not arranged
+)
 
 // commandList lists the commands in the order of the help.
 func commandList(f *program) []command {
@@ -36,8 +32,7 @@ func commandList(f *program) []command {
 		restartCommand(f), stopCommand(f), hooksCommand(f), healthCommand(f), testCommand(f), mcpCommand(f), benchCommand(f), pythonCommand(f), syncCommand(f),
 		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), daemonCommand(f),
 	}
-	for i := range list {
-		c := &list[i]
+	for _, c := range list {
 		help := alias(switchFlag(&f.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
 		if c.names != 2 {
 			help.Usage = "show help"
@@ -48,49 +43,65 @@ func commandList(f *program) []command {
 	return list
 }
 
+// newApp returns the application of urfave/cli v2. It only calls the actions of the commands:
+// it reads no flags, prints nothing, and never exits.
+func newApp(f *program) *cli.App {
+	app := &cli.App{
+		Name:           "pyplug",
+		HideHelp:       true,
+		HideVersion:    true,
+		Writer:         io.Discard,
+		ErrWriter:      io.Discard,
+		ExitErrHandler: func(*cli.Context, error) {},
+	}
+	for _, cmd := range f.commands {
+		cmd.HideHelp = true // ours is among its flags
+		app.Commands = append(app.Commands, cmd.Command)
+	}
+	return app
+}
+
 // earlyFlags are the flags before a command, with the command that each runs.
 var earlyFlags = map[string]string{"help": "help", "h": "help", "version": "version"}
 
 // readArgs finds the command in args, reads its line and sets up its output. It returns
-// the command to run, and its words.
-func (f *program) readArgs(args []string) (cmd command, words []string, err error) {
+// the words for urfave/cli.
+func (f *program) readArgs(args []string) ([]string, error) {
 	if len(args) < 2 {
-		args = []string{"pyplug", "help"}
+		return []string{"pyplug", "help"}, nil
 	}
 	name, args := args[1], args[2:]
 	if strings.HasPrefix(name, "-") && len(name) > 1 {
 		typed, _, _ := cutFlag(name)
 		early := earlyFlags[typed]
 		if early == "" {
-			return cmd, nil, f.earlyFlag(name, args)
+			return nil, f.earlyFlag(name, args)
 		}
 		name = early
 	}
 	cmd, ok := f.commandNamed(name)
 	switch {
 	case !ok:
-		return cmd, nil, f.unknownCommand(name)
-	case cmd.verbatim:
-		return cmd, args, nil
+		return nil, f.unknownCommand(name)
+	case cmd.names == asTyped:
+		return slices.Concat([]string{"pyplug", name}, args), nil
 	}
 	line, err := readLine(cmd, args)
 	f.line = line
 	switch {
 	case err != nil:
-		return cmd, nil, err
+		return nil, err
 	case line.inData() && (f.showHelp && !f.helpAll || asksForHelp(line.words[line.names:])):
 		f.showHelp = false
 		return f.readArgs(f.hookHelp(cmd, line.words[:line.names]))
 	case f.showHelp:
-		words = []string{cmd.Name}
-		cmd, _ = f.commandNamed("help")
-		return cmd, words, nil
+		return []string{"pyplug", "help", "--", cmd.Name}, nil
 	}
 	if err := setFromEnvironment(cmd.Flags); err != nil {
-		return cmd, nil, err
+		return nil, err
 	}
 	f.begin(cmd.Flags)
-	return cmd, line.words, nil
+	return slices.Concat([]string{"pyplug", name, "--"}, line.words), nil
 }
 
 // asksForHelp reports whether the words after HOOK ask for its help.
@@ -102,15 +113,19 @@ func asksForHelp(words []string) bool {
 // the flags that say how the plugin is started.
 func (f *program) hookHelp(cmd command, words []string) []string {
 	hooks, _ := f.commandNamed("hooks")
-	known := flagsOf(hooks.Flags)
+	known := flagsOf(hooks.Command)
 	args := []string{"pyplug", hooks.Name}
-	kept := slices.DeleteFunc(slices.Clone(cmd.Flags), func(f *flag) bool { return known[f.Name] == nil || f.Name == "help" })
-	return slices.Concat(args, flagWords(kept), []string{"--"}, words)
+	for _, flag := range cmd.Flags {
+		if name := valueOf(flag).Name; known[name] != nil && name != "help" {
+			args = append(args, flagWords([]cli.Flag{flag})...)
+		}
+	}
+	return slices.Concat(args, []string{"--"}, words)
 }
 
 // commandNamed finds a command.
 func (f *program) commandNamed(name string) (command, bool) {
-	i := slices.IndexFunc(f.commands, func(c command) bool { return c.hasName(name) })
+	i := slices.IndexFunc(f.commands, func(c command) bool { return c.HasName(name) })
 	if i < 0 {
 		return command{}, false
 	}
@@ -122,7 +137,7 @@ func (f *program) earlyFlag(word string, args []string) error {
 	name, _, _ := cutFlag(word)
 	for i, arg := range args {
 		cmd, ok := f.commandNamed(arg)
-		if !ok || flagsOf(cmd.Flags)[name] == nil {
+		if !ok || flagsOf(cmd.Command)[name] == nil {
 			continue
 		}
 		flags := append([]string{word}, args[:i]...)

@@ -37,7 +37,7 @@ func TestJSONBeforeFlagsAreRead(t *testing.T) {
 		s, _, _ := testStreams("")
 		f := &program{streams: s}
 		f.commands = commandList(f)
-		_, _, _ = f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
+		_, _ = f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
 		if f.opts.json != c.json || f.probeCodes != c.codes {
 			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, f.opts.json, f.probeCodes, c.json, c.codes)
 		}

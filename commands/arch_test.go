@@ -45,9 +45,11 @@ var testsOnly = []string{"runner/runnertest"}
 
 // reserved packages, and all below them, belong to the rooms named.
 var reserved = map[string][]string{
+	"github.com/fatih/color":         {"commands/ui"},
 	"github.com/mattn/go-isatty":     {"commands/ui"},
 	"golang.org/x/term":              {"commands/ui"},
 	"github.com/mattn/go-runewidth":  {"commands/ui"},
+	"github.com/urfave/cli":          {"commands"},
 	"github.com/hashicorp/go-plugin": {"runner/grpcplugin", "runner/check/stock"},
 	"google.golang.org/grpc":         {"runner/grpcplugin", "runner/check/stock"},
 	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock", "packaging"},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/bench"
@@ -28,7 +30,7 @@ func benchCommand(f *program) command {
 
 func newBenchCommand(f *program) (command, *benchOptions) {
 	o := &benchOptions{measure: bench.DefaultOptions()}
-	flags := slices.Concat([]*flag{
+	flags := slices.Concat([]cli.Flag{
 		countFlag(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
 		durationFlag(&o.measure.Limit, "limit", "start no call of a phase after `DURATION`, 0 for no limit (default: 3s)"),
 		countFlag(&o.measure.Jobs, 1, 1<<31-1, "jobs", "make at most `N` calls at once in the phase pipelined (default: 64)"),
@@ -36,24 +38,23 @@ func newBenchCommand(f *program) (command, *benchOptions) {
 		timeoutFlag(&o.cfg.Timeouts.Call),
 		inputFlag(&o.input),
 	}, launchFlags(&o.cfg), f.opts.flags())
-	return command{
-		names: 2, config: &o.cfg,
+	return command{names: 2, config: &o.cfg, Command: &cli.Command{
 		Name:      "bench",
 		Usage:     "measure how long a plugin's start, calls and restart take",
 		ArgsUsage: "PLUGIN HOOK [ARG...]",
 		Flags:     flags,
-		Action: func(ctx context.Context, words []string) error {
-			if err := f.readBench(ctx, words, o); err != nil {
+		Action: func(c *cli.Context) error {
+			if err := f.readBench(c, o); err != nil {
 				return err
 			}
-			return f.bench(ctx, *o)
+			return f.bench(c.Context, *o)
 		},
-	}, o
+	}}, o
 }
 
 // readBench reads the command line of bench.
-func (f *program) readBench(ctx context.Context, words []string, o *benchOptions) error {
-	if err := f.readRun(ctx, words, &o.runOptions); err != nil {
+func (f *program) readBench(c *cli.Context, o *benchOptions) error {
+	if err := f.readRun(c, &o.runOptions); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {

@@ -72,7 +72,7 @@ func compare(b *testing.B, python string, a func() time.Duration) {
 func binary(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "pyplug")
-	build := exec.Command("go", "build", "-trimpath", "-tags", "grpcnotrace,nethttpomithttp2", "-ldflags", "-s -w", "-o", path, ".")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "urfave_cli_no_docs,grpcnotrace,nethttpomithttp2", "-ldflags", "-s -w", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)

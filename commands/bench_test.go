@@ -24,7 +24,7 @@ func TestBenchLimit(t *testing.T) {
 func TestOneDefault(t *testing.T) {
 	for _, cmd := range commandList(&program{}) {
 		for _, f := range cmd.Flags {
-			if line := f.Usage; strings.Count(line, "(default:") > 1 {
+			if line := valueOf(f).Usage; strings.Count(line, "(default:") > 1 {
 				t.Errorf("%s: %s", cmd.Name, line)
 			}
 		}

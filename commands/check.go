@@ -11,12 +11,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // hostWord is the hidden command that runs the stock host. It has its own process, because it
@@ -38,7 +40,7 @@ const maxJobs = 65536
 
 func checkCommand(f *program) command {
 	o := &checkOptions{jobs: 1}
-	flags := []*flag{
+	flags := []cli.Flag{
 		repeated(newFlag("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
 			o.lines = append(o.lines, text)
 			return nil
@@ -52,23 +54,23 @@ func checkCommand(f *program) command {
 		timeoutFlag(&o.Config.Timeouts.Call),
 		headerFlag(&o.Config.GRPC.Metadata),
 	}
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "check",
 		Usage:     "see whether a plugin will work, and if not, why",
 		ArgsUsage: "[PLUGIN...]",
 		Flags:     slices.Concat(flags, pluginFlags(&o.Config, "60s"), f.opts.flags()),
-		Action: func(ctx context.Context, words []string) error {
-			if err := f.readCheck(ctx, words, o); err != nil {
+		Action: func(c *cli.Context) error {
+			if err := f.readCheck(c, o); err != nil {
 				return err
 			}
-			return f.check(ctx, *o)
+			return f.check(c.Context, *o)
 		},
-	}
+	}}
 }
 
 // readCheck reads the command line of check.
-func (f *program) readCheck(ctx context.Context, words []string, o *checkOptions) error {
-	if err := o.readPlugins(ctx, words); err != nil {
+func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
+	if err := o.readPlugins(c.Context, c.Args().Slice()); err != nil {
 		return err
 	}
 	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
@@ -87,7 +89,7 @@ func (f *program) readCheck(ctx context.Context, words []string, o *checkOptions
 		o.Host = []string{self, hostWord}
 	}
 	for _, line := range o.lines {
-		call, err := f.readCall(ctx, line)
+		call, err := f.readCall(c.Context, line)
 		if err != nil {
 			return err
 		}

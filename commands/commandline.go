@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -20,7 +22,7 @@ type lineReader struct {
 	err   error    // the first thing that is wrong; the rest is read all the same
 	typed []string // the command and its flags as typed, for hints
 	known map[string]*flag
-	// names is how many words come before the data, where every word is data; 0 if
+	// names is how many words come before the data, where every word is data; negative if
 	// there is none.
 	names int
 	// modules says how many words may be "-m MODULE", which names a PLUGIN: none, the
@@ -29,7 +31,7 @@ type lineReader struct {
 }
 
 // modulesOf returns how many words of a command may be "-m MODULE".
-func modulesOf(c command) int {
+func modulesOf(c *cli.Command) int {
 	switch {
 	case c.Name == "python": // a verb comes first
 		return 2
@@ -44,7 +46,7 @@ func modulesOf(c command) int {
 // readLine reads the words after a command's name and sets the flags. Behind PLUGIN and HOOK
 // every word is data. Behind a "--" before them no word is a flag.
 func readLine(cmd command, args []string) (*lineReader, error) {
-	r := &lineReader{typed: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Flags), names: cmd.names, modules: modulesOf(cmd)}
+	r := &lineReader{typed: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Command), names: cmd.names, modules: modulesOf(cmd.Command)}
 	for flags := true; len(args) > 0 && !r.inData(); {
 		word := args[0]
 		switch {
@@ -65,7 +67,7 @@ func readLine(cmd command, args []string) (*lineReader, error) {
 }
 
 // inData reports whether PLUGIN and HOOK have been read.
-func (r *lineReader) inData() bool { return r.names > 0 && len(r.words) >= r.names }
+func (r *lineReader) inData() bool { return r.names >= 0 && len(r.words) >= r.names }
 
 // module reads the MODULE of -m, and returns the words after it.
 func (r *lineReader) module(args []string) []string {
@@ -214,11 +216,11 @@ func cutFlag(word string) (name, value string, hasValue bool) {
 }
 
 // flagsOf maps the names of a command's flags to the flags.
-func flagsOf(flags []*flag) map[string]*flag {
+func flagsOf(c *cli.Command) map[string]*flag {
 	known := map[string]*flag{}
-	for _, f := range flags {
-		for _, name := range f.names() {
-			known[name] = f
+	for _, f := range c.Flags {
+		for _, name := range f.Names() {
+			known[name] = valueOf(f)
 		}
 	}
 	return known
@@ -262,7 +264,8 @@ func atMost(words []string, most int) error {
 }
 
 // oneWord returns the only word of a command line. what is its name in messages.
-func oneWord(words []string, what string) (string, error) {
+func oneWord(c *cli.Context, what string) (string, error) {
+	words := c.Args().Slice()
 	switch {
 	case len(words) == 0:
 		return "", usage("%s is missing", what)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -36,7 +38,7 @@ func TestReadLine(t *testing.T) {
 		{"a flag after HOOK is data", "--raw=x -m json dumps -q --json --keep", 2, "unknown flag --raw"},
 		{"flags after HOOK are data", "-m json dumps -q --json --timeout 5 --keep -h", 2, "-- -m json dumps -q --json --timeout 5 --keep -h"},
 		{"value that looks like a flag", "--python --json p.py greet", 2, "--python=--json -- p.py greet"},
-		{"all words", "p.py --json", 0, "--json=true -- p.py"},
+		{"all words", "p.py --json", allWords, "--json=true -- p.py"},
 		{"nothing", "", 2, "--"},
 		{"short flags together", "-qv p.py greet", 2, "--quiet=true --verbose=true -- p.py greet"},
 		{"short flag with its value", "-j2 p.py greet", 2, "--jobs=2 -- p.py greet"},
@@ -61,7 +63,7 @@ func TestReadLine(t *testing.T) {
 			)
 			flags := append(output.flags(), textFlag(&python, "python", ""), durationFlag(&timeout, "timeout", ""),
 				alias(countFlag(&jobs, 1, 9, "jobs", ""), "j"), switchFlag(&keep, "keep", ""))
-			line, err := readLine(command{names: c.names, Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}, strings.Fields(c.in))
+			line, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}}, strings.Fields(c.in))
 			text := strings.Join(slices.Concat(flagWords(flags), []string{"--"}, line.words), " ")
 			if err != nil {
 				text = err.Error()
@@ -124,12 +126,12 @@ func TestCompleteFlags(t *testing.T) {
 			continue
 		}
 		for _, flag := range cmd.Flags {
-			name := "--" + flag.Name
+			name := "--" + flag.Names()[0]
 			offered := complete(f.commands, []string{cmd.Name, name})
 			if !slices.ContainsFunc(offered, func(line string) bool { return strings.HasPrefix(line, name+"\t") }) {
 				t.Errorf("%s %s: offered %q", cmd.Name, name, offered)
 			}
-			if flag.isSwitch {
+			if valueOf(flag).isSwitch {
 				continue
 			}
 			for _, line := range complete(f.commands, []string{cmd.Name, name, "no such value"}) {

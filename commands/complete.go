@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -17,16 +19,16 @@ import (
 // tab and a description per line, and ":files" where a file may stand, with the end of its
 // name behind a tab. It never fails: a shell that completes shows no errors.
 func completeCommand(f *program) command {
-	return command{
-		verbatim: true,
-		Name:     "__complete",
-		Hidden:   true,
-		Action: func(ctx context.Context, words []string) error {
-			lines := complete(f.commands, words)
+	return command{names: asTyped, Command: &cli.Command{
+		Name:            "__complete",
+		Hidden:          true,
+		SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			lines := complete(f.commands, c.Args().Slice())
 			_ = f.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
 			return nil
 		},
-	}
+	}}
 }
 
 // What files to offer: any, those of Python, or only directories.
@@ -46,7 +48,7 @@ func complete(commands []command, words []string) []string {
 		return commandLines(commands, last)
 	}
 	for _, cmd := range commands {
-		if cmd.hasName(words[0]) && !cmd.Hidden {
+		if cmd.HasName(words[0]) && !cmd.Hidden {
 			return completeIn(commands, cmd, words[1:len(words)-1], last)
 		}
 	}
@@ -69,9 +71,9 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	given := line.words
 	previous := append([]string{""}, before...)[len(before)]
 	name, _, hasValue := cutFlag(previous)
-	awaits := flagsOf(cmd.Flags)[name]
+	awaits := flagsOf(cmd.Command)[name]
 	name, value, inValue := cutFlag(last)
-	own := flagsOf(cmd.Flags)[name]
+	own := flagsOf(cmd.Command)[name]
 	switch {
 	case line.inData() && line.names == 2:
 		return completeArgument(hookOf(cmd, given[0], given[1]), given[2:], last)
@@ -83,7 +85,7 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	case strings.HasPrefix(last, "-") && inValue && own != nil:
 		return own.values(strings.TrimSuffix(last, value), value)
 	case strings.HasPrefix(last, "-"):
-		return flagNames(cmd.Flags, last)
+		return flagNames(cmd.Command, last)
 	case previous == "-m":
 		return nil
 	}
@@ -150,10 +152,10 @@ func runningNames() []string {
 	return service.Names(entries)
 }
 
-func flagNames(flags []*flag, prefix string) []string {
+func flagNames(c *cli.Command, prefix string) []string {
 	var lines []string
-	for _, f := range flags {
-		lines = append(lines, "--"+f.Name+"\t"+strings.ReplaceAll(f.Usage, "`", ""))
+	for _, f := range c.Flags {
+		lines = append(lines, "--"+valueOf(f).Name+"\t"+strings.ReplaceAll(valueOf(f).Usage, "`", ""))
 	}
 	return prefixed(lines, prefix, "")
 }
@@ -169,16 +171,16 @@ func prefixed(values []string, typed, head string) (lines []string) {
 }
 
 func completionCommand(f *program) command {
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "completion",
 		Usage:     "print the completion script of a shell",
 		ArgsUsage: "SHELL",
-		Action: func(ctx context.Context, words []string) error {
+		Action: func(c *cli.Context) error {
 			shells := strings.Join(completions.Shells(), ", ")
-			if len(words) != 1 {
+			if c.Args().Len() != 1 {
 				return usage("completion takes one SHELL: %s", shells)
 			}
-			name := words[0]
+			name := c.Args().First()
 			script, ok := completions.Script(name)
 			if !ok {
 				return suggested(usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
@@ -186,5 +188,5 @@ func completionCommand(f *program) command {
 			_, err := io.WriteString(f.streams.Out, script)
 			return outputError(err)
 		},
-	}
+	}}
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	stdflag "flag"
 	"fmt"
 	"os"
 	"slices"
@@ -8,12 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// flag is a flag of a command. [readLine] sets it.
+// flag is a flag of a command. [readLine] sets it, since urfave/cli stops at the first word
+// that is no flag.
 type flag struct {
 	Name     string
 	Aliases  []string
@@ -36,8 +40,17 @@ type flag struct {
 	files      string
 }
 
-// names returns the name and the aliases.
-func (f *flag) names() []string { return append([]string{f.Name}, f.Aliases...) }
+// Names and the methods below implement [cli.Flag].
+func (f *flag) Names() []string { return append([]string{f.Name}, f.Aliases...) }
+
+// Apply does nothing: urfave/cli does not set it.
+func (f *flag) Apply(*stdflag.FlagSet) error { return nil }
+
+// IsSet reports whether the flag has a value.
+func (f *flag) IsSet() bool { return len(f.texts) > 0 }
+
+// String returns the name of the flag.
+func (f *flag) String() string { return f.Name }
 
 // set checks and stores a value. The error names from, the source of the value.
 func (f *flag) set(from, text string) error {
@@ -52,9 +65,9 @@ func (f *flag) set(from, text string) error {
 }
 
 // setFromEnvironment sets the flags that were not typed. An empty variable counts as unset.
-func setFromEnvironment(flags []*flag) error {
+func setFromEnvironment(flags []cli.Flag) error {
 	for _, f := range flags {
-		f := f
+		f := valueOf(f)
 		text := os.Getenv(f.env)
 		if f.env == "" || f.typed || text == "" {
 			continue
@@ -65,6 +78,9 @@ func setFromEnvironment(flags []*flag) error {
 	}
 	return nil
 }
+
+// valueOf returns the flag behind the interface. All flags have this type.
+func valueOf(f cli.Flag) *flag { return f.(*flag) }
 
 // newFlag declares a flag.
 func newFlag(name, usage string, parse func(text string) error) *flag {
@@ -255,20 +271,20 @@ func orZero[T int | int64 | time.Duration](to *T, zero T, f *flag) *flag {
 }
 
 // inCategory puts flags under a heading of the help.
-func inCategory(category string, flags ...*flag) []*flag {
+func inCategory(category string, flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
-		f.Category = category
+		valueOf(f).Category = category
 	}
 	return flags
 }
 
 // flagWords returns the words that set the same flags in another pyplug, whether they were
 // typed or came from the environment.
-func flagWords(flags []*flag) []string {
+func flagWords(flags []cli.Flag) []string {
 	var words []string
 	for _, f := range flags {
-		for _, text := range f.texts {
-			words = append(words, "--"+f.Name+"="+text)
+		for _, text := range valueOf(f).texts {
+			words = append(words, "--"+valueOf(f).Name+"="+text)
 		}
 	}
 	return words
@@ -276,7 +292,7 @@ func flagWords(flags []*flag) []string {
 
 // isTyped reports whether a flag of a command was typed.
 func isTyped(cmd command, name string) bool {
-	f := flagsOf(cmd.Flags)[name]
+	f := flagsOf(cmd.Command)[name]
 	return f != nil && f.typed
 }
 
@@ -284,7 +300,7 @@ func isTyped(cmd command, name string) bool {
 type flagGroup struct {
 	applies bool
 	to      string // names the forms
-	flags   []*flag
+	flags   []cli.Flag
 }
 
 // onlyFor rejects flags that do not apply.
@@ -299,10 +315,10 @@ func onlyFor(groups ...flagGroup) error {
 
 // firstTyped returns the first flag that was typed, or "". Flags that the environment sets do
 // not count, because they may be meant for other commands.
-func firstTyped(flags []*flag) string {
+func firstTyped(flags []cli.Flag) string {
 	for _, f := range flags {
-		if f.typed {
-			return "--" + f.Name
+		if valueOf(f).typed {
+			return "--" + valueOf(f).Name
 		}
 	}
 	return ""

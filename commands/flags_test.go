@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner"
 )
 
 // setFlags reads flags as typed and from the environment.
-func setFlags(flags []*flag, words ...string) error {
-	_, err := readLine(command{Flags: flags}, words)
+func setFlags(flags []cli.Flag, words ...string) error {
+	_, err := readLine(command{Command: &cli.Command{Flags: flags}, names: allWords}, words)
 	if err == nil {
 		err = setFromEnvironment(flags)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -19,7 +21,7 @@ func healthCommand(f *program) command {
 	var cfg runner.Config
 	var at addressOptions
 	var watch, all bool
-	flags := []*flag{
+	flags := []cli.Flag{
 		alias(durationFlag(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
 		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		switchFlag(&all, "all", "probe all background plugins"),
@@ -27,24 +29,25 @@ func healthCommand(f *program) command {
 		alias(headerFlag(&cfg.GRPC.Metadata), "rpc-header"),
 	}
 	ofAddress, ofPlugin := at.flags(&cfg.GRPC), pluginFlags(&cfg, "60s")
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "health",
 		Usage:     "probe the health of a plugin or a gRPC server",
 		ArgsUsage: "NAME|PLUGIN... | --all | --address ADDRESS",
 		Flags:     slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
-		Action: func(ctx context.Context, words []string) error {
+		Action: func(c *cli.Context) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, "service")
 			switch {
 			case err != nil:
 			case given:
-				err = f.healthOfAddress(ctx, words, &at, cfg, watch)
+				err = f.healthOfAddress(c, &at, cfg, watch)
 			case watch:
-				if err = onePlugin(words, &cfg); err == nil {
-					err = f.healthOfPlugin(ctx, cfg, ofPlugin, false, true)
+				if err = onePlugin(c, &cfg); err == nil {
+					err = f.healthOfPlugin(c.Context, cfg, ofPlugin, false, true)
 				}
 			default:
-				if words, err = readNames(words, all); err == nil {
-					err = f.healthOf(ctx, words, cfg, ofPlugin)
+				var words []string
+				if words, err = readNames(c, all); err == nil {
+					err = f.healthOf(c.Context, words, cfg, ofPlugin)
 				}
 			}
 			if watch {
@@ -52,11 +55,11 @@ func healthCommand(f *program) command {
 			}
 			return err
 		},
-	}
+	}}
 }
 
 // healthOf probes the plugins that words name, or all background plugins, at once.
-func (f *program) healthOf(ctx context.Context, words []string, cfg runner.Config, ofPlugin []*flag) error {
+func (f *program) healthOf(ctx context.Context, words []string, cfg runner.Config, ofPlugin []cli.Flag) error {
 	words, err := f.orAll(ctx, words)
 	if err != nil {
 		return err
@@ -72,7 +75,7 @@ func (f *program) healthOf(ctx context.Context, words []string, cfg runner.Confi
 
 // healthOfPlugin probes a plugin, which it starts unless it runs in the background. among says
 // that there are others.
-func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugin []*flag, among, watch bool) error {
+func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag, among, watch bool) error {
 	cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
 	p, err := f.connectOrStart(ctx, cfg, ofPlugin)
 	if err != nil {

@@ -2,11 +2,12 @@ package commands
 
 import (
 	"cmp"
-	"context"
 	"embed"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/docs"
@@ -36,16 +37,16 @@ var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color c
 const seeExit = "Exit codes: `pyplug help exit-codes`\n"
 
 func helpCommand(f *program) command {
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "help",
 		Usage:     "explain a command, a topic or a finding of check",
 		ArgsUsage: "[COMMAND | TOPIC | finding [ID]]",
-		Action: func(ctx context.Context, words []string) error {
-			switch name := append(words, "")[0]; name {
+		Action: func(c *cli.Context) error {
+			switch name := c.Args().First(); name {
 			case "":
 				return f.print(f.help())
 			case "finding", "findings":
-				return findingHelp(f, words[1:])
+				return findingHelp(f, c.Args().Tail())
 			default:
 				if cmd, ok := f.commandNamed(name); ok {
 					return f.print(f.commandHelp(cmd))
@@ -59,7 +60,7 @@ func helpCommand(f *program) command {
 				return f.print(helpText(name))
 			}
 		},
-	}
+	}}
 }
 
 func topicNames() (names []string) {
@@ -138,7 +139,7 @@ func (f *program) commandHelp(cmd command) string {
 			left++
 			continue
 		}
-		flag := flag
+		flag := valueOf(flag)
 		if !slices.Contains(categories, flag.Category) {
 			categories = append(categories, flag.Category)
 		}
@@ -156,7 +157,7 @@ func (f *program) commandHelp(cmd command) string {
 	return b.String()
 }
 
-func isRare(f *flag) bool { return slices.Contains(rareFlags, f.Name) }
+func isRare(f cli.Flag) bool { return slices.Contains(rareFlags, valueOf(f).Name) }
 
 // writeFlags writes a group of flags, in alphabetical order.
 func writeFlags(b *strings.Builder, category string, flags []*flag) {

@@ -30,9 +30,9 @@ func TestHelp(t *testing.T) {
 		all := f.commandHelp(cmd)
 		texts[cmd.Name+" --help-all"] = all
 		for _, flag := range cmd.Flags {
-			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + flag.Name + `([, ]|$)`)
+			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + valueOf(flag).Name + `([, ]|$)`)
 			if has := shown.MatchString(texts[cmd.Name]); has == isRare(flag) || !shown.MatchString(all) {
-				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, flag.Name, has, !has)
+				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, valueOf(flag).Name, has, !has)
 			}
 		}
 	}
@@ -79,8 +79,8 @@ func TestTopics(t *testing.T) {
 	rare, variables := map[string]bool{}, map[string]bool{"PYPLUG_PYTHON": true, "PYPLUG_RUN_DIR": true}
 	for _, cmd := range commandList(f) {
 		for _, flag := range cmd.Flags {
-			rare[flag.Name] = isRare(flag)
-			variables[flag.env] = true
+			rare[valueOf(flag).Name] = isRare(flag)
+			variables[valueOf(flag).env] = true
 		}
 	}
 	delete(variables, "")

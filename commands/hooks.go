@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -22,17 +24,17 @@ func hooksCommand(f *program) command {
 	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags(&cfg.GRPC)
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	schemaFlag := switchFlag(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
-	return command{
-		config:    &cfg,
+	return command{names: allWords, config: &cfg, Command: &cli.Command{
 		Name:      "hooks",
 		Usage:     "list the hooks of a plugin, or explain one",
 		ArgsUsage: "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
-		Flags:     slices.Concat([]*flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, f.opts.flags()),
-		Action: func(ctx context.Context, words []string) error {
+		Flags:     slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, f.opts.flags()),
+		Action: func(c *cli.Context) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, messageFlags...)
 			if err != nil {
 				return err
 			}
+			words := c.Args().Slice()
 			if given {
 				words = append([]string{at.address}, words...)
 			}
@@ -53,17 +55,17 @@ func hooksCommand(f *program) command {
 			show := shownHooks{Query: schema.Query{Hook: cmp.Or(template, append(words, "")[1]), Input: input}, template: template != ""}
 			var p *plugin
 			if given {
-				p, err = f.connectAddress(ctx, &at, cfg)
+				p, err = f.connectAddress(c.Context, &at, cfg)
 			} else if err = openConfig(&cfg, words[0]); err == nil {
-				p, err = f.connectOrStart(ctx, cfg, ofPlugin)
+				p, err = f.connectOrStart(c.Context, cfg, ofPlugin)
 			}
 			if err != nil {
 				return err
 			}
 			defer p.close()
-			return p.failed(p.showHooks(ctx, show, slices.Concat(ofAddress[1:], ofPlugin)))
+			return p.failed(p.showHooks(c.Context, show, slices.Concat(ofAddress[1:], ofPlugin)))
 		},
-	}
+	}}
 }
 
 // shownHooks says what hooks prints.
@@ -74,7 +76,7 @@ type shownHooks struct {
 
 // showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
 // The example call has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []*flag) error {
+func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []cli.Flag) error {
 	f := p.f
 	stop := f.streams.Waiting("waiting for " + p.path)
 	sch, err := p.running().Hooks(ctx, show.Query)
@@ -96,14 +98,14 @@ func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []*flag) 
 	case p.client != nil:
 		words[0] = "call"
 	}
-	typed := slices.DeleteFunc(flags, func(f *flag) bool { return !f.typed })
+	typed := slices.DeleteFunc(flags, func(f cli.Flag) bool { return !valueOf(f).typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
 	return f.write(ctx, func() error { return f.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), f.opts.json) })
 }
 
 // onePlugin fills cfg from a command line with one PLUGIN.
-func onePlugin(words []string, cfg *runner.Config) error {
-	word, err := oneWord(words, "PLUGIN")
+func onePlugin(c *cli.Context, cfg *runner.Config) error {
+	word, err := oneWord(c, "PLUGIN")
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/cases"
@@ -40,7 +42,7 @@ type linesOptions struct {
 }
 
 // flags are those of both. by is how a command has more calls at once, for the help.
-func (o *linesOptions) flags(by string) []*flag {
+func (o *linesOptions) flags(by string) []cli.Flag {
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
 		alias(switchFlag(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
@@ -55,15 +57,16 @@ func (o *linesOptions) flags(by string) []*flag {
 }
 
 // runLines starts a plugin, keeps it alive and answers the lines of standard input.
-func (f *program) runLines(ctx context.Context, words []string, o *linesOptions, cfg runner.Config) error {
-	if err := f.readLines(ctx, o, words, "PLUGIN"); err != nil {
+func (f *program) runLines(c *cli.Context, o *linesOptions, cfg runner.Config) error {
+	words := c.Args().Slice()
+	if err := f.readLines(c.Context, o, words, "PLUGIN"); err != nil {
 		return err
 	}
 	if err := openConfig(&cfg, words[0]); err != nil {
 		return err
 	}
 	cfg.Keep.DefaultMaxFailures, cfg.Keep.Patient, cfg.Keep.Jobs = linesRestarts, true, o.Jobs
-	p, err := f.launch(ctx, cfg, func(opened *runner.Opened) error {
+	p, err := f.launch(c.Context, cfg, func(opened *runner.Opened) error {
 		return f.openRecord(o, opened.Plugin().ID)
 	})
 	if err != nil {
@@ -74,7 +77,7 @@ func (f *program) runLines(ctx context.Context, words []string, o *linesOptions,
 		o.Series = linesSeries
 	}
 	o.GaveUp, o.Timeout = p.pool.Failed(), p.opened.Settings().Timeouts.Call
-	return p.failed(p.lines(ctx, p.pool, o))
+	return p.failed(p.lines(c.Context, p.pool, o))
 }
 
 // readLines reads the words of a command with --lines. what is the word for the plugin in

@@ -57,9 +57,9 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 		}
 		runner.Shutdown()
 	}()
-	cmd, words, err := f.readArgs(takeOver(args))
+	words, err := f.readArgs(takeOver(args))
 	if err == nil {
-		err = cmd.Action(signals.ctx, words)
+		err = newApp(f).RunContext(signals.ctx, words)
 	}
 	if err = f.line.misplaced(err); err != nil {
 		f.fail(err)

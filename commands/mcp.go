@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -46,24 +48,24 @@ func mcpCommand(f *program) command {
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
 	flags := slices.Concat(limitFlags(&o.timeout, &o.errorField), own, autoStart, ofStart, f.opts.flags()[1:]) // standard output is not for --json
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "mcp",
 		Usage:     "serve the hooks as tools of an LLM client",
 		ArgsUsage: "NAME|PLUGIN",
 		Flags:     flags,
-		Action: func(ctx context.Context, words []string) error {
-			word, err := oneWord(words, "PLUGIN")
+		Action: func(c *cli.Context) error {
+			word, err := oneWord(c, "PLUGIN")
 			switch {
 			case err != nil:
 				return err
 			case o.client != "":
-				return f.mcpConfig(ctx, o.client, word, flags)
+				return f.mcpConfig(c.Context, o.client, word, flags)
 			case o.start.Config.NaN == "literal":
 				return usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
 			}
-			return f.mcp(ctx, &o, word, ofStart)
+			return f.mcp(c.Context, &o, word, ofStart)
 		},
-	}
+	}}
 }
 
 // patternFlag takes a pattern of names. It may be given more than once.
@@ -78,7 +80,7 @@ func patternFlag(to *[]string, name, usage string) *flag {
 }
 
 // mcp serves one session, of a background plugin or of one that ends with the session.
-func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart []*flag) error {
+func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart []cli.Flag) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	named, err := f.connectNamed(ctx, word)

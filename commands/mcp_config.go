@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/service"
@@ -36,7 +38,7 @@ func mcpClients() (names []string) {
 
 // mcpConfig prints the entry of a client's configuration that starts this server. Clients start it
 // with a bare PATH, and anywhere.
-func (f *program) mcpConfig(ctx context.Context, client, word string, flags []*flag) error {
+func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cli.Flag) error {
 	program, err := os.Executable()
 	if err != nil {
 		return hook.NewError(hook.Internal, fmt.Errorf("the path of pyplug: %w", err))
@@ -48,7 +50,7 @@ func (f *program) mcpConfig(ctx context.Context, client, word string, flags []*f
 	args := []string{"mcp"}
 	inDir := false // the working directory is given, or the plugin has one of its own
 	for _, one := range flags {
-		flag := one
+		flag := valueOf(one)
 		if flag.Name == "config" || !flag.typed {
 			continue
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -21,10 +23,10 @@ type outputOptions struct {
 	color                         string
 }
 
-func (o *outputOptions) flags() []*flag {
+func (o *outputOptions) flags() []cli.Flag {
 	o.color = "auto"
 	var format string
-	return []*flag{
+	return []cli.Flag{
 		switchFlag(&o.json, "json", "print one JSON object, also for an error"),
 		alias(switchFlag(&o.quiet, "quiet", "hide the plugin's output and notes"), "q"),
 		alias(switchFlag(&o.verbose, "verbose", "log what pyplug does"), "v"),
@@ -44,7 +46,7 @@ const quickImport = 60 * time.Second
 
 // pluginFlags are those of every command that starts a plugin. startLimit is the default
 // limit of an import, for the help.
-func pluginFlags(cfg *runner.Config, startLimit string) []*flag {
+func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 	return append(append(pythonFlags(cfg),
 		choiceFlag(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
 		repeated(newFlag("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
@@ -59,8 +61,8 @@ func pluginFlags(cfg *runner.Config, startLimit string) []*flag {
 }
 
 // pythonFlags say which Python to use.
-func pythonFlags(cfg *runner.Config) []*flag {
-	return []*flag{
+func pythonFlags(cfg *runner.Config) []cli.Flag {
+	return []cli.Flag{
 		fileFlag(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
 		switchFlag(&cfg.Active, "active", "prefer an activated environment to the plugin's own"),
 		switchFlag(&cfg.NoActive, "no-active", "ignore an activated environment"),
@@ -79,9 +81,9 @@ func checkEnv(e string) error {
 }
 
 // resultFlags say how a plugin returns its results.
-func resultFlags(cfg *runner.Config) []*flag {
+func resultFlags(cfg *runner.Config) []cli.Flag {
 	cfg.NaN = "error"
-	return append([]*flag{
+	return append([]cli.Flag{
 		choiceFlag(&cfg.NaN, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
 		switchFlag(&cfg.NoConvert, "no-convert", "leave arguments as JSON says, whatever the annotations are"),
 	}, inCategory(grpcCategory,
@@ -91,13 +93,13 @@ func resultFlags(cfg *runner.Config) []*flag {
 }
 
 // launchFlags say how a plugin is started and kept alive.
-func launchFlags(cfg *runner.Config) []*flag {
+func launchFlags(cfg *runner.Config) []cli.Flag {
 	return slices.Concat(resultFlags(cfg), keepFlags(&cfg.Keep), pluginFlags(cfg, "10m"))
 }
 
 // limitFlags hold for a call, or for every call of a plugin that is kept alive.
-func limitFlags(timeout *time.Duration, errorField *string) []*flag {
-	return []*flag{
+func limitFlags(timeout *time.Duration, errorField *string) []cli.Flag {
+	return []cli.Flag{
 		timeoutFlag(timeout),
 		newFlag("error-field", "fail if the result has an error at the dotted `PATH`", func(path string) error {
 			if *errorField = path; slices.Contains(strings.Split(path, "."), "") {
@@ -135,7 +137,7 @@ const keepCategory = "Kept alive"
 // keepFlags are those of every command that keeps a plugin alive. Some may be set by the
 // environment: how many workers, how much of the machine they use and when they are
 // restarted often depend on where pyplug runs.
-func keepFlags(k *runner.Keep) []*flag {
+func keepFlags(k *runner.Keep) []cli.Flag {
 	const unlimited = time.Duration(none)
 	workers := countFlag(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
 	workers.parse, workers.candidates = orAuto(workers.parse, &k.Workers), []string{"auto"}
@@ -180,7 +182,7 @@ const (
 )
 
 // grpcFlags are those of every command that starts a plugin, for gRPC plugins.
-func grpcFlags(g *runner.GRPC) []*flag {
+func grpcFlags(g *runner.GRPC) []cli.Flag {
 	g.MaxMessage = defaultMessage
 	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
 	var mtls bool

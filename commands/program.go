@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -32,9 +34,9 @@ type program struct {
 }
 
 // begin sets up the output of a command, whose flags have been read.
-func (f *program) begin(flags []*flag) {
+func (f *program) begin(flags []cli.Flag) {
 	o := f.opts
-	f.grpcFlag = firstTyped(slices.DeleteFunc(slices.Clone(flags), func(f *flag) bool { return f.Category != grpcCategory }))
+	f.grpcFlag = firstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return valueOf(f).Category != grpcCategory }))
 	f.streams.Quiet, f.streams.Verbose, f.streams.LogJSON = o.quiet, o.verbose, o.logJSON
 	f.streams.SetColor(o.color)
 }
@@ -141,7 +143,7 @@ func (f *program) connectNamed(ctx context.Context, word string) (*plugin, error
 // connectOrStart connects to the background plugin with the name cfg.Plugin, or starts the
 // plugin at that path for a call or two. With a name it rejects the flags ofPlugin, which
 // say how a plugin is started.
-func (f *program) connectOrStart(ctx context.Context, cfg runner.Config, ofPlugin []*flag) (*plugin, error) {
+func (f *program) connectOrStart(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag) (*plugin, error) {
 	p, err := f.connectNamed(ctx, cfg.Plugin)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,10 @@
 package commands
 
 import (
-	"context"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/interp"
@@ -18,12 +19,13 @@ var pythonVerbs = []string{"why", "find", "list"}
 
 func pythonCommand(f *program) command {
 	var cfg runner.Config
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "python",
 		Usage:     "show which Python runs a plugin, and why",
 		ArgsUsage: "why|find [PLUGIN]\nlist",
 		Flags:     slices.Concat(pythonFlags(&cfg), f.opts.flags()),
-		Action: func(ctx context.Context, words []string) error {
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
 			if len(words) == 0 {
 				return usage("python takes one of why, find and list")
 			}
@@ -45,17 +47,17 @@ func pythonCommand(f *program) command {
 				return err
 			}
 			if len(words) == 0 && verb != "list" {
-				if cfg.Plugin = "."; !runner.IsPlugin(ctx, cfg) {
+				if cfg.Plugin = "."; !runner.IsPlugin(c.Context, cfg) {
 					cfg.Plugin = ""
 				}
 			}
-			return map[string]func(context.Context, runner.Config) error{"why": f.pythonWhy, "find": f.pythonFind, "list": f.pythonList}[verb](ctx, cfg)
+			return map[string]func(*cli.Context, runner.Config) error{"why": f.pythonWhy, "find": f.pythonFind, "list": f.pythonList}[verb](c, cfg)
 		},
-	}
+	}}
 }
 
-func (f *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
-	d, err := runner.Explain(ctx, cfg)
+func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
+	d, err := runner.Explain(c.Context, cfg)
 	if err != nil {
 		return err
 	}
@@ -80,7 +82,7 @@ func (f *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 	for _, a := range d.After {
 		why.Candidates = append(why.Candidates, candidate(a))
 	}
-	if err := f.write(ctx, func() error { return f.streams.Why(why, f.opts.json) }); err != nil || d.Err == nil {
+	if err := f.write(c.Context, func() error { return f.streams.Why(why, f.opts.json) }); err != nil || d.Err == nil {
 		return err
 	}
 	e := runner.PythonError(d.Err)
@@ -99,9 +101,9 @@ func candidate(a interp.Attempt) ui.Candidate {
 	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: hook.Word(a.Fix)}
 }
 
-func (f *program) pythonFind(ctx context.Context, cfg runner.Config) error {
+func (f *program) pythonFind(c *cli.Context, cfg runner.Config) error {
 	stop := f.streams.Waiting("asking a Python for its version")
-	found, err := runner.FindPython(ctx, cfg)
+	found, err := runner.FindPython(c.Context, cfg)
 	stop()
 	if err != nil {
 		return err
@@ -110,11 +112,11 @@ func (f *program) pythonFind(ctx context.Context, cfg runner.Config) error {
 	if f.opts.json {
 		python = shownPython(found, cfg.Environ)
 	}
-	return f.write(ctx, func() error { return f.streams.Python(python, f.opts.json) })
+	return f.write(c.Context, func() error { return f.streams.Python(python, f.opts.json) })
 }
 
-func (f *program) pythonList(ctx context.Context, cfg runner.Config) error {
-	found, err := runner.Pythons(ctx, cfg)
+func (f *program) pythonList(c *cli.Context, cfg runner.Config) error {
+	found, err := runner.Pythons(c.Context, cfg)
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func (f *program) pythonList(ctx context.Context, cfg runner.Config) error {
 	for _, python := range found {
 		all = append(all, shownPython(python, cfg.Environ))
 	}
-	return f.write(ctx, func() error { return f.streams.Pythons(all, f.opts.json) })
+	return f.write(c.Context, func() error { return f.streams.Pythons(all, f.opts.json) })
 }
 
 // shownPython converts a Python, with what files say about it, for the output.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -25,17 +27,16 @@ func runCommand(f *program) command {
 	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), start.nameFlags()
 	linesFlag := switchFlag(&inLines, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
 	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
-	ofCall, ofResults, ofWorkers := []*flag{inputFlag(&o.input)}, []*flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
+	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
 	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,
 		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
 		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), f.opts.flags())
-	return command{
-		names: 2, config: &o.cfg,
+	return command{names: 2, config: &o.cfg, Command: &cli.Command{
 		Name:      "run",
 		Usage:     "start a plugin, call one hook, print the result, stop",
 		ArgsUsage: "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
 		Flags:     flags,
-		Action: func(ctx context.Context, words []string) error {
+		Action: func(c *cli.Context) error {
 			if keep && inLines {
 				return usage("--lines and --keep cannot be combined")
 			}
@@ -47,32 +48,33 @@ func runCommand(f *program) command {
 				return err
 			case keep:
 				start.Config = o.cfg
-				if err := f.readKept(words, &start, nil); err != nil {
+				if err := f.readKept(c, &start, nil); err != nil {
 					return err
 				}
-				return f.untilSignal(f.serve(ctx, start, nil))
+				return f.untilSignal(f.serve(c.Context, start, nil))
 			case inLines:
 				lines.raw = o.raw
-				return f.runLines(ctx, words, &lines, o.cfg)
+				return f.runLines(c, &lines, o.cfg)
 			}
-			if err := f.readRun(ctx, words, &o); err != nil {
+			if err := f.readRun(c, &o); err != nil {
 				return err
 			}
-			return f.run(ctx, o)
+			return f.run(c.Context, o)
 		},
-	}
+	}}
 }
 
 // readRun reads PLUGIN, HOOK and its arguments. It reports every mistake in them before anything
 // starts.
-func (f *program) readRun(ctx context.Context, words []string, o *runOptions) error {
+func (f *program) readRun(c *cli.Context, o *runOptions) error {
+	words := c.Args().Slice()
 	if err := wantHook(words, "PLUGIN"); err != nil {
 		return err
 	}
 	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
-	if err := f.readHook(ctx, &o.callOptions, words[1], words[2:]); err != nil {
+	if err := f.readHook(c.Context, &o.callOptions, words[1], words[2:]); err != nil {
 		return err
 	}
 	o.maxMessage = o.cfg.GRPC.MaxMessage

@@ -58,7 +58,7 @@ func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Start
 		},
 	}
 	for _, flag := range launchFlags(new(runner.Config)) {
-		h.StartFlags = append(h.StartFlags, flag.Name)
+		h.StartFlags = append(h.StartFlags, flag.Names()[0])
 	}
 	if !o.Detached && !f.opts.verbose {
 		h.Transition = p.note

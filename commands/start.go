@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -27,7 +29,7 @@ type startOptions struct {
 }
 
 // nameFlags are those of every command that keeps a plugin alive under a name.
-func (o *startOptions) nameFlags() []*flag {
+func (o *startOptions) nameFlags() []cli.Flag {
 	return inCategory(backgroundCategory,
 		newFlag("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
 			if o.Name = text; !daemon.ValidName(text) {
@@ -41,12 +43,12 @@ func (o *startOptions) nameFlags() []*flag {
 }
 
 // flags are those of start.
-func (o *startOptions) flags() []*flag {
+func (o *startOptions) flags() []cli.Flag {
 	return slices.Concat(o.nameFlags(), limitFlags(&o.Config.Timeouts.Call, &o.Config.ErrorField), launchFlags(&o.Config))
 }
 
 // readStart adds PLUGIN to the options, and the flags for the process in the background.
-func (f *program) readStart(o *startOptions, plugin string, flags []*flag) error {
+func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) error {
 	o.Version = versionText()
 	o.words = flagWords(flags)
 	if o.AutoStarted {
@@ -59,8 +61,8 @@ func (f *program) readStart(o *startOptions, plugin string, flags []*flag) error
 }
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
-func (f *program) readKept(words []string, o *startOptions, flags []*flag) error {
-	word, err := oneWord(words, "PLUGIN")
+func (f *program) readKept(c *cli.Context, o *startOptions, flags []cli.Flag) error {
+	word, err := oneWord(c, "PLUGIN")
 	if err != nil {
 		return err
 	}
@@ -70,12 +72,13 @@ func (f *program) readKept(words []string, o *startOptions, flags []*flag) error
 func startCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "start",
 		Usage:     "start a plugin in the background",
 		ArgsUsage: "PLUGIN...",
 		Flags:     slices.Concat(flags, f.opts.flags()),
-		Action: func(ctx context.Context, words []string) error {
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
 			switch {
 			case len(words) == 0:
 				return usage("PLUGIN is missing")
@@ -91,13 +94,13 @@ func startCommand(f *program) command {
 				if err := f.readStart(&o, word, flags); err != nil {
 					return err
 				}
-				if err := f.start(ctx, o); err != nil {
+				if err := f.start(c.Context, o); err != nil {
 					failures = append(failures, err)
 				}
 			}
 			return f.firstOf(failures)
 		},
-	}
+	}}
 }
 
 // start starts a plugin in the background, and prints its name or how to attach to it.
@@ -151,18 +154,18 @@ func daemonCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
 	auto := switchFlag(&o.AutoStarted, "auto", "")
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      daemonWord,
 		Hidden:    true,
 		ArgsUsage: "PLUGIN",
-		Flags:     slices.Concat(flags, []*flag{auto}, f.opts.flags()),
-		Action: func(ctx context.Context, words []string) error {
+		Flags:     slices.Concat(flags, []cli.Flag{auto}, f.opts.flags()),
+		Action: func(c *cli.Context) error {
 			starter := daemon.OpenStarter()
-			err := f.readKept(words, &o, flags)
+			err := f.readKept(c, &o, flags)
 			if err == nil {
 				o.Detached = true
 				f.streams.Quiet = true // all of it goes into the log
-				err = f.serve(ctx, o, starter)
+				err = f.serve(c.Context, o, starter)
 			}
 			if err == nil {
 				return nil
@@ -170,7 +173,7 @@ func daemonCommand(f *program) command {
 			starter.Fail(pluginOf(err).complete(err)) // unless it has its answer
 			return &printedError{code: exitCode(err)} // the log has it, as the reason of the last state
 		},
-	}
+	}}
 }
 
 // wordsVariable passes flags to the process in the background. They may hold secrets, such

@@ -27,7 +27,7 @@ func TestFlagsAreUnique(t *testing.T) {
 	for _, cmd := range commandList(f) {
 		seen := map[string]bool{}
 		for _, flag := range cmd.Flags {
-			for _, name := range flag.names() {
+			for _, name := range flag.Names() {
 				if seen[name] {
 					t.Errorf("%s has --%s twice", cmd.Name, name)
 				}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -17,14 +19,15 @@ const statusEvery = 500 * time.Millisecond
 
 func statusCommand(f *program) command {
 	var watch, metrics bool
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "status",
 		Aliases:   []string{"ps", "ls"},
 		Usage:     "show the background plugins and their state",
 		ArgsUsage: "[NAME...]",
-		Flags: append([]*flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
+		Flags: append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
 			switchFlag(&metrics, "metrics", "print metrics in the text format of Prometheus")}, f.opts.flags()...),
-		Action: func(ctx context.Context, words []string) error {
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
 			if metrics && (watch || f.opts.json) {
 				return usage("--metrics is a format of its own: remove --json and --watch")
 			}
@@ -32,11 +35,11 @@ func statusCommand(f *program) command {
 				if err := atMost(words, 1); err != nil {
 					return err
 				}
-				return f.untilSignal(f.watchStatus(ctx, words))
+				return f.untilSignal(f.watchStatus(c.Context, words))
 			}
-			return f.status(ctx, words, metrics)
+			return f.status(c.Context, words, metrics)
 		},
-	}
+	}}
 }
 
 // status prints the status of the plugins that words name, or of all, as a table, JSON or metrics.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -15,24 +17,25 @@ import (
 
 func stopCommand(f *program) command {
 	var all bool
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "stop",
 		Usage:     "stop background plugins",
 		ArgsUsage: "NAME... | --all",
-		Flags:     append([]*flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...),
-		Action: func(ctx context.Context, words []string) error {
-			words, err := readNames(words, all)
+		Flags:     append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...),
+		Action: func(c *cli.Context) error {
+			words, err := readNames(c, all)
 			if err != nil {
 				return err
 			}
-			return f.stop(ctx, words)
+			return f.stop(c.Context, words)
 		},
-	}
+	}}
 }
 
 // readNames reads a command line of one NAME or more, or of --all alone. It returns no words
 // for --all.
-func readNames(words []string, all bool) ([]string, error) {
+func readNames(c *cli.Context, all bool) ([]string, error) {
+	words := c.Args().Slice()
 	switch {
 	case all && len(words) > 0:
 		return nil, usage("--all takes no NAME, but %s is given", words[0])
@@ -137,19 +140,19 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 
 func restartCommand(f *program) command {
 	var all bool
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "restart",
 		Usage:     "restart the workers of background plugins",
 		ArgsUsage: "NAME... | --all",
-		Flags:     append([]*flag{switchFlag(&all, "all", "restart all background plugins")}, f.opts.flags()...),
-		Action: func(ctx context.Context, words []string) error {
-			words, err := readNames(words, all)
+		Flags:     append([]cli.Flag{switchFlag(&all, "all", "restart all background plugins")}, f.opts.flags()...),
+		Action: func(c *cli.Context) error {
+			words, err := readNames(c, all)
 			if err != nil {
 				return err
 			}
-			return f.restart(ctx, words)
+			return f.restart(c.Context, words)
 		},
-	}
+	}}
 }
 
 // restart replaces the workers of the plugins that words name, or of all, at once.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -24,38 +26,38 @@ type syncOptions struct {
 
 func syncCommand(f *program) command {
 	var o syncOptions
-	flags := []*flag{
+	flags := []cli.Flag{
 		switchFlag(&o.sync.InPlace, "in-place", "make .venv beside the file that asks, instead of one in the cache"),
 		switchFlag(&o.sync.Offline, "offline", "install without the network: from uv's cache, or pip's --find-links"),
 		switchFlag(&o.dryRun, "dry-run", "say what would be made or removed, and change nothing"),
 		switchFlag(&o.clean, "clean", "remove the environments in the cache that no plugin asks for any more"),
 		fileFlag(&o.cfg.Python, "python", "make it for this Python: a `PATH`, a name or a version (or PYPLUG_PYTHON)"),
 	}
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "sync",
 		Usage:     "make the environment of a plugin",
 		ArgsUsage: "[PLUGIN]",
 		Flags:     slices.Concat(flags, f.opts.flags()),
-		Action: func(ctx context.Context, words []string) error {
+		Action: func(c *cli.Context) error {
 			if o.clean {
-				if len(words) > 0 {
+				if c.Args().Len() > 0 {
 					return usage("--clean takes no PLUGIN")
 				}
-				return f.cleanEnvironments(ctx, o.dryRun)
+				return f.cleanEnvironments(c.Context, o.dryRun)
 			}
-			if err := o.read(ctx, words); err != nil {
+			if err := o.read(c); err != nil {
 				return err
 			}
-			return f.sync(ctx, o)
+			return f.sync(c.Context, o)
 		},
-	}
+	}}
 }
 
 // read reads PLUGIN. Without one, or if it is a directory that is no plugin, the environment is
 // that of the project in the directory.
-func (o *syncOptions) read(ctx context.Context, words []string) error {
-	if len(words) > 0 {
-		if err := onePlugin(words, &o.cfg); err != nil {
+func (o *syncOptions) read(c *cli.Context) error {
+	if c.Args().Len() > 0 {
+		if err := onePlugin(c, &o.cfg); err != nil {
 			return err
 		}
 	} else if err := openConfig(&o.cfg, "."); err != nil {
@@ -65,7 +67,7 @@ func (o *syncOptions) read(ctx context.Context, words []string) error {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(o.cfg.Cwd, dir)
 	}
-	if info, err := os.Stat(dir); err == nil && info.IsDir() && !runner.IsPlugin(ctx, o.cfg) {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() && !runner.IsPlugin(c.Context, o.cfg) {
 		o.cfg.Plugin, o.cfg.Cwd = "", dir
 	}
 	return nil

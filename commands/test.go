@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/cases"
@@ -33,7 +35,7 @@ type testOptions struct {
 
 func testCommand(f *program) command {
 	o := &testOptions{}
-	flags := []*flag{
+	flags := []cli.Flag{
 		choiceFlag(&o.isolate, "isolate", "start a fresh process `WHEN`: for each file (the default), each case, lazy, or none", "file", "case", "lazy", "none"),
 		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)"), "j"),
 		countFlag(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
@@ -46,12 +48,13 @@ func testCommand(f *program) command {
 	}
 	flags = append(flags, limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField)...)
 	ofPlugin := slices.Concat(resultFlags(&o.cfg), preloadFlag(&o.cfg), pluginFlags(&o.cfg, "10m"))
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:      "test",
 		Usage:     "run files of calls, and compare the answers with those that are wanted",
 		ArgsUsage: "NAME|PLUGIN FILE...",
 		Flags:     slices.Concat(flags, ofPlugin, f.opts.flags()),
-		Action: func(ctx context.Context, words []string) error {
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
 			switch {
 			case len(words) == 0:
 				return usage("PLUGIN and FILE are missing")
@@ -59,14 +62,14 @@ func testCommand(f *program) command {
 				return usage("FILE is missing")
 			}
 			o.cfg.Plugin, o.files = words[0], words[1:]
-			return f.test(ctx, o, ofPlugin)
+			return f.test(c.Context, o, ofPlugin)
 		},
-	}
+	}}
 }
 
 // preloadFlag returns --preload alone: the other flags of plugins that are kept alive do not apply.
-func preloadFlag(cfg *runner.Config) []*flag {
-	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f *flag) bool { return f.Name != "preload" })
+func preloadFlag(cfg *runner.Config) []cli.Flag {
+	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f cli.Flag) bool { return valueOf(f).Name != "preload" })
 }
 
 // setShard reads the value of --shard.
@@ -82,7 +85,7 @@ func (o *testOptions) setShard(text string) (err error) {
 }
 
 // test runs the cases of the files.
-func (f *program) test(ctx context.Context, o *testOptions, ofPlugin []*flag) error {
+func (f *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Flag) error {
 	files, err := f.readCases(ctx, o)
 	if err != nil || o.list {
 		return err
@@ -182,7 +185,7 @@ type testRun struct {
 
 // run runs the cases and prints the report. The first signal ends the run after the cases that run,
 // and the second cancels these.
-func (t *testRun) run(ctx context.Context, ofPlugin []*flag) error {
+func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 	unready := t.start(ctx, ofPlugin)
 	calls, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -278,7 +281,7 @@ func (t *testRun) progress() string {
 
 // start starts the plugin, or connects to one that runs, and checks that it is healthy and has all
 // hooks.
-func (t *testRun) start(ctx context.Context, ofPlugin []*flag) error {
+func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
 	cfg := t.o.cfg
 	p, err := t.connectNamed(ctx, cfg.Plugin)
 	if err != nil {
@@ -307,7 +310,7 @@ func (t *testRun) start(ctx context.Context, ofPlugin []*flag) error {
 }
 
 // useRunning makes the cases call a background plugin.
-func (t *testRun) useRunning(p *plugin, ofPlugin []*flag) error {
+func (t *testRun) useRunning(p *plugin, ofPlugin []cli.Flag) error {
 	if name := firstTyped(ofPlugin); name != "" {
 		return usage("%s does not apply to %s, which is already running", name, p.path)
 	}

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
@@ -18,21 +20,21 @@ import (
 var Version = ""
 
 func versionCommand(f *program) command {
-	return command{
+	return command{names: allWords, Command: &cli.Command{
 		Name:  "version",
 		Usage: "print the version",
 		Flags: f.opts.flags(),
-		Action: func(ctx context.Context, words []string) error {
-			if err := atMost(words, 0); err != nil {
+		Action: func(c *cli.Context) error {
+			if err := atMost(c.Args().Slice(), 0); err != nil {
 				return err
 			}
 			v := ui.Version{Version: versionText(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Lacks: runner.Lacks()}
 			if f.opts.verbose {
-				f.describeSystem(ctx, &v)
+				f.describeSystem(c.Context, &v)
 			}
 			return outputError(f.streams.Version(v, f.opts.json))
 		},
-	}
+	}}
 }
 
 // describeSystem adds what a bug report needs. It reads no value that may be a secret, and reports

@@ -154,7 +154,7 @@ func TestCheckTerminal(t *testing.T) {
 	p := s.Checks(false, false)
 	p.Shown = true
 	printChecks(t, p, []CheckResult{c})
-	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[0m\n" +
+	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
 		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)\n" +
 		"                        12ms\n" +
 		"  \x1b[33mwarning\x1b[0m  services     no plugin.GRPCController is served, so\n" +

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
 )
 
@@ -157,8 +158,7 @@ const (
 	Dim                     // aside
 )
 
-// colorCodes are the codes of ANSI terminals.
-var colorCodes = [...]int{Bold: 1, Red: 31, Green: 32, Yellow: 33, Cyan: 36, Dim: 2}
+var attributes = [...]color.Attribute{Bold: color.Bold, Red: color.FgRed, Green: color.FgGreen, Yellow: color.FgYellow, Cyan: color.FgCyan, Dim: color.Faint}
 
 // SetColor sets colour by mode: "always", "never", or "auto", where the first
 // of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
@@ -201,7 +201,9 @@ func shown(colored bool, text string) string {
 	}
 	return painted.ReplaceAllStringFunc(visible(text), func(text string) string {
 		parts := painted.FindStringSubmatch(text)
-		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colorCodes[[]rune(parts[1])[0]-firstMark], parts[2])
+		c := color.New(attributes[[]rune(parts[1])[0]-firstMark])
+		c.EnableColor() // the default depends on standard output only
+		return c.Sprint(parts[2])
 	})
 }
 

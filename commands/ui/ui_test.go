@@ -61,7 +61,7 @@ func TestLog(t *testing.T) {
 	}{
 		{"plain", func(*Streams) {}, "pyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\nwarning: careful\nnote: by the way\n"},
 		{"terminal", func(s *Streams) { s.ErrTTY = true; s.SetColor("auto") }, "pyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\n" +
-			"\x1b[33mwarning:\x1b[0m careful\n\x1b[36mnote:\x1b[0m by the way\n\x1b[2mas usual\x1b[0m\n"},
+			"\x1b[33mwarning:\x1b[0m careful\n\x1b[36mnote:\x1b[0m by the way\n\x1b[2mas usual\x1b[22m\n"},
 		{"terminal without colour", func(s *Streams) { s.ErrTTY = true; s.SetColor("never") },
 			"pyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\nwarning: careful\nnote: by the way\nas usual\n"},
 		{"quiet and verbose", func(s *Streams) { s.Quiet, s.Verbose = true, true },
