@@ -331,40 +331,15 @@ func (t *testRun) preflight(ctx context.Context) error {
 	if err := cases.Unhealthy(t.ready.Health(probe)); err != nil {
 		return err
 	}
-	known := map[string]schema.Hook{}
-	for _, file := range t.files {
-		for c := range file.All() {
-			if c.NoHook {
-				continue
-			}
-			var err error
-			h, isKnown := known[c.Hook()]
-			if !isKnown {
-				h, err = t.describe(ctx, c.Hook())
-				known[c.Hook()] = h
-			}
-			if err == nil {
-				err = c.Resolve(h)
-			}
-			if e := hook.AsError(err); e != nil {
-				at := *e
-				at.Err = fmt.Errorf("%s:%d: %w", c.File, c.Line, e)
-				return &at
-			}
+	return cases.Resolve(t.files, func(name string) (schema.Hook, error) {
+		ctx, cancel := hook.WithLimit(ctx, t.o.Timeout)
+		defer cancel()
+		found, err := t.ready.Hooks(ctx, schema.Query{Hook: name})
+		if err != nil {
+			return schema.Hook{}, err
 		}
-	}
-	return nil
-}
-
-// describe describes a hook.
-func (t *testRun) describe(ctx context.Context, name string) (schema.Hook, error) {
-	ctx, cancel := hook.WithLimit(ctx, t.o.Timeout)
-	defer cancel()
-	found, err := t.ready.Hooks(ctx, schema.Query{Hook: name})
-	if err != nil {
-		return schema.Hook{}, err
-	}
-	return found.Hooks[0], nil
+		return found.Hooks[0], nil
+	})
 }
 
 // fresh returns a plugin in a fresh process. The first one is that of the preflight.

@@ -2,6 +2,7 @@ package cases
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"regexp"
 	"slices"
@@ -62,11 +63,10 @@ type Case struct {
 	Name string
 	// Skip is the reason to skip the case; empty: run it.
 	Skip string
-	// NoHook is set if the plugin should not have the hook, as a record says.
-	NoHook bool
 
 	call lines.Call
 	*heading
+	noHook     bool            // the plugin should not have the hook, as a record says
 	wants      answer          // the result or the items
 	hasAnswer  bool            // wants must be returned
 	contains   json.RawMessage // nil: nothing
@@ -96,12 +96,36 @@ type wantedError struct {
 // Hook returns the name of the hook.
 func (c *Case) Hook() string { return c.call.Hook }
 
-// Resolve makes the text of the case's call the field of a gRPC method that no word gives: of this case,
-// and of those with the same heading.
-func (c *Case) Resolve(h schema.Hook) error {
-	if c.call.Text == nil || c.fields[c.Hook()] != "" {
-		return nil
+// Resolve looks up the hooks of the cases, each once: describe describes one. An error names the first
+// case that it concerns. The text of a call becomes the field of a gRPC method that no word gives.
+func Resolve(files []*File, describe func(name string) (schema.Hook, error)) error {
+	known := map[string]schema.Hook{}
+	for _, f := range files {
+		for c := range f.All() {
+			if c.noHook {
+				continue
+			}
+			var err error
+			h, isKnown := known[c.Hook()]
+			if !isKnown {
+				h, err = describe(c.Hook())
+				known[c.Hook()] = h
+			}
+			if err == nil && c.call.Text != nil {
+				err = c.resolveText(h)
+			}
+			if e := hook.AsError(err); e != nil {
+				at := *e
+				at.Err = fmt.Errorf("%s:%d: %w", c.File, c.Line, e)
+				return &at
+			}
+		}
 	}
+	return nil
+}
+
+// resolveText sets which field the text of the call is, for all cases with the same heading.
+func (c *Case) resolveText(h schema.Hook) error {
 	field, err := h.RemainingField(c.words)
 	if err != nil {
 		e := hook.NewError(hook.Request, err)

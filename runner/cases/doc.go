@@ -3,6 +3,7 @@
 //  1. A [Record] keeps the answers of run --lines. It appends each, and finds them again by hook,
 //     arguments and occurrence.
 //  2. [Parse] reads a file of cases: calls with the answers that they should get. A record is one.
+//     [Resolve] looks up their hooks before they run.
 //  3. [Run] runs the cases of files, in one lane for each file that runs at a time. A lane has a
 //     plugin of its own. It replaces the process as the [Isolation] says, and after a case that
 //     ended it.

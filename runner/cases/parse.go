@@ -264,7 +264,7 @@ func (c *Case) readError(value json.RawMessage) error {
 	w.whole = fields["message"] != nil
 	returned := new(hook.Error)
 	if w.whole && w.Type == "" && returned.UnmarshalJSON(value) == nil {
-		w.Type, c.NoHook = typeOf(returned), returned.Reason == "no-hook"
+		w.Type, c.noHook = typeOf(returned), returned.Reason == "no-hook"
 	}
 	return nil
 }
