@@ -104,7 +104,7 @@ define package
 endef
 
 bench: ## run every benchmark
-	$(GO) test -run '^$$' -bench . -benchmem -tags $(TAGS) ./...
+	$(GO) test -timeout 30m -run '^$$' -bench . -benchmem -tags $(TAGS) ./...
 
 # Retry a target once, because the fuzzer sometimes reports its own deadline as a
 # failure. A real failure repeats at once: the fuzzer has stored the input.
