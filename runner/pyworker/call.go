@@ -34,6 +34,7 @@ type call struct {
 	number, last uint32        // of the call that is to be answered next, and of the last one
 	sent         uint32        // of the last one that was written to the worker, at least in part; 0 for none
 	hasTurn      bool          // the worker runs the call, or will as soon as it has read it
+	isTask       bool          // it runs on the event loop, and lets the call behind it begin
 	turn         chan struct{} // closed when hasTurn is set; nil while nobody waits for it
 	abandoned    bool          // the caller is gone
 	came         []frame       // items and answers
@@ -228,9 +229,7 @@ func (w *instance) begin(c *call) (number uint32, err error) {
 	}
 	c.number = w.last + 1
 	w.calls = append(w.calls, c)
-	if len(w.calls) == 1 || !w.inOrder {
-		c.takeTurn()
-	}
+	w.passTurn()
 	w.enqueueCalls(c, c.frame)
 	return c.number, nil
 }

@@ -111,17 +111,17 @@ func (w *instance) isRunning(c *call, number uint32) bool {
 	return c.runs(number)
 }
 
-// interrupt sends SIGINT if it can hit this call only: if there is no other, or if
-// the worker runs its calls in order, since it then checks for the cancel before it
-// acts on the signal. Calls in threads do not see it. It holds mu while it sends: no
-// call can begin before the signal is sent.
+// interrupt sends SIGINT if it can hit this call only: if there is no other, or if it is no
+// task, since the worker then checks for the cancel before it acts on the signal. Calls in
+// threads do not see it. It holds mu while it sends: no call can begin before the signal is
+// sent.
 func (w *instance) interrupt(c *call, number uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.cfg.Threads || !c.runs(number) {
 		return
 	}
-	if len(w.calls) == 1 || w.inOrder && w.calls[0] == c {
+	if len(w.calls) == 1 || c.hasTurn && !c.isTask {
 		_ = w.proc.Interrupt() // a process that is gone is reported by its exit
 	}
 }
@@ -142,7 +142,7 @@ func (w *instance) condemnHungProbe() {
 }
 
 // condemn lets no new call begin, gives calls that may run at the same time 5 s, and
-// kills the worker. It returns at once if there are such calls, else when the
+// kills the worker. Beside a call that is no task, none does. It returns at once if there are such calls, else when the
 // process is gone. It reports where the call was, if that is known.
 func (w *instance) condemn(c *call) []hook.Frame {
 	w.mu.Lock()
@@ -150,7 +150,7 @@ func (w *instance) condemn(c *call) []hook.Frame {
 	w.condemned = true
 	var others []*call
 	for _, o := range w.calls {
-		if o != c && !o.abandoned && !w.inOrder {
+		if o != c && !o.abandoned && o.hasTurn && (c.isTask || w.cfg.Threads) {
 			others = append(others, o)
 		}
 	}

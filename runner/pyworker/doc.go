@@ -15,8 +15,9 @@
 //  5. A worker that takes several calls runs coroutines at once, and plain functions
 //     one after the other, in the order of the calls. Calls are sent ahead and wait in
 //     the worker, so that none waits for a round trip. Each has its turn when the
-//     calls before it are answered. With [Config].Threads plain functions run at once,
-//     too, and every call has its turn when it is sent.
+//     calls before it are answered or have become tasks of the event loop. With
+//     [Config].Threads plain functions run at once, too, and every call has its turn when
+//     it is sent.
 //     A worker that takes one call at a time can receive a series of calls, in parts: the
 //     next part is sent while the last one runs. It begins the calls of a part for a few
 //     milliseconds, one after the other, and refuses the rest, also those behind a

@@ -15,3 +15,16 @@ var PrintLimit = &printLimit
 
 // Exited reports whether the process of an instance has exited.
 func Exited(w hook.Instance) bool { return w.(*instance).proc.Exited() }
+
+// Sent counts the calls that were sent to an instance and are not answered.
+func Sent(inst hook.Instance) (n int) {
+	w := inst.(*instance)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.calls {
+		if c.sent >= c.number {
+			n++
+		}
+	}
+	return n
+}

@@ -49,7 +49,7 @@ import (
 //	E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
 //	N not begun  no body; a call of type A or M, and those of type A or M behind it, have not begun and will not
-//	O overlap  no body; from now on a call may begin before the calls before it are answered
+//	O task     no body; the call has become a task of the event loop: the call behind it may begin
 //	T trace    {"frames": [...]}: where a cancelled call is that continues; it is no answer
 //
 // The worker answers a call once: with R, B or E, or with I and J any number of times and
@@ -98,7 +98,7 @@ const (
 	frameError     = 'E'
 	frameFiles     = 'F'
 	frameUnbegun   = 'N'
-	frameOverlap   = 'O'
+	frameTask      = 'O'
 	frameTrace     = 'T'
 )
 

@@ -34,7 +34,6 @@ type instance struct {
 	queue     []outgoing // frames to write
 	queued    sync.Cond  // the queue has frames, or the worker is over
 	calls     []*call    // unanswered, in the order in which they were sent
-	inOrder   bool       // a call begins only when those before it are answered
 	last      uint32     // number of the newest call
 	condemned bool       // no call may begin, and the process will be killed
 	over      bool       // no answer will come
@@ -51,7 +50,6 @@ func newInstance(cfg Config, p *proc.Process, loaded func([]string)) *instance {
 		startup: make(chan frame, 2),
 		lost:    make(chan struct{}),
 		slots:   make(chan struct{}, cfg.Concurrency),
-		inOrder: !cfg.Threads,
 	}
 	w.queued.L = &w.mu
 	for range cfg.Concurrency {

@@ -75,7 +75,7 @@ func overlapGivenUp(t *testing.T, inst hook.Instance, limit time.Duration, other
 }
 
 // lateOverlap is the behaviour of a Python that begins its second call when that was
-// just given up, and before pyplug hears that it no longer keeps the order.
+// just given up, and before pyplug hears that the first is a task.
 const lateOverlap = "late overlap"
 
 // pretendLateOverlap is it. It never answers the second call. The test sees by a frame
@@ -95,7 +95,7 @@ func pretendLateOverlap() {
 		case kind == 'C' && number == 2:
 			out = packed('F', 0, "[]")
 		case kind == 'K':
-			out = append(packed('O', 0, ""), packed('R', 1, "1")...)
+			out = append(packed('O', 1, ""), packed('R', 1, "1")...)
 		}
 	}
 }
@@ -242,4 +242,86 @@ func stopped(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx
+}
+
+// TestPlainBesideTasks cancels plain functions after the event loop has come, with a coroutine
+// beside them and a call behind: none but the canceled call is harmed, and one that has not begun
+// can be made again.
+func TestPlainBesideTasks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no SIGINT for one process")
+	}
+	path := written(t, `
+import asyncio, os, pathlib, time
+async def task(until):
+    while not os.path.exists(until): await asyncio.sleep(0.005)
+    return "task"
+def sleep(begun):
+    pathlib.Path(begun).touch()
+    time.sleep(600)
+def c_code(begun):
+    pathlib.Path(begun).touch()
+    sum(range(10**13))
+def gate(begun, until):
+    pathlib.Path(begun).touch()
+    while not os.path.exists(until): time.sleep(0.005)
+    return "gate"
+def ok(): return "ok"
+`)
+	for name, test := range map[string]struct {
+		hook       string
+		waiting    bool // the one behind is canceled
+		task, next string
+	}{
+		"a sleep":   {"sleep", false, `"task"`, `"ok"`},
+		"C code":    {"c_code", false, string(hook.Crash), string(hook.Unavailable)},
+		"a waiting": {"gate", true, `"task"`, string(hook.Canceled)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inst, dir := begin(t, path, modes["pipeline"]), t.TempDir()
+			begun, until := filepath.Join(dir, "begun"), filepath.Join(dir, "until")
+			sent := func(calls int) {
+				runnertest.Until(t, "the calls are sent", func() bool { return pyworker.Sent(inst) == calls })
+			}
+			task := beside(t.Context(), inst, encode(t, "task", []string{until}))
+			sent(1)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			first, behind := ctx, t.Context()
+			args := []string{begun}
+			if test.waiting {
+				first, behind, args = behind, first, []string{begun, until}
+			}
+			plain := beside(first, inst, encode(t, test.hook, args))
+			runnertest.Until(t, "it runs", runnertest.Exists(begun))
+			next := beside(behind, inst, hook.Call{Hook: "ok"})
+			sent(3)
+			cancel()
+			if !test.waiting {
+				kind(t, (<-plain).err, hook.Canceled)
+			}
+			if got := outcomeOf(<-next); got != test.next {
+				t.Errorf("the call behind it: got %s, want %s", got, test.next)
+			}
+			if err := os.WriteFile(until, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := outcomeOf(<-task); got != test.task {
+				t.Errorf("the task: got %s, want %s", got, test.task)
+			}
+			if test.waiting {
+				if got := outcomeOf(<-plain); got != `"gate"` {
+					t.Errorf("the running call: got %s", got)
+				}
+			}
+		})
+	}
+}
+
+// outcomeOf is the value of a call, or the kind of its error.
+func outcomeOf(o outcome) string {
+	if o.err != nil {
+		return string(hook.AsError(o.err).Kind)
+	}
+	return o.value
 }

@@ -165,8 +165,8 @@ func (w *instance) end(reason error) {
 	defer w.mu.Unlock()
 	w.over = true
 	w.queued.Signal()
-	for i, c := range w.calls {
-		c.begun = c.sent >= c.number && (i == 0 || !w.inOrder)
+	for _, c := range w.calls {
+		c.begun = c.sent >= c.number && c.hasTurn
 		close(c.done)
 	}
 }
@@ -211,15 +211,15 @@ func (w *instance) deliver(f frame) error {
 			w.refuse(c, f.call)
 		}
 		return nil
-	case frameOverlap:
+	case frameTask:
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.cfg.Concurrency == 1 {
 			return nil // the worker refuses calls behind one that is not answered
 		}
-		w.inOrder = false
-		for _, c := range w.calls {
-			c.takeTurn()
+		if c := w.find(f.call); c != nil { // else it was answered meanwhile
+			c.isTask = true
+			w.passTurn()
 		}
 		return nil
 	}
@@ -303,8 +303,17 @@ func (w *instance) remove(c *call) {
 	close(c.done)
 	w.calls = slices.DeleteFunc(w.calls, func(other *call) bool { return other == c })
 	w.slots <- struct{}{}
-	if len(w.calls) > 0 {
-		w.calls[0].takeTurn()
+	w.passTurn()
+}
+
+// passTurn gives the calls their turn that the worker may run now: the first, and each one behind
+// tasks alone; with threads all. Requires mu.
+func (w *instance) passTurn() {
+	for _, c := range w.calls {
+		c.takeTurn()
+		if !c.isTask && !w.cfg.Threads {
+			return
+		}
 	}
 }
 

@@ -252,7 +252,9 @@ def cancel_task(number):
 
 
 def start_task(number, value, deliver):
-    """Starts a task that awaits a value and answers its call."""
+    """Starts a task that awaits a value and answers its call. The calls behind it need not wait for that."""
+    if core.pipeline is not None:
+        core.send(pipeline.TASK, number, b"")
     before = current.set(number)
     task = loop.create_task(run(number, value, deliver))
     current.reset(before)
@@ -305,7 +307,7 @@ def interrupt(where):
     """Handles SIGINT: interrupts the only call, once. With several calls the signal has no clear target."""
     global missed
     if core.running:
-        if calls:
+        if calls and core.pipeline is None:  # a signal has no clear target, unless there is a cancel
             return
         if reading:  # in a loop that a hook runs
             missed = True

@@ -16,9 +16,9 @@ except ImportError:  # Windows, which has no SIGINT for one process
 
 # What is as in the plain way.
 receive, write_frame, probe, start_task = core.receive, core.write_frame, core.probe, core.start_task
-stream, cancel, end = core.stream, core.cancel, core.end
+stream, cancel, loop_started, end = core.stream, core.cancel, core.loop_started, core.end
 
-UNBEGUN, OVERLAP = b"NO"
+UNBEGUN, TASK = b"NO"
 LONG = 0.001  # seconds; after a call that took longer, cancels are looked for
 QUICK = 0.01  # seconds within which the calls of a series must begin
 
@@ -60,14 +60,6 @@ def run(number, body, now):
     current = 0
     if monotonic() - now > LONG:
         canceled = cancels()
-
-
-def loop_started():
-    """From now on calls begin while others wait."""
-    global canceled
-    core.send(OVERLAP, 0, b"")
-    # A call that was cancelled before pyplug read that frame gets no SIGINT.
-    canceled = cancels()
 
 
 def interrupt(where):
