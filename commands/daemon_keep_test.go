@@ -317,6 +317,9 @@ func TestDaemonHooksWhileBusy(t *testing.T) {
 		}
 		runnertest.Until(t, "it hangs", runnertest.Exists(marker))
 		d.wants("{\n  \"marker\": \"\",\n  \"seconds\": 3600.0\n}", "hooks", "--template", "hang", "hang-sleep")
+		if out, _, _ := d.pyplug("hooks", "--schema", "hang-sleep"); !strings.Contains(out, "additionalProperties") {
+			t.Errorf("its schemas are %q", out)
+		}
 		if out, _, _ := d.pyplug("hooks", "hang-sleep"); !strings.Contains(out, "hang(marker") {
 			t.Errorf("its hooks are %q", out)
 		}

@@ -47,6 +47,7 @@ def meet(mine: str, other: str):
     pathlib.Path(mine).touch()
     while not os.path.exists(other): time.sleep(0.01)
     return "met"
+async def later(): return "later"
 def large(n: int): return "x" * n
 `
 
@@ -58,12 +59,15 @@ func TestMCPFaults(t *testing.T) {
 	m.call("add", `{"a":1}`, `"text":"3"`)
 	m.call("eat", "{}", "memory limit of 300 MB")
 	m.call("add", `{"a":2}`, `"text":"4"`)
-	for _, tool := range []string{"sleep", "loop", "c_code"} {
-		marker := m.marker + tool
+	for i, tool := range []string{"sleep", "loop", "c_code", "sleep", "c_code"} {
+		if i == 3 {
+			m.call("later", "{}", `"text":"later"`) // from now on, the worker has an event loop
+		}
+		marker := fmt.Sprint(m.marker, i)
 		id := m.begin("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{"marker":%q}}`, tool, marker))
 		runnertest.Until(t, "it runs", runnertest.Exists(marker))
-		m.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 		m.begin("tools/call", `{"name":"add","arguments":{"a":40}}`)
+		m.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 		if got := m.next(); !strings.Contains(got, `"text":"42"`) {
 			t.Errorf("after %s: %s", tool, got)
 		}

@@ -313,6 +313,7 @@ func (s *Service) describe(ctx context.Context) {
 	for _, h := range all.Hooks {
 		_, _ = s.Hooks(ctx, schema.Query{Hook: h.Name})
 	}
+	_, _ = s.Hooks(ctx, schema.Query{Input: true})
 }
 
 // followStarts reports every worker that becomes ready, until ctx ends. With a single worker
