@@ -239,20 +239,37 @@ func TestMCPEdit(t *testing.T) {
 // The list is there before Python is: an earlier session has kept it.
 func TestMCPKept(t *testing.T) {
 	t.Parallel()
-	slow := "import os, time\nif os.environ.get('SLOW'):\n    time.sleep(600)\ndef one(a: int): return 1\n"
-	path, cache := writePlugin(t, slow), t.TempDir()
-	m := mcpOf(t, []string{"XDG_CACHE_HOME=" + cache}, path)
-	want := m.ask("tools/list", "{}")
-	runnertest.Until(t, "the list is kept", func() bool {
-		found, _ := filepath.Glob(filepath.Join(cache, "pyplug", "hooks-*.json"))
-		return len(found) == 1
-	})
-	m.close()
-	m = mcpOf(t, []string{"XDG_CACHE_HOME=" + cache, "SLOW=1"}, path)
-	if got := m.ask("tools/list", "{}"); got != want {
-		t.Errorf("got %s, want %s", got, want)
+	for _, flags := range [][]string{nil, {"--auto-start"}} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			t.Parallel()
+			path, cache := writePlugin(t, "import os, time\nif os.environ.get('SLOW'): time.sleep(600)\ndef one(a: int): return 1\n"), t.TempDir()
+			dir := runDir(t)
+			env, words := []string{"XDG_CACHE_HOME=" + cache, "PYPLUG_RUN_DIR=" + dir}, append(flags, path)
+			end := func(m *mcpSession) {
+				if flags != nil { // the background plugin outlives the session
+					runnertest.Until(t, "it is in the run directory", runnertest.Exists(filepath.Join(dir, "tools.json")))
+					stop := pyplug(t, env, "stop", "--all")
+					if err := stop.Run(); err != nil {
+						t.Error(err)
+					}
+				}
+				m.close()
+				runnertest.Until(t, "nothing is left", func() bool { return len(runnertest.WithEnv(m.tag)) == 0 })
+			}
+			m := mcpOf(t, env, words...)
+			want := m.ask("tools/list", "{}")
+			runnertest.Until(t, "the list is kept", func() bool {
+				found, _ := filepath.Glob(filepath.Join(cache, "pyplug", "hooks-*.json"))
+				return len(found) == 1
+			})
+			end(m)
+			m = mcpOf(t, append(env, "SLOW=1"), words...)
+			if got := m.ask("tools/list", "{}"); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			end(m)
+		})
 	}
-	m.close()
 }
 
 // Whatever ends the session, nothing is left: [pyplug] looks for that.

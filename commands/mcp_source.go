@@ -248,9 +248,31 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 	}
 }
 
-func (s *sharedSource) kept(context.Context) ([]schema.Hook, bool) { return nil, false }
+// kept returns the hooks that an earlier session kept for the plugin that is started now.
+func (s *sharedSource) kept(ctx context.Context) ([]schema.Hook, bool) {
+	if opened := s.open(ctx); opened != nil {
+		return opened.KeptHooks()
+	}
+	return nil, false
+}
 
-func (s *sharedSource) keep([]schema.Hook) {}
+func (s *sharedSource) keep(hooks []schema.Hook) {
+	if opened := s.open(context.Background()); opened != nil { // reads files only
+		_ = opened.KeepHooks(hooks) // the next session waits for the start again
+	}
+}
+
+// open resolves the plugin that may have to be started; nil if there is none.
+func (s *sharedSource) open(ctx context.Context) *runner.Opened {
+	if !s.o.start.AutoStarted {
+		return nil
+	}
+	opened, err := runner.Open(ctx, s.o.start.Config)
+	if err != nil {
+		return nil // the start reports it
+	}
+	return opened
+}
 
 func (s *sharedSource) source(ctx context.Context) []schema.Hook {
 	if !s.o.start.AutoStarted {
