@@ -1,5 +1,6 @@
 """Tests of results beyond plain JSON, and of descriptions."""
 
+import base64
 import sys
 import unittest
 
@@ -170,7 +171,7 @@ class Values(Case):
     def test_bytes_at_the_top(self):
         for name, text in (("at_top_bytes", "AP8="), ("at_top_array", "YQ=="), ("at_top_view", "Yg==")):
             self.assertEqual(self.worker.call("get", name), ("B", text))
-            self.assertEqual(self.worker.stream(self.worker.begin("stream", name)), ([text], "Z", None))
+            self.assertEqual(self.worker.stream(self.worker.begin("stream", name)), ([base64.b64decode(text)], "Z", None))
 
     def test_not_represented(self):
         for name, place, message in (
