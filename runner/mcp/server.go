@@ -49,7 +49,7 @@ const (
 	// drainLimit is how long the requests have that were read when the input ends.
 	drainLimit = 500 * time.Millisecond
 	// answerLimit is how long they have to be answered after they were canceled.
-	answerLimit = 200 * time.Millisecond
+	answerLimit = 100 * time.Millisecond
 )
 
 var (
