@@ -3,7 +3,6 @@
 package commands_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -34,7 +33,7 @@ func TestMCPGRPC(t *testing.T) {
 	m.call("Zoo_Echo", `{"text":"again"}`, `"structuredContent":{"text":"again"}`)
 	id := m.begin("tools/call", `{"name":"Zoo_Hang","arguments":{"text":"x"}}`)
 	m.call("Zoo_Echo", `{"text":"beside"}`, `"structuredContent":{"text":"beside"}`)
-	m.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+	m.cancel(id)
 	m.call("Zoo_Echo", `{"text":"after"}`, `"structuredContent":{"text":"after"}`)
 	m.close()
 }

@@ -115,6 +115,23 @@ func (m *mcpSession) call(tool, args, want string) {
 	}
 }
 
+// cancel cancels a request.
+func (m *mcpSession) cancel(id int) {
+	m.t.Helper()
+	m.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+}
+
+// meet makes two calls that end only if they overlap.
+func (m *mcpSession) meet() {
+	m.t.Helper()
+	a, b := m.marker+"a", m.marker+"b"
+	m.begin("tools/call", fmt.Sprintf(`{"name":"meet","arguments":{"mine":%q,"other":%q}}`, a, b))
+	m.begin("tools/call", fmt.Sprintf(`{"name":"meet","arguments":{"mine":%q,"other":%q}}`, b, a))
+	if got := m.next() + m.next(); strings.Count(got, `"text":"met"`) != 2 {
+		m.t.Errorf("got %s", got)
+	}
+}
+
 // close ends the input, and waits for the end.
 func (m *mcpSession) close() {
 	m.t.Helper()
@@ -180,17 +197,12 @@ func TestMCPCancel(t *testing.T) {
 	m := mcpOf(t, nil, writePlugin(t, mcpPlugin))
 	id := m.begin("tools/call", `{"name":"nap","arguments":{"marker":"`+m.marker+`"}}`)
 	runnertest.Until(t, "it sleeps", runnertest.Exists(m.marker))
-	m.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+	m.cancel(id)
 	m.begin("tools/call", `{"name":"add","arguments":{"a":40}}`)
 	if got := m.next(); !strings.Contains(got, `"text":"42"`) {
 		t.Errorf("got %s", got)
 	}
-	a, b := m.marker+"a", m.marker+"b"
-	m.begin("tools/call", fmt.Sprintf(`{"name":"meet","arguments":{"mine":%q,"other":%q}}`, a, b))
-	m.begin("tools/call", fmt.Sprintf(`{"name":"meet","arguments":{"mine":%q,"other":%q}}`, b, a))
-	if got := m.next() + m.next(); strings.Count(got, `"text":"met"`) != 2 {
-		t.Errorf("got %s", got)
-	}
+	m.meet()
 	m.close()
 }
 

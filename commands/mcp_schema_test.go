@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
 // annotated are parameters of hooks. Of those in parsed, the text of an argument decides, which the
@@ -31,37 +33,11 @@ var (
 	}
 )
 
-const annotatedTypes = `
-import dataclasses, datetime, decimal, enum, fractions, ipaddress, pathlib, re, typing, uuid
-class Env(enum.Enum):
-    PROD = "prod"
-    DEV = object()
-class Level(enum.IntEnum):
-    LOW = 1
-class Odd(enum.Enum):
-    ONE = 1
-    @classmethod
-    def _missing_(cls, value): return cls.ONE
-@dataclasses.dataclass
-class Point:
-    x: int
-    y: float = 1.5
-@dataclasses.dataclass
-class Node:
-    name: str
-    next: typing.Optional["Node"] = None
-class Pair(typing.NamedTuple):
-    first: str
-    second: bool = True
-class Open(typing.TypedDict, total=False):
-    a: int
-`
-
 // The schema never refuses what the hook accepts. The hook accepts what the schema accepts, unless
 // it parses a text, or the class itself decides.
 func TestMCPSchemas(t *testing.T) {
 	t.Parallel()
-	source := annotatedTypes
+	source := runnertest.AnnotatedTypes
 	for i, note := range annotated {
 		source += fmt.Sprintf("def f%d(a: %s): return 'accepted'\n", i, note)
 	}
@@ -100,7 +76,7 @@ func TestMCPSchemas(t *testing.T) {
 }
 
 // returned are hooks whose results are objects, with much that is text in JSON.
-const returned = annotatedTypes + `
+const returned = runnertest.AnnotatedTypes + `
 @dataclasses.dataclass
 class Given:
     seed: dataclasses.InitVar[int]

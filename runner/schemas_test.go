@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -51,31 +52,6 @@ var (
 		parsed("datetime.timedelta", "PT1H30M", 5), parsed("fractions.Fraction", "1/3", 2), parsed("ipaddress.IPv4Address", "127.0.0.1"), parsed("re.Pattern", "a+"),
 	}, hashable...)
 )
-
-const annotatedTypes = `
-import dataclasses, datetime, decimal, enum, fractions, ipaddress, pathlib, re, uuid
-from typing import *
-try: from typing import Annotated
-except ImportError: from typing_extensions import Annotated
-class Env(enum.Enum):
-    PROD = "prod"
-    DEV = object()
-class Level(enum.IntEnum):
-    LOW = 1
-@dataclasses.dataclass
-class Point:
-    x: int
-    y: float = 1.5
-@dataclasses.dataclass
-class Node:
-    name: str
-    next: Optional["Node"] = None
-class Pair(NamedTuple):
-    first: str
-    second: bool = True
-class Open(TypedDict, total=False):
-    a: int
-`
 
 // anyAnnotation returns an annotation with at most so many others around each other.
 func anyAnnotation(r *rand.Rand, deep int) annotation {
@@ -126,7 +102,7 @@ func FuzzSchemas(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		const hooks, values = 16, 12
-		notes, source := []annotation{}, annotatedTypes
+		notes, source := []annotation{}, runnertest.AnnotatedTypes
 		for i := range hooks {
 			n := anyAnnotation(r, 3)
 			notes = append(notes, n)
