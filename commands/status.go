@@ -1,9 +1,9 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -95,31 +95,30 @@ func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background
 			all = append(all, *b)
 		}
 	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return all, err
+	return all, cmp.Or(ctx.Err(), err)
 }
 
 // statusOf requests the status of one daemon. It returns nil if the daemon has ended.
 func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
-	b := &ui.Background{Name: id.Name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Version: id.Version}
+	b := &ui.Background{Name: id.Name, Plugin: id.Entry, State: "unknown", Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Version: id.Version}
 	c, err := daemon.Open(ctx, id.Name)
+	var st hook.Status
 	if err == nil {
-		b.Status, err = c.Status(ctx)
+		st, err = c.Status(ctx)
 	}
 	switch {
-	case err == nil && id.Version != "" && id.Version != versionText() && b.Status.Note == "":
-		b.Status.Note = "runs in pyplug " + id.Version
 	case err == nil:
+		if id.Version != "" && id.Version != versionText() && st.Note == "" {
+			st.Note = "runs in pyplug " + id.Version
+		}
+		st.Concurrency, st.Since, st.Attach = 0, time.Time{}, nil // for programs that ask the socket
+		b.State, b.Status = st.State, (*ui.Status)(&st)
 	case isNotRunning(err):
 		return nil
-	case asError(err).Kind != hook.Timeout:
-		b.Problem = err.Error()
-	case b.Daemon > 0:
+	case asError(err).Kind == hook.Timeout:
 		b.Problem = fmt.Sprintf("process %d did not respond within %s", b.Daemon, daemon.StatusLimit)
 	default:
-		b.Problem = "did not respond within " + daemon.StatusLimit.String()
+		b.Problem = err.Error()
 	}
 	return b
 }
@@ -127,9 +126,7 @@ func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
 // watchStatus prints the status again and again until ctx ends. It shows a named plugin
 // that ends as stopped, and waits for its next start.
 func (f *program) watchStatus(ctx context.Context, words []string) error {
-	w := f.streams.WatchStatuses(strings.Join(words, ""), f.opts.json)
-	tick := time.NewTicker(statusEvery)
-	defer tick.Stop()
+	w := f.streams.WatchStatuses(f.opts.json)
 	for first := true; ; first = false {
 		all, err := f.statuses(ctx, words)
 		switch {
@@ -143,7 +140,7 @@ func (f *program) watchStatus(ctx context.Context, words []string) error {
 		}
 		select {
 		case <-ctx.Done():
-		case <-tick.C:
+		case <-time.After(statusEvery):
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (f *program) describeSystem(ctx context.Context, v *ui.Version) {
 	}
 	plugins, err := f.statuses(ctx, nil)
 	for _, b := range plugins {
-		v.Plugins = append(v.Plugins, b.Name+" ("+b.State()+", pyplug "+b.Version+")")
+		v.Plugins = append(v.Plugins, b.Name+" ("+string(b.State)+", pyplug "+b.Version+")")
 	}
 	if err != nil {
 		v.Plugins = append(v.Plugins, err.Error())

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -29,52 +28,17 @@ func (s *Streams) LinesProgress(counts func() LinesCounts) (stop func()) {
 		return func() {}
 	}
 	began, size := time.Now(), int64(0)
-	if isFile {
-		size = unread(in)
+	if info, err := in.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
 	}
 	text := func() string { return counts().text(time.Since(began), size) }
 	if s.showsWaits() || size == 0 || s.Quiet {
 		return s.wait(quick, text)
 	}
-	return s.logProgress(func() {
-		if c, took := counts(), time.Since(began); s.LogJSON {
-			s.print(s.logJSON("note", text(), c.pairs(took, size)...))
-		} else {
-			s.Note(c.text(took, size))
-		}
+	return repeat(logEvery, logEvery, func() {
+		c, took := counts(), time.Since(began)
+		s.say(Cyan, "note", c.text(took, size), c.pairs(took, size)...)
 	})
-}
-
-// unread returns how many bytes of a file are in front of its reader, 0 if that is no regular file.
-func unread(f *os.File) int64 {
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return 0
-	}
-	at, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return 0
-	}
-	return max(0, info.Size()-at)
-}
-
-// logProgress calls report every ten seconds until stop.
-func (s *Streams) logProgress(report func()) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() { // ends with stop
-		defer close(ended)
-		ticker := time.NewTicker(logEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-ticker.C:
-				report()
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
 }
 
 // rate returns how many lines a second are called, and how long the rest of so many bytes takes, 0 if

@@ -54,13 +54,14 @@ func (s *Streams) Metrics(plugins []Background) error {
 	for _, m := range metrics {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", m.name, m.help, m.kind)
 		for _, p := range plugins {
-			st := p.Status
-			if p.Problem != "" {
-				if st = (hook.Status{State: hook.State(p.State())}); m.label != "state" {
-					continue
-				}
+			if p.Status == nil && m.label != "state" {
+				continue
 			}
-			values := m.values(st)
+			st := Status{State: p.State}
+			if p.Status != nil {
+				st = *p.Status
+			}
+			values := m.values(hook.Status(st))
 			for _, label := range slices.Sorted(maps.Keys(values)) {
 				fmt.Fprintf(&b, "%s{name=%q", m.name, p.Name)
 				if m.label != "" {

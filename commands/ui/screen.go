@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -186,23 +185,9 @@ const (
 	tick = 100 * time.Millisecond
 )
 
-// waits are the waits in progress. The terminal shows the line of the last one below all
-// other lines.
-type waits struct {
-	mu   sync.Mutex
-	open []*wait
-}
-
-// wait is a wait in progress.
-type wait struct {
-	text  func() string
-	began time.Time
-}
-
 // Waiting shows on a terminal's standard error what the program waits for, after a second.
 // Lines and values printed meanwhile appear above it. The returned stop erases it and may be
-// called more than once. If several waits are in progress, the last one is shown. They may
-// end in any order.
+// called more than once. If several waits are in progress, the first is shown.
 func (s *Streams) Waiting(what string) (stop func()) {
 	return s.wait(quick, func() string { return what })
 }
@@ -222,52 +207,42 @@ func (s *Streams) wait(delay time.Duration, text func() string) (stop func()) {
 	if !s.showsWaits() {
 		return func() {}
 	}
-	w := &wait{text, time.Now()}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() { // ends with stop
-		defer close(ended)
-		select {
-		case <-done:
-			return
-		case <-time.After(delay):
+	began, shows := time.Now(), false
+	end := repeat(delay, tick, func() {
+		if shows = shows || s.waiting.TryLock(); shows {
+			s.drawWait(time.Since(began), text())
 		}
-		s.waits.change(func(open []*wait) []*wait { return append(open, w) })
-		ticker := time.NewTicker(tick)
-		defer ticker.Stop()
-		for {
-			s.drawWait(w)
-			select {
-			case <-done:
-				s.waits.change(func(open []*wait) []*wait {
-					return slices.DeleteFunc(open, func(other *wait) bool { return other == w })
-				})
-				s.screen.setStatusLine(s.Err, "")
-				return
-			case <-ticker.C:
-			}
-		}
-	}()
+	})
 	return sync.OnceFunc(func() {
-		close(done)
-		<-ended
+		end()
+		if shows {
+			s.screen.setStatusLine(s.Err, "")
+			s.waiting.Unlock()
+		}
 		s.screen.flush(writeTimeout)
 	})
 }
 
-func (w *waits) change(do func([]*wait) []*wait) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.open = do(w.open)
+// repeat calls do after delay, and then after every interval, until stop.
+func repeat(delay, interval time.Duration, do func()) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() { // ends with stop
+		defer close(ended)
+		for ; ; delay = interval {
+			select {
+			case <-done:
+				return
+			case <-time.After(delay):
+				do()
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
 }
 
-// drawWait draws the line of w if that is the last wait. If a value is being written to
-// the same terminal it draws nothing.
-func (s *Streams) drawWait(w *wait) {
-	s.waits.mu.Lock()
-	defer s.waits.mu.Unlock()
-	if s.waits.open[len(s.waits.open)-1] != w {
-		return
-	}
+// drawWait draws the line of a wait. If a value is being written to the same terminal it
+// draws nothing.
+func (s *Streams) drawWait(elapsed time.Duration, text string) {
 	if s.OutTTY {
 		if !s.outMu.TryLock() {
 			return
@@ -275,12 +250,11 @@ func (s *Streams) drawWait(w *wait) {
 		defer s.outMu.Unlock()
 		defer s.screen.flush(writeTimeout)
 	}
-	elapsed := time.Since(w.began)
 	spinner := string(`|/-\`[elapsed/tick%4])
 	tail := fmt.Sprintf(" (%.0f s)", elapsed.Truncate(time.Second).Seconds())
 	// A line that wraps cannot be erased, and some terminals wrap at the last column.
 	room := columns(s.Err) - len("| ") - len(tail) - 1
 	if room > 0 {
-		s.screen.setStatusLine(s.Err, Paint(Cyan, spinner)+" "+runewidth.Truncate(visible(oneLine(w.text())), room, "…")+tail)
+		s.screen.setStatusLine(s.Err, Paint(Cyan, spinner)+" "+runewidth.Truncate(visible(oneLine(text)), room, "…")+tail)
 	}
 }

@@ -2,60 +2,53 @@ package ui
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Background is a background plugin for [Streams.Statuses].
+// Status is a status that is known, without its own JSON.
+type Status hook.Status
+
+// Background is a background plugin for [Streams.Statuses], and its public shape.
 type Background struct {
-	Name string
+	Name string `json:"name"`
 	// Plugin is its absolute path; Python the path of its interpreter, empty if the
 	// plugin chooses that itself.
-	Plugin, Python schema.Path
+	Plugin schema.Path `json:"plugin"`
+	// State is that of Status if it is known, else "unknown", or "stopped" if the plugin ended.
+	State hook.State `json:"state"`
+	// Problem says why the status is unknown; empty if it is known.
+	Problem string `json:"problem,omitempty"`
+	*Status
 	// Socket is where it takes calls, Log the file with what it printed.
-	Socket, Log schema.Path
+	Socket schema.Path `json:"socket"`
+	Log    schema.Path `json:"log"`
 	// Daemon is the pid of its daemon; 0 if that is unknown. Version is the pyplug of the
 	// daemon; empty if that is unknown.
-	Daemon  int
-	Version string
-	Status  hook.Status
-	// Problem says why its status is unknown; empty if it is known.
-	Problem string
-	// Gone reports that it ended; then only its name and paths are known.
-	Gone bool
-}
-
-// State is the state in one word.
-func (b Background) State() string {
-	switch {
-	case b.Gone:
-		return string(hook.StateStopped)
-	case b.Problem != "":
-		return "unknown"
-	}
-	return string(b.Status.State)
+	Daemon  int         `json:"daemon_pid,omitempty"`
+	Version string      `json:"version,omitempty"`
+	Python  schema.Path `json:"python,omitempty"`
 }
 
 // note returns the text of the column NOTE.
 func (b Background) note() string {
 	st := b.Status
-	note := cmp.Or(b.Problem, st.Note, st.Reason)
+	if st == nil {
+		return b.Problem
+	}
+	note := cmp.Or(st.Note, st.Reason)
 	switch {
-	case b.Problem == "" && st.State == hook.StateBackoff:
+	case st.State == hook.StateBackoff:
 		if note == "" && st.LastExit != nil {
 			note = "exited: " + st.LastExit.String()
 		}
-		return "restarting in " + schema.Span(time.Duration(st.NextStart)) + "; " + cmp.Or(note, "failed to start") // which may be cut at its end
+		return "restarting in " + schema.Span(time.Duration(st.NextStart)) + "; " + cmp.Or(note, "failed to start")
 	case note != "":
 		return note
 	case st.Queued > 0:
@@ -66,216 +59,97 @@ func (b Background) note() string {
 	return ""
 }
 
-// shape returns the JSON of a plugin: its name, the fields of its status, and where it is.
-func (b Background) shape() json.RawMessage {
-	type what struct {
-		Name   string      `json:"name"`
-		Plugin schema.Path `json:"plugin"`
-	}
-	type unknown struct {
-		State   string `json:"state"`
-		Problem string `json:"problem,omitempty"`
-	}
-	type where struct {
-		Socket    schema.Path `json:"socket"`
-		Log       schema.Path `json:"log"`
-		DaemonPID int         `json:"daemon_pid,omitempty"`
-		Version   string      `json:"version,omitempty"`
-		Python    schema.Path `json:"python,omitempty"`
-	}
-	known := b.Status
-	known.Concurrency, known.Since, known.Attach = 0, time.Time{}, nil // for programs that ask the socket
-	var status any = known
-	if b.Problem != "" || b.Gone {
-		status = unknown{b.State(), b.Problem}
-	}
-	return joinJSON(what{b.Name, b.Plugin}, status, where{b.Socket, b.Log, b.Daemon, b.Version, b.Python})
-}
-
 // Statuses prints the status of background plugins on standard output: a table whose
-// first columns are NAME and STATE, or {"schema", "plugins"}. If a terminal is too narrow for
-// all columns, a note names those that are left out.
+// first columns are NAME and STATE, or {"schema", "plugins"}.
 func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	if asJSON {
-		return s.writeStatuses(plugins)
+		return s.writeJSON(struct {
+			Plugins []Background `json:"plugins"`
+		}{append([]Background{}, plugins...)})
 	}
 	if len(plugins) == 0 {
 		return nil
 	}
-	lines, hidden := s.statusTable(plugins)
-	err := s.Print(strings.Join(lines, "\n") + "\n")
-	if len(hidden) > 0 {
-		s.Note("the terminal is too narrow for " + strings.Join(hidden, ", ") + "; --json has everything")
+	rows := [][]string{{"NAME", "STATE", "WORKERS", "PID", "UPTIME", "CALLS", "FAILED", "RESTARTS", "MEMORY", "PLUGIN", "NOTE"}}
+	for _, b := range plugins {
+		rows = append(rows, s.statusRow(b))
 	}
-	return err
+	return s.Print(strings.Join(table(rows), "\n") + "\n")
 }
 
-func (s *Streams) writeStatuses(plugins []Background) error {
-	shapes := make([]json.RawMessage, len(plugins))
-	for i, b := range plugins {
-		shapes[i] = b.shape()
-	}
-	return s.writeJSON(struct {
-		Plugins []json.RawMessage `json:"plugins"`
-	}{shapes})
-}
-
-// statusTitles are the titles of the status table. A narrow terminal has no room for those of
-// wideTitles.
-var (
-	statusTitles = []string{"NAME", "STATE", "WORKERS", "PID", "UPTIME", "CALLS", "FAILED", "RESTARTS", "MEMORY", "PLUGIN", "NOTE"}
-	wideTitles   = []string{"WORKERS", "PID", "PLUGIN"}
-)
-
-// statusRow returns the texts below statusTitles. A dash stands for an unknown value.
+// statusRow returns the columns of a plugin. A dash stands for an unknown value.
 func (s *Streams) statusRow(b Background) []string {
+	row := []string{b.Name, string(b.State), "", "-", "-", "-", "-", "-", "-", schema.Relative(string(b.Plugin), s.cwd()), b.note()}
 	st := b.Status
-	row := []string{b.Name, b.State(), "", "-", "-", "-", "-", "-", "-", schema.Relative(string(b.Plugin), s.cwd()), b.note()}
+	if st == nil {
+		return row
+	}
 	if st.Workers > 1 {
 		row[2] = fmt.Sprintf("%d/%d", st.Ready, st.Workers)
 	}
 	if st.PID != 0 {
 		row[3], row[4] = strconv.Itoa(st.PID), schema.Span(time.Duration(st.Uptime).Truncate(time.Second))
 	}
-	if b.Problem == "" {
-		row[5], row[6], row[7] = fmt.Sprint(st.Calls), fmt.Sprint(st.Failed), strconv.Itoa(st.Restarts)
-	}
+	row[5], row[6], row[7] = fmt.Sprint(st.Calls), fmt.Sprint(st.Failed), strconv.Itoa(st.Restarts)
 	if st.Memory != 0 {
 		row[8] = fmt.Sprintf("%d MB", (st.Memory+1<<19)>>20)
 	}
 	return row
 }
 
-// statusTable is a line for the titles and one for each plugin. On a terminal no line is wider than
-// that: notes that do not fit are below their lines, and a narrow one lacks the columns hidden.
-func (s *Streams) statusTable(plugins []Background) (lines, hidden []string) {
-	rows := [][]string{statusTitles}
-	for _, b := range plugins {
-		rows = append(rows, s.statusRow(b))
-	}
-	room := width(s.Out, s.OutTTY)
-	fits := func() bool {
-		lines = table(rows)
-		return room == 0 || !slices.ContainsFunc(lines, func(line string) bool { return runewidth.StringWidth(line) > room })
-	}
-	empty := func(title string) { // which leaves the column out
-		for _, row := range rows[1:] {
-			row[slices.Index(statusTitles, title)] = ""
-		}
-	}
-	if fits() {
-		return lines, nil
-	}
-	empty("NOTE")
-	if !fits() {
-		hidden = slices.DeleteFunc(slices.Clone(wideTitles), func(title string) bool { return !strings.Contains(lines[0], title) })
-		for _, title := range wideTitles {
-			empty(title)
-		}
-		fits()
-	}
-	var below []string
-	for i, line := range lines {
-		below = append(below, runewidth.Truncate(line, room, "…"))
-		if i == 0 {
-			continue
-		}
-		if note := plugins[i-1].note(); note != "" {
-			note = "  " + folded(visible(oneLine(note)), "  ", 2, room)
-			below = append(below, strings.Split(note, "\n")...)
-		}
-	}
-	return below, hidden
-}
-
-// changed reports whether b is worth a line after before.
-func (b Background) changed(before Background) bool {
-	now, last := b.Status, before.Status
-	return b.State() != before.State() || b.Problem != before.Problem || now.Note != last.Note || now.Reason != last.Reason ||
-		now.PID != last.PID || now.Generation != last.Generation || now.Restarts != last.Restarts
-}
-
-// StatusWatch prints the status of background plugins repeatedly: on a terminal as a table
-// that it redraws, elsewhere as a line for each change. Make one with
-// [Streams.WatchStatuses]. One goroutine uses it.
+// StatusWatch prints changes of background plugins. Make one with [Streams.WatchStatuses]. One
+// goroutine uses it.
 type StatusWatch struct {
-	s     *Streams
-	name  string // of the only plugin; empty: all are shown
-	json  bool
-	drawn int                   // lines of the table on the terminal
-	last  map[string]Background // by name, as it was printed; nil before the first
+	s    *Streams
+	json bool
+	last map[string]Background // by name
 }
 
-// WatchStatuses returns a StatusWatch of the named plugin, or of all.
-func (s *Streams) WatchStatuses(name string, asJSON bool) *StatusWatch {
-	return &StatusWatch{s: s, name: name, json: asJSON}
+// WatchStatuses returns a StatusWatch.
+func (s *Streams) WatchStatuses(asJSON bool) *StatusWatch {
+	return &StatusWatch{s: s, json: asJSON, last: map[string]Background{}}
 }
 
-// Show shows the plugins as they are now. Without a terminal it prints a line for each
-// plugin whose state, process or count of restarts has changed, and for each that is
-// gone: "TIME NAME STATE" and a note, or an object {"schema", "plugins"} with those
-// alone.
+// Show prints a line for each plugin whose state, process or note has changed, and for each that is
+// gone: "TIME NAME STATE" and a note, or an object {"schema", "plugins"} with those alone.
 func (w *StatusWatch) Show(plugins []Background) error {
-	if w.s.OutTTY && !w.json {
-		return w.draw(plugins)
-	}
 	var changed []Background
 	now := map[string]Background{}
 	for _, b := range plugins {
-		before, known := w.last[b.Name]
 		now[b.Name] = b
-		if !known || b.changed(before) {
+		if before, known := w.last[b.Name]; !known || w.line(b) != w.line(before) {
 			changed = append(changed, b)
 		}
 	}
 	for name, b := range w.last {
 		if _, still := now[name]; !still {
-			changed = append(changed, Background{Name: name, Plugin: b.Plugin, Socket: b.Socket, Log: b.Log, Gone: true})
+			changed = append(changed, Background{Name: name, Plugin: b.Plugin, Socket: b.Socket, Log: b.Log, State: hook.StateStopped})
 		}
 	}
 	w.last = now
-	if len(changed) == 0 {
-		return nil
-	}
-	if w.json {
-		return w.s.writeStatuses(changed)
-	}
-	return w.s.Print(w.lines(changed))
-}
-
-func (w *StatusWatch) lines(changed []Background) string {
-	var b strings.Builder
-	now := w.s.Now().Format("15:04:05")
-	for _, p := range changed {
-		line := fmt.Sprintf("%s  %s  %s", now, p.Name, p.State())
-		if p.Status.PID != 0 {
-			line += fmt.Sprintf("  pid %d", p.Status.PID)
-		}
-		if note := p.note(); note != "" {
-			line += "  " + note
-		}
-		b.WriteString(oneLine(line) + "\n")
-	}
-	return b.String()
-}
-
-// draw draws the table over the last one.
-func (w *StatusWatch) draw(plugins []Background) error {
-	var lines []string
 	switch {
-	case len(plugins) > 0:
-		lines, _ = w.s.statusTable(plugins)
-	case w.name != "":
-		lines = []string{runewidth.Truncate(visible(oneLine(w.name)+" is not running"), columns(w.s.Out)-1, "…")}
-	default:
-		lines = []string{"no background plugins are running"}
+	case len(changed) == 0:
+		return nil
+	case w.json:
+		return w.s.Statuses(changed, true)
 	}
-	text := strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J"
-	if w.drawn > 0 {
-		text = fmt.Sprintf("\r\x1b[%dA", w.drawn) + text
+	text := ""
+	for _, b := range changed {
+		text += w.s.Now().Format("15:04:05") + "  " + w.line(b) + "\n"
 	}
-	w.drawn = len(lines)
-	return w.s.writeOut([]byte(text))
+	return w.s.Print(text)
+}
+
+// line returns what a watch shows of a plugin.
+func (w *StatusWatch) line(b Background) string {
+	line := b.Name + "  " + string(b.State)
+	if b.Status != nil && b.Status.PID != 0 {
+		line += fmt.Sprintf("  pid %d", b.Status.PID)
+	}
+	if note := b.note(); note != "" {
+		line += "  " + note
+	}
+	return oneLine(line)
 }
 
 // Healthy prints that a probe found a plugin healthy: a line, or {"schema", "name", "healthy",

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mattn/go-runewidth"
-
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -18,12 +16,12 @@ import (
 func backgrounds() []Background {
 	return []Background{
 		{Name: "greeter", Plugin: "/srv/plugins/greeter.py", Python: "/usr/bin/python3", Socket: "/run/greeter.sock", Log: "/run/greeter.log",
-			Status: hook.Status{State: hook.StateReady, Generation: 2, PID: 4711, Workers: 1, Ready: 1, Uptime: hook.Milliseconds(3*time.Minute + 20*time.Second),
+			State: hook.StateReady, Status: &Status{State: hook.StateReady, Generation: 2, PID: 4711, Workers: 1, Ready: 1, Uptime: hook.Milliseconds(3*time.Minute + 20*time.Second),
 				Restarts: 1, Calls: 1200, Failed: 3, Memory: 12 << 20}},
 		{Name: "resize", Plugin: "/srv/plugins/resize", Socket: "/run/resize.sock", Log: "/run/resize.log",
-			Status: hook.Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: hook.Milliseconds(4 * time.Second),
+			State: hook.StateBackoff, Status: &Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: hook.Milliseconds(4 * time.Second),
 				LastExit: &hook.Exit{Code: 3, Uptime: time.Second, Stderr: []string{"no"}}}},
-		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Daemon: 4711, Problem: "did not respond within 2s"},
+		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Daemon: 4711, State: "unknown", Problem: "did not respond within 2s"},
 	}
 }
 
@@ -67,35 +65,6 @@ stuck    unknown  -     -       -      -       -         -       /srv/plugins/st
 	}
 }
 
-// A table is never wider than the terminal: it has fewer columns, and notes wrap below their
-// lines. Name and state always stand there, and no note is cut.
-func TestStatusesNarrow(t *testing.T) {
-	for _, width := range []int{20, 60, 80, 100, 140} {
-		s, _, _ := testStreams("")
-		out := &sized{width: width}
-		s.Out, s.OutTTY = out, true
-		if err := s.Statuses(backgrounds(), false); err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(strings.TrimSpace(out.take()), "\n")
-		text := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
-		if !strings.Contains(text, "restarting in 4s; exited: exit code 3") || !strings.Contains(text, "did not respond within 2s") {
-			t.Fatalf("width %d: a note lacks words\n%q", width, lines)
-		}
-		for _, line := range lines {
-			if runewidth.StringWidth(line) >= width {
-				t.Errorf("width %d: a line is %d wide: %q", width, len(line), line)
-			}
-		}
-		if !strings.HasPrefix(lines[1], "greeter  ready") {
-			t.Errorf("width %d: %q", width, lines[1])
-		}
-		if path := strings.Contains(lines[0], "PLUGIN"); path && width < 100 || !path && width >= 140 {
-			t.Errorf("width %d: the path is there: %v", width, path)
-		}
-	}
-}
-
 func TestStatusesJSON(t *testing.T) {
 	s, out, _ := testStreams("")
 	if err := s.Statuses(backgrounds(), true); err != nil {
@@ -121,7 +90,7 @@ func TestStatusesJSON(t *testing.T) {
 func TestStatusWatch(t *testing.T) {
 	s, out, _ := testStreams("")
 	s.Now = clock
-	w := s.WatchStatuses("", false)
+	w := s.WatchStatuses(false)
 	show := func(plugins []Background, want string) {
 		t.Helper()
 		out.Reset()
@@ -137,47 +106,12 @@ func TestStatusWatch(t *testing.T) {
 	show(all, "")
 	again := backgrounds()[:2]
 	again[0].Status.Calls, again[0].Status.Uptime = 1300, hook.Milliseconds(time.Hour) // no news
-	again[1].Status.State, again[1].Status.PID = hook.StateReady, 4800
+	again[1].State, again[1].Status.State, again[1].Status.PID = hook.StateReady, hook.StateReady, 4800
 	show(again, "03:04:05  resize  ready  pid 4800\n")
 	show(again[1:], "03:04:05  greeter  stopped\n")
 	show(again[1:], "")
 	show(nil, "03:04:05  resize  stopped\n")
 	show(nil, "")
-}
-
-// On a terminal it draws over the lines that it drew before, however many.
-func TestStatusWatchDraws(t *testing.T) {
-	s, _, _ := testStreams("")
-	out := &sized{width: 100}
-	s.Out, s.OutTTY = out, true
-	w := s.WatchStatuses("", false)
-	for i, want := range []string{"", "\r\x1b[4A", "\r\x1b[2A", "\r\x1b[1A"} {
-		if err := w.Show([][]Background{backgrounds()[:2], backgrounds()[:1], nil, nil}[i]); err != nil {
-			t.Fatal(err)
-		}
-		got := out.take()
-		if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "\x1b[K\n\x1b[J") || i == 0 && strings.Contains(got, "A") && strings.HasPrefix(got, "\r") {
-			t.Errorf("%d: got %q, want it to begin with %q", i, got, want)
-		}
-	}
-}
-
-// A named plugin that does not run is named.
-func TestStatusWatchNamed(t *testing.T) {
-	s, _, _ := testStreams("")
-	out := &sized{width: 40}
-	s.Out, s.OutTTY = out, true
-	for name, want := range map[string]string{
-		"": "no background plugins are running", "stuck": "stuck is not running", "./a\x1b.py": `./a\x1b.py is not running`,
-		strings.Repeat("x", 100): strings.Repeat("x", 38) + "…",
-	} {
-		if err := s.WatchStatuses(name, false).Show(nil); err != nil {
-			t.Fatal(err)
-		}
-		if got, _, _ := strings.Cut(out.take(), "\x1b["); got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
-	}
 }
 
 // What a plugin has to say of itself is shown beside it, and is news.
@@ -196,7 +130,7 @@ func TestStatusNote(t *testing.T) {
 	if err := s.Statuses(noted, true); err != nil || !strings.Contains(out.String(), `"note":"greeter.py does not start",`) {
 		t.Errorf("got %s, %v", out, err)
 	}
-	w := s.WatchStatuses("", false)
+	w := s.WatchStatuses(false)
 	for _, step := range []struct {
 		shown []Background
 		want  string
@@ -233,7 +167,7 @@ func TestEventJSON(t *testing.T) {
 
 // A plugin that is not ready says why, in the table and in JSON.
 func TestStatusReason(t *testing.T) {
-	b := Background{Status: hook.Status{State: hook.StateDegraded, Reason: "no database"}}
+	b := Background{State: hook.StateDegraded, Status: &Status{State: hook.StateDegraded, Reason: "no database"}}
 	if got := b.note(); got != "no database" {
 		t.Errorf("the note is %q", got)
 	}
@@ -245,12 +179,12 @@ func TestStatusReason(t *testing.T) {
 
 // A plugin that does not start says why, besides the time of the next try.
 func TestStatusNoteOfBackoff(t *testing.T) {
-	st := hook.Status{State: hook.StateBackoff, NextStart: hook.Milliseconds(2200 * time.Millisecond), LastExit: &hook.Exit{Signal: "SIGKILL"}}
+	st := Status{State: hook.StateBackoff, NextStart: hook.Milliseconds(2200 * time.Millisecond), LastExit: &hook.Exit{Signal: "SIGKILL"}}
 	for note, want := range map[string]string{
 		"": "restarting in 2.2s; exited: SIGKILL", "it does not start: no room": "restarting in 2.2s; it does not start: no room",
 	} {
 		st.Note = note
-		if got := (Background{Status: st}).note(); got != want {
+		if got := (Background{Status: &st}).note(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

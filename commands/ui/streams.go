@@ -40,7 +40,8 @@ type Streams struct {
 
 	outMu  sync.Mutex // held while a value is written to Out
 	screen screen
-	waits  waits
+
+	waiting sync.Mutex // held by the wait that is shown
 }
 
 // System returns the process's own streams, coloured by the environment.
@@ -118,11 +119,12 @@ func (s *Streams) Aside(text string) {
 	}
 }
 
-func (s *Streams) say(c Color, level, text string) {
+// say prints a text. Pairs of key and value are for the log in JSON.
+func (s *Streams) say(c Color, level, text string, pairs ...any) {
 	switch {
 	case s.Quiet:
 	case s.LogJSON:
-		s.print(s.logJSON(level, text))
+		s.print(s.logJSON(level, text, pairs...))
 	default:
 		s.print(s.headed(c, level, text))
 	}

@@ -80,43 +80,30 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// Of two waits that are shown the later is, whichever ends first.
+// Of two waits the first is shown, and then the other.
 func TestWaitingOverlap(t *testing.T) {
-	for _, innerFirst := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			s, _, _ := testStreams("")
-			errs := &sized{width: 80}
-			s.Err, s.ErrTTY = errs, true
-			outer := s.Progress(func() string { return "outer" })
-			inner := s.Waiting("inner")
-			time.Sleep(quick - tick/2)
-			if got := errs.take(); !strings.HasPrefix(got, "| outer (0 s)"+eraseLine) || strings.Contains(got, "inner") {
-				t.Errorf("got %q, want outer alone", got)
-			}
-			time.Sleep(tick)
-			errs.take()
-			time.Sleep(3 * tick)
-			if got := errs.take(); strings.Contains(got, "outer") || strings.Count(got, "inner") != 3 {
-				t.Errorf("got %q, want inner alone", got)
-			}
-			first, second, left := inner, outer, "outer"
-			if !innerFirst {
-				first, second, left = outer, inner, "inner"
-			}
-			first()
-			errs.take()
-			time.Sleep(2 * tick)
-			second()
-			got := errs.take()
-			if strings.Count(got, left) != 2 || strings.Count(got, eraseLine) < 2 || !strings.HasSuffix(got, eraseLine) {
-				t.Errorf("got %q, want %s alone, erased at the end", got, left)
-			}
-			time.Sleep(quick)
-			if errs.take() != "" {
-				t.Error("a stopped wait still draws")
-			}
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := testStreams("")
+		errs := &sized{width: 80}
+		s.Err, s.ErrTTY = errs, true
+		outer := s.Progress(func() string { return "outer" })
+		inner := s.Waiting("inner")
+		time.Sleep(quick + tick/2)
+		if got := errs.take(); !strings.HasPrefix(got, "| outer (0 s)"+eraseLine) || strings.Contains(got, "inner") {
+			t.Errorf("got %q, want outer alone", got)
+		}
+		outer()
+		errs.take()
+		time.Sleep(2 * tick)
+		inner()
+		if got := errs.take(); strings.Count(got, "inner") != 2 || !strings.HasSuffix(got, eraseLine) {
+			t.Errorf("got %q, want inner, erased at the end", got)
+		}
+		time.Sleep(quick)
+		if errs.take() != "" {
+			t.Error("a stopped wait still draws")
+		}
+	})
 }
 
 func TestWaitingElsewhere(t *testing.T) {
