@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -10,10 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Version is set by the linker for a release.
@@ -28,77 +27,50 @@ func versionCommand(f *program) command {
 			if err := atMost(c.Args().Slice(), 0); err != nil {
 				return err
 			}
-			v := ui.Version{Version: versionText(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Lacks: runner.Lacks()}
+			known := []ui.Fact{{Key: "version", Value: versionText()}, {Key: "go", Value: runtime.Version()}, {Key: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH}}
+			more := []ui.Fact{{Key: "lacks", Value: runner.Lacks()}}
 			if f.opts.verbose {
-				f.describeSystem(c.Context, &v)
+				more = append(more, f.describeSystem(c.Context)...)
 			}
-			return outputError(f.streams.Version(v, f.opts.json))
+			head := fmt.Sprintf("pyplug %s (%s, %s)", known[0].Value, known[1].Value, known[2].Value)
+			return outputError(f.streams.Facts(head, known, more, f.opts.json))
 		},
 	}}
 }
 
-// describeSystem adds what a bug report needs. It reads no value that may be a secret, and reports
+// describeSystem returns what a bug report needs. It reads no value that may be a secret, and reports
 // what cannot be found out in its place.
-func (f *program) describeSystem(ctx context.Context, v *ui.Version) {
-	v.Verbose = true
+func (f *program) describeSystem(ctx context.Context) []ui.Fact {
 	executable, err := os.Executable()
-	v.Executable = orError(executable, err)
-	if first := interp.LookPath(os.Environ(), "pyplug"); first != "" && !interp.SamePath(first, executable) {
-		v.First = first
+	if err != nil {
+		executable = err.Error()
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v.Revision = s.Value
-			}
-		}
-	}
-	v.System = systemName()
 	cache, err := runner.Cache()
-	v.RunDirs, v.LogDir, v.Cache = daemon.RunDirs(), daemon.LogDir(), orError(cache, err)
-	cfg := runner.Config{}
-	if err := openConfig(&cfg, ""); err != nil {
-		v.Python = err.Error()
-	} else if found, err := runner.FindPython(ctx, cfg); err != nil {
-		v.Python, _, _ = strings.Cut(err.Error(), "\n")
-	} else {
-		v.Python = found.String()
+	if err != nil {
+		cache = err.Error()
 	}
+	python := ""
+	if found, err := runner.FindPython(ctx, runner.Config{Cwd: ".", Environ: os.Environ()}); err == nil {
+		python = found.String()
+	} else {
+		python, _, _ = strings.Cut(err.Error(), "\n")
+	}
+	var variables, plugins []string
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "PYPLUG_") {
-			v.Variables = append(v.Variables, name)
+			variables = append(variables, name)
 		}
 	}
-	plugins, err := f.statuses(ctx, nil)
-	for _, b := range plugins {
-		v.Plugins = append(v.Plugins, b.Name+" ("+string(b.State)+", pyplug "+b.Version+")")
+	running, _ := f.statuses(ctx, nil)
+	for _, b := range running {
+		plugins = append(plugins, b.Name+" ("+string(b.State)+", pyplug "+b.Version+")")
 	}
-	if err != nil {
-		v.Plugins = append(v.Plugins, err.Error())
+	system, _ := os.ReadFile("/proc/version") // only Linux has it
+	return []ui.Fact{
+		{Key: "executable", Value: executable}, {Key: "system", Value: strings.TrimSpace(string(system))},
+		{Key: "run_directories", Value: strings.Join(daemon.RunDirs(), ", ")}, {Key: "log_directory", Value: daemon.LogDir()}, {Key: "cache", Value: cache},
+		{Key: "python", Value: python}, {Key: "variables", Value: strings.Join(variables, ", ")}, {Key: "plugins", Value: strings.Join(plugins, ", ")},
 	}
-}
-
-// orError returns text, or the error in its place.
-func orError(text string, err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return text
-}
-
-// systemName names the system and its kernel as far as files say.
-func systemName() string {
-	var names []string
-	release, _ := os.ReadFile("/etc/os-release") // only Linux has the two files
-	for line := range strings.Lines(string(release)) {
-		if name, found := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); found {
-			names = append(names, strings.Trim(name, `"`))
-		}
-	}
-	if kernel, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		names = append(names, "kernel "+strings.TrimSpace(string(kernel)))
-	}
-	return strings.Join(append(names, schema.Plural(runtime.NumCPU(), "CPU")), ", ")
 }
 
 // versionText returns the release's version, else that of the module, as go install records it.

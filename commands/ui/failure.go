@@ -1,15 +1,12 @@
 package ui
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -56,20 +53,12 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 	s.screen.flush(drainTimeout)
 }
 
-// unconnected are the reasons of kind Handshake that concern the connection.
-var unconnected = []string{"no-connection", "no-answer", "not-grpc", "tls"}
-
-// headline returns the error behind its hook, or behind its kind if there is no hook. The
-// label of a failed connection is "connect".
+// headline returns the error behind its hook, or behind its kind if there is no hook.
 func (f Failure) headline() string {
 	if f.Err.Reason == OutputFailed {
 		return f.Err.Error()
 	}
-	label := cmp.Or(f.Err.Hook, string(f.Err.Kind))
-	if f.Err.Hook == "" && slices.Contains(unconnected, f.Err.Reason) {
-		label = "connect"
-	}
-	text := label + ": " + f.Err.Error()
+	text := cmp.Or(f.Err.Hook, string(f.Err.Kind)) + ": " + f.Err.Error()
 	if f.Line > 0 {
 		text = fmt.Sprintf("line %d: %s", f.Line, text)
 	}
@@ -157,23 +146,8 @@ func (l *errorLines) rpcStatus(status *hook.RPCStatus, headline string) {
 		l.add(0, text)
 	}
 	for _, detail := range status.Details {
-		l.add(0, detailText(detail))
+		l.add(0, string(detail))
 	}
-}
-
-// detailText returns the name of a detail's type and its fields, such as
-// `ErrorInfo: {"reason":"QUOTA"}`.
-func detailText(detail json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, detail) != nil {
-		return string(detail)
-	}
-	rest, typed := strings.CutPrefix(b.String(), `{"@type":"`)
-	name, fields, _ := strings.Cut(rest, `"`)
-	if !typed {
-		return b.String()
-	}
-	return name[strings.LastIndexAny(name, "/.")+1:] + ": {" + strings.TrimPrefix(fields, ",")
 }
 
 // exit adds how a process ended, where it hung, and its last lines of output unless they
@@ -235,28 +209,14 @@ func (l *errorLines) frame(depth int, before string, f hook.Frame) {
 	if f.Text == "" {
 		return
 	}
-	first, rest, more := strings.Cut(f.Text, "\n")
+	first, rest, more := strings.Cut(strings.ReplaceAll(f.Text, "\t", " "), "\n")
 	l.add(depth+1, first)
 	if f.Column > 0 {
-		l.add(depth+1, blanks(first, f.Column-1)+"^")
+		l.add(depth+1, strings.Repeat(" ", min(f.Column-1, len(first)))+"^")
 	}
 	if more {
 		l.add(depth+1, rest)
 	}
-}
-
-// blanks returns blanks as wide as the first characters of the visible line.
-func blanks(line string, characters int) string {
-	runes := []rune(line)
-	text := ""
-	for _, r := range visible(string(runes[:min(characters, len(runes))])) {
-		if r == '\t' {
-			text += "\t"
-		} else {
-			text += strings.Repeat(" ", runewidth.RuneWidth(r))
-		}
-	}
-	return text
 }
 
 // shorten leaves out the middle of a long traceback. The worker may have left out
@@ -272,7 +232,7 @@ func shorten(frames []hook.Frame) []hook.Frame {
 // finding adds the place and the error of a finding, as far as its message does not have
 // them.
 func (l *errorLines) finding(f hook.Finding, shown bool) {
-	if f.File != "" && !inFrames(f) {
+	if f.File != "" && (f.Err == nil || f.Err.Python == nil) { // an exception names its places
 		where := schema.Relative(f.File, l.cwd)
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)
@@ -290,16 +250,4 @@ func (l *errorLines) finding(f hook.Finding, shown bool) {
 		headline += "\n" + cause.Error()
 	}
 	l.cause(f.Err, headline, shown)
-}
-
-// inFrames reports whether the finding's error names its place.
-func inFrames(f hook.Finding) bool {
-	if f.Err == nil {
-		return false
-	}
-	frames := f.Err.At
-	if f.Err.Python != nil {
-		frames = slices.Concat(frames, f.Err.Python.Frames)
-	}
-	return slices.ContainsFunc(frames, func(at hook.Frame) bool { return string(at.File) == f.File && at.Line == f.Line })
 }

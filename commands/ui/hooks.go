@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -149,47 +150,23 @@ func withoutNulls(hooks []schema.Hook) []schema.Hook {
 	return hooks
 }
 
-// Version describes this pyplug. The fields from Verbose on are for a bug report.
-type Version struct {
-	Version  string `json:"version"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-	Lacks    string `json:"lacks,omitempty"` // of what pyplug uses, on this system
+// Fact is a value and its key in JSON, which is its title for people, too.
+type Fact struct{ Key, Value string }
 
-	Verbose    bool     `json:"-"`
-	Revision   string   `json:"revision,omitempty"`
-	Executable string   `json:"executable,omitempty"`
-	First      string   `json:"first_on_path,omitempty"` // another pyplug that a shell finds
-	System     string   `json:"system,omitempty"`
-	RunDirs    []string `json:"run_directories,omitempty"`
-	LogDir     string   `json:"log_directory,omitempty"`
-	Cache      string   `json:"cache,omitempty"`
-	Python     string   `json:"python,omitempty"` // that would run a plugin here, or why there is none
-	Variables  []string `json:"variables,omitempty"`
-	Plugins    []string `json:"plugins,omitempty"` // in the background
-}
-
-// Version prints a version as text or JSON.
-func (s *Streams) Version(v Version, asJSON bool) error {
+// Facts prints a line that has the known facts, and below it those of the others that are not empty,
+// or all as a JSON object.
+func (s *Streams) Facts(head string, known, more []Fact, asJSON bool) error {
+	more = slices.DeleteFunc(more, func(f Fact) bool { return f.Value == "" })
 	if asJSON {
-		return s.writeJSON(v)
-	}
-	text := fmt.Sprintf("pyplug %s (%s, %s)\n", v.Version, v.Go, v.Platform)
-	if v.Lacks != "" {
-		text += v.Lacks + "\n"
-	}
-	if !v.Verbose {
-		return s.Print(text)
+		var shapes []any
+		for _, f := range append(known, more...) {
+			shapes = append(shapes, map[string]string{f.Key: f.Value})
+		}
+		return s.writeJSON(shapes...)
 	}
 	rows := [][]string{{"", ""}}
-	for _, row := range [][]string{
-		{"revision", v.Revision}, {"executable", v.Executable}, {"first on PATH", v.First}, {"system", v.System},
-		{"run directory", strings.Join(v.RunDirs, ", ")}, {"log directory", v.LogDir}, {"cache", v.Cache}, {"python here", v.Python},
-		{"variables set", strings.Join(v.Variables, ", ")}, {"plugins", strings.Join(v.Plugins, ", ")},
-	} {
-		if row[1] != "" {
-			rows = append(rows, row)
-		}
+	for _, f := range more {
+		rows = append(rows, []string{strings.ReplaceAll(f.Key, "_", " "), f.Value})
 	}
-	return s.Print(text + strings.Join(table(rows)[1:], "\n") + "\n")
+	return s.Print(head + "\n" + strings.Join(append(table(rows)[1:], ""), "\n"))
 }

@@ -54,9 +54,9 @@ func TestVerdicts(t *testing.T) {
 	info := hook.Info{PID: 7, Python: "3.12.4"}
 	for _, err := range []error{
 		s.Healthy("", 1250*time.Microsecond, info, false), s.Healthy("", 1250*time.Microsecond, info, true),
-		s.Version(Version{Version: "1.2", Go: "go1.26", Platform: "linux/amd64"}, false),
-		s.Version(Version{Version: "1.2", Go: "go1.26", Platform: "linux/amd64", Lacks: "no guard"}, false),
-		s.Version(Version{Version: "1.2", Go: "go1.26", Platform: "linux/amd64", Lacks: "no guard"}, true),
+		s.Facts("pyplug 1.2", []Fact{{"version", "1.2"}}, []Fact{{"lacks", ""}}, false),
+		s.Facts("pyplug 1.2", []Fact{{"version", "1.2"}}, []Fact{{"lacks", "no guard"}, {"log_directory", "/x"}}, false),
+		s.Facts("pyplug 1.2", []Fact{{"version", "1.2"}}, []Fact{{"lacks", "no guard"}}, true),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -64,10 +64,11 @@ func TestVerdicts(t *testing.T) {
 	}
 	want := `healthy
 {"schema":1,"healthy":true,"took_ms":1.25,"pid":7,"python":"3.12.4"}
-pyplug 1.2 (go1.26, linux/amd64)
-pyplug 1.2 (go1.26, linux/amd64)
-no guard
-{"schema":1,"version":"1.2","go":"go1.26","platform":"linux/amd64","lacks":"no guard"}
+pyplug 1.2
+pyplug 1.2
+lacks          no guard
+log directory  /x
+{"schema":1,"version":"1.2","lacks":"no guard"}
 `
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
