@@ -163,7 +163,6 @@ func TestComplete(t *testing.T) {
 		{"python ", "why find list"},
 		{"python why ", ":files"},
 		{"python why a.py ", ""},
-		{"python list ", ""},
 		{"nosuch ", ""},
 		{"run --tr", "--transport"},
 		{"run --transport ", "pipe grpc"},

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs"
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
 )
 
@@ -68,28 +71,26 @@ func commandLines(commands []command, prefix string) []string {
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
 	line, _ := readLine(cmd, before) // what is wrong with them does not matter here
-	given := line.words
+	flags := flagsOf(cmd.Command)
 	previous := append([]string{""}, before...)[len(before)]
-	name, _, hasValue := cutFlag(previous)
-	awaits := flagsOf(cmd.Command)[name]
+	awaits, _, hasValue := cutFlag(previous)
 	name, value, inValue := cutFlag(last)
-	own := flagsOf(cmd.Command)[name]
 	switch {
 	case line.inData() && line.names == 2:
-		return completeArgument(hookOf(cmd, given[0], given[1]), given[2:], last)
+		return completeArgument(hookOf(cmd, line.words[0], line.words[1]), line.words[2:], last)
 	case line.inData():
 		return []string{anyFile}
 	case slices.Contains(before, "--"): // then flags are none
-	case strings.HasPrefix(previous, "-") && awaits != nil && !awaits.isSwitch && !hasValue:
-		return awaits.values("", last)
-	case strings.HasPrefix(last, "-") && inValue && own != nil:
-		return own.values(strings.TrimSuffix(last, value), value)
+	case strings.HasPrefix(previous, "-") && flags[awaits] != nil && !flags[awaits].isSwitch && !hasValue:
+		return flags[awaits].values("", last)
+	case strings.HasPrefix(last, "-") && inValue && flags[name] != nil:
+		return flags[name].values(strings.TrimSuffix(last, value), value)
 	case strings.HasPrefix(last, "-"):
 		return flagNames(cmd.Command, last)
 	case previous == "-m":
 		return nil
 	}
-	return completeWord(commands, cmd, given, last)
+	return completeWord(commands, cmd, line.words, last)
 }
 
 // values completes the value of a flag, after a head.
@@ -101,9 +102,13 @@ func (f *flag) values(head, typed string) []string {
 }
 
 // completeWord completes a word that is no flag, behind those given.
-func completeWord(commands []command, cmd command, given []string, last string) []string {
+func completeWord(commands []command, cmd command, given []string, last string) (lines []string) {
+	n := len(given)
+	if cmd.Name == "python" && n > 0 {
+		n--
+	}
 	switch {
-	case cmd.Name == "help" && len(given) == 0:
+	case cmd.Name == "help" && n == 0:
 		return append(commandLines(commands, last), prefixed(topicNames(), last, "")...)
 	case cmd.Name == "help" && given[0] == "finding":
 		return prefixed(docs.Findings.Names(), last, "")
@@ -111,25 +116,20 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 		return prefixed(completions.Shells(), last, "")
 	case cmd.Name == "python" && len(given) == 0:
 		return prefixed(pythonVerbs, last, "")
-	case cmd.Name == "python" && given[0] == "list":
-		return nil
-	case cmd.Name == "python":
-		given = given[1:]
 	case isTyped(cmd, "address"):
 		return nil
-	case cmd.config != nil && len(given) == 1:
-		return prefixed(hookNames(cmd, given[0]), last, "")
-	}
-	if len(given) > 0 && strings.HasSuffix(cmd.ArgsUsage, "FILE...") {
+	case cmd.config != nil && n == 1:
+		for _, h := range hooksOf(cmd, given[0], "") {
+			lines = append(lines, described(h.Name, h.Doc))
+		}
+		return prefixed(lines, last, "")
+	case n > 0 && strings.HasSuffix(cmd.ArgsUsage, "FILE..."):
 		return []string{anyFile}
-	}
-	if len(given) > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")) {
+	case n > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")):
 		return nil
 	}
-	var lines []string
 	if strings.Contains(cmd.ArgsUsage, "NAME") {
-		others := slices.DeleteFunc(runningNames(), func(name string) bool { return slices.Contains(given, name) })
-		lines = prefixed(others, last, "")
+		lines = prefixed(runningNames(), last, "")
 	}
 	if strings.Contains(cmd.ArgsUsage, "PLUGIN") {
 		lines = append(lines, pythonFiles)
@@ -158,6 +158,109 @@ func flagNames(c *cli.Command, prefix string) []string {
 		lines = append(lines, "--"+valueOf(f).Name+"\t"+strings.ReplaceAll(valueOf(f).Usage, "`", ""))
 	}
 	return prefixed(lines, prefix, "")
+}
+
+// hooksOf describes the hooks of a plugin: those of a background plugin if one has the name,
+// else those that its source shows. If hookName is not empty, the others are of no interest.
+func hooksOf(cmd command, plugin, hookName string) []schema.Hook {
+	ctx, cancel := context.WithTimeout(context.Background(), sourceLimit)
+	defer cancel()
+	id := daemon.Identity{}
+	if service.Plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
+		id, _ = service.Find(ctx, plugin) // else it is a path
+	}
+	if c, err := daemon.Open(ctx, id.Name); err == nil {
+		found, _ := c.Hooks(ctx, schema.Query{Hook: hookName})
+		return found.Hooks
+	}
+	cfg := *cmd.config
+	_ = openConfig(&cfg, plugin) // what is wrong with the flags does not matter here
+	return runner.SourceHooks(ctx, cfg)
+}
+
+// hookOf describes one hook of a plugin; without parameters if it is not known.
+func hookOf(cmd command, plugin, hookName string) schema.Hook {
+	for _, h := range hooksOf(cmd, plugin, hookName) {
+		if h.Name == hookName || strings.HasSuffix(h.Name, "/"+hookName) {
+			return h
+		}
+	}
+	return schema.Hook{}
+}
+
+// described returns a candidate and what it is.
+func described(candidate, text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.TrimSuffix(candidate+"\t"+strings.Join(strings.Fields(text), " "), "\t")
+}
+
+// completeArgument completes the word behind the arguments of a hook: its parameters, then the
+// choices of the one that the word is for.
+func completeArgument(h schema.Hook, before []string, last string) (lines []string) {
+	if slices.Contains(before, "--") {
+		return []string{anyFile}
+	}
+	var awaits schema.Param
+	position := 0
+	for _, word := range before {
+		name, isOption := strings.CutPrefix(word, "--")
+		switch {
+		case awaits.Name != "": // its value
+			awaits = schema.Param{}
+		case isOption && !strings.Contains(word, "="):
+			if awaits, _ = h.Param(name); awaits.IsFlag() {
+				awaits = schema.Param{}
+			}
+		case !strings.Contains(word, "="):
+			position++
+		}
+	}
+	if awaits.Name != "" {
+		return choices(awaits, "", last)
+	}
+	if head, value, ok := strings.Cut(last, "="); ok {
+		p, _ := h.Param(strings.TrimPrefix(head, "--"))
+		return choices(p, head+"=", value)
+	}
+	for _, p := range h.Params {
+		if p.Kind == schema.Ordinary || p.Kind == schema.NameOnly {
+			lines = append(lines, described(schema.OptionOf(p.Name), p.Type))
+		}
+	}
+	if strings.HasPrefix(last, "-") {
+		return prefixed(lines, last, "")
+	}
+	if last != "" {
+		lines = nil
+	}
+	if position < len(h.Params) && (h.Params[position].Kind == schema.Ordinary || h.Params[position].Kind == schema.PositionOnly) && len(h.Params[position].Choices) > 0 {
+		lines = append(lines, choices(h.Params[position], "", last)...)
+	}
+	return append(lines, anyFile)
+}
+
+// choices lists the values of a parameter that begin with what is typed, after a head; files if it
+// has no choices.
+func choices(p schema.Param, head, typed string) []string {
+	if len(p.Choices) == 0 {
+		return []string{anyFile}
+	}
+	var texts []string
+	for _, value := range p.Choices {
+		text := string(value)
+		if value[0] == '"' {
+			text = string(schema.Unquote(value))
+		}
+		if !strings.ContainsAny(text, "\t\r\n") {
+			texts = append(texts, text)
+		}
+	}
+	return prefixed(texts, typed, head)
 }
 
 // prefixed returns the values that begin with what is typed, each behind a head.
