@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -26,8 +25,6 @@ const (
 	mcpConcurrency = 8
 	// mcpStop is the default of --stop-timeout: a client waits for the end of its server.
 	mcpStop = 300 * time.Millisecond
-	// mcpResolve is how long the end of a session waits for what is wrong with its command line.
-	mcpResolve = 5 * time.Second
 )
 
 // mcpOptions are the options of mcp.
@@ -81,41 +78,41 @@ func patternFlag(to *[]string, name, usage string) *flag {
 
 // mcp serves one session, of a background plugin or of one that ends with the session.
 func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart []cli.Flag) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	named, err := f.connectNamed(ctx, word)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case named != nil && !o.start.AutoStarted:
-		if name := firstTyped(ofStart); name != "" {
-			return usage("%s does not apply to %s, which is already running", name, word)
-		}
+	}
+	if name := firstTyped(ofStart); name != "" && named != nil && !o.start.AutoStarted {
+		return usage("%s does not apply to %s, which is already running", name, word)
 	}
 	if err := f.readStart(&o.start, word, ofStart); err != nil {
 		return err
 	}
-	var s mcpSource = &sharedSource{f: f, o: o, word: word, running: named}
-	if named == nil && !o.start.AutoStarted {
-		s = newOwnSource(ctx, f, o, cancel)
-	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	entry := word
-	if named != nil {
+	shared := &sharedSource{listSource: listSource{f: f}, o: o, word: word, running: named}
+	var s mcpSource = shared
+	switch {
+	case o.start.AutoStarted:
+		shared.cfg = &o.start.Config
+	case named != nil:
 		entry = string(named.client.Identity().Entry)
+	default:
+		if s, err = newOwnSource(ctx, f, o); err != nil {
+			return err
+		}
 	}
 	o.filter.Hints = mcpHints(entry)
 	server := mcp.New(mcp.Options{
 		In: f.streams.In, Out: f.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(),
-		Plugin: s.plugin, Kept: s.kept, Keep: s.keep, Source: s.source, Error: s.complete, Gone: parentGone(ctx),
+		Plugin: s.plugin, Kept: s.kept, Keep: s.keep, Source: s.source, Error: s.complete, Gone: parentGone(),
 	})
 	go s.follow(ctx, server) // ends with ctx
 	server.Run(ctx)
+	cancel()
 	s.close()
-	err = context.Cause(ctx)
-	if signal := (*signalError)(nil); errors.Is(err, context.Canceled) || errors.As(err, &signal) {
-		return nil // a client ends its server so
-	}
-	return err
+	return nil // a signal, too, is how a client ends its server
 }
 
 // mcpHints are what the manifest of a plugin says of its tools.
@@ -166,26 +163,17 @@ const (
 
 // parentGone returns a channel that is closed when the client has exited. The input need not end
 // then: another process may hold it open.
-func parentGone(ctx context.Context) <-chan struct{} {
+func parentGone() <-chan struct{} {
 	gone, parent := make(chan struct{}), os.Getppid()
-	go func() { // ends with ctx
-		wait := time.NewTimer(launcherTime)
-		defer wait.Stop()
-		for first := true; ; first = false {
-			select {
-			case <-ctx.Done():
-				return
-			case <-wait.C:
-			}
-			switch isGone := os.Getppid() != parent; {
-			case isGone && !first:
-				close(gone)
-				return
-			case isGone:
-				return
-			}
-			wait.Reset(parentEvery)
+	go func() { // ends with the parent or with pyplug
+		time.Sleep(launcherTime)
+		if os.Getppid() != parent {
+			return
 		}
+		for os.Getppid() == parent {
+			time.Sleep(parentEvery)
+		}
+		close(gone)
 	}()
 	return gone
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
-	"github.com/pyplug/pyplug/runner/service"
 )
 
 // mcpShapes say how the clients name their servers: the key of the table, and whether each entry
@@ -64,7 +63,8 @@ func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cl
 		}
 	}
 	entry := word
-	if _, isModule := manifest.ModuleOf(word); !isModule && !f.isRunning(ctx, word) {
+	running, _ := f.connectNamed(ctx, word)
+	if _, isModule := manifest.ModuleOf(word); !isModule && running == nil {
 		if entry, err = filepath.Abs(word); err != nil {
 			return usage("%s: %w", word, err)
 		}
@@ -89,13 +89,4 @@ func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cl
 		return hook.NewError(hook.Internal, err)
 	}
 	return f.write(ctx, func() error { return f.streams.Line(string(text)) })
-}
-
-// isRunning reports whether a word names a background plugin.
-func (f *program) isRunning(ctx context.Context, word string) bool {
-	if !service.Plain(word) {
-		return false
-	}
-	id, err := service.Find(ctx, word)
-	return err == nil && id.Name != ""
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
@@ -13,36 +12,80 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
+// listSource knows the hooks of a plugin that does not run yet. Its methods are those of [mcp.Options].
+type listSource struct {
+	f   *program
+	cfg *runner.Config // nil: the plugin is not started here
+}
+
+// open resolves the plugin; nil if it is not started here, or cannot be: the start reports why.
+func (s listSource) open(ctx context.Context) *runner.Opened {
+	if s.cfg == nil {
+		return nil
+	}
+	opened, _ := runner.Open(ctx, *s.cfg)
+	return opened
+}
+
+// kept returns the hooks that an earlier session kept for the same files.
+func (s listSource) kept(ctx context.Context) ([]schema.Hook, bool) {
+	if opened := s.open(ctx); opened != nil {
+		return opened.KeptHooks()
+	}
+	return nil, false
+}
+
+func (s listSource) keep(hooks []schema.Hook) {
+	if opened := s.open(context.Background()); opened != nil { // reads files only
+		if err := opened.KeepHooks(hooks); err != nil {
+			s.f.streams.Log("info", "the list of hooks is not kept: "+err.Error())
+		}
+	}
+}
+
+func (s listSource) source(ctx context.Context) []schema.Hook {
+	if s.cfg == nil {
+		return nil
+	}
+	return runner.SourceHooks(ctx, *s.cfg)
+}
+
 // ownSource is a plugin that runs for one session. It starts while the session already answers,
 // it is started again after a failed start, and loads changed files.
 type ownSource struct {
+	listSource
 	ctx      context.Context // of the session
-	end      context.CancelCauseFunc
-	f        *program
-	o        *mcpOptions
 	p        *plugin
-	first    chan struct{} // closed when the plugin was resolved, or could not be
 	started  chan struct{} // closed when it has started for the first time
 	reloaded chan struct{} // has a token when other files were loaded
-	opened   atomic.Pointer[runner.Opened]
 
-	mu    sync.Mutex // held while the plugin starts or loads other files; protects the following
-	tried bool
-	seen  runner.Snapshot // what runs
+	mu   sync.Mutex      // held while the plugin starts or loads other files; protects the following
+	seen runner.Snapshot // what runs
 }
 
-func newOwnSource(ctx context.Context, f *program, o *mcpOptions, end context.CancelCauseFunc) *ownSource {
+// newOwnSource returns an error if the plugin can never start.
+func newOwnSource(ctx context.Context, f *program, o *mcpOptions) (*ownSource, error) {
 	cfg := &o.start.Config
 	cfg.Timeouts.Call, cfg.ErrorField = o.timeout, o.errorField
 	cfg.Timeouts.Stop = cmp.Or(cfg.Timeouts.Stop, mcpStop)
 	cfg.Keep.DefaultConcurrency = mcpConcurrency
 	s := &ownSource{
-		ctx: ctx, end: end, f: f, o: o, p: f.newPlugin(cfg.Plugin, f.opts.quiet),
-		first: make(chan struct{}), started: make(chan struct{}), reloaded: make(chan struct{}, 1),
+		listSource: listSource{f, cfg}, ctx: ctx, p: f.newPlugin(cfg.Plugin, f.opts.quiet),
+		started: make(chan struct{}), reloaded: make(chan struct{}, 1),
 	}
 	s.p.follow(cfg)
 	s.p.followEvents(&cfg.Keep)
-	return s
+	if err := s.open(); err != nil && hook.AsError(err).Kind == hook.Usage {
+		return nil, s.p.failed(err)
+	}
+	return s, nil
+}
+
+func (s *ownSource) open() error {
+	if err := s.p.open(s.ctx, *s.cfg); err != nil {
+		return err
+	}
+	return s.p.opened.MCPServer()
 }
 
 // plugin returns the plugin, with its files as they are. A caller that gives up leaves the start to
@@ -60,25 +103,14 @@ func (s *ownSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	})
 }
 
-// start starts the plugin. What can never start ends the session. s.mu is held.
-func (s *ownSource) start() (err error) {
-	isFirst := !s.tried
-	s.tried = true
-	err = s.p.open(s.ctx, s.o.start.Config)
+// start starts the plugin. s.mu is held.
+func (s *ownSource) start() error {
+	err := s.open()
 	if err == nil {
-		s.opened.Store(s.p.opened)
-		err = s.p.opened.MCPServer()
-	}
-	if isFirst {
-		if err != nil && hook.AsError(err).Kind == hook.Usage {
-			s.end(s.p.failed(err))
-		}
-		close(s.first)
+		s.seen, err = s.p.opened.Snapshot(s.ctx)
 	}
 	if err == nil {
-		if s.seen, err = s.p.opened.Snapshot(s.ctx); err == nil {
-			s.p.pool, err = s.p.opened.Start(s.ctx)
-		}
+		s.p.pool, err = s.p.opened.Start(s.ctx)
 	}
 	if err != nil {
 		return err
@@ -136,29 +168,6 @@ func (s *ownSource) follow(ctx context.Context, server *mcp.Server) {
 	}
 }
 
-// kept returns the hooks that an earlier session kept for the same files.
-func (s *ownSource) kept(ctx context.Context) ([]schema.Hook, bool) {
-	select {
-	case <-s.first:
-	case <-ctx.Done():
-		return nil, false
-	}
-	if opened := s.opened.Load(); opened != nil {
-		return opened.KeptHooks()
-	}
-	return nil, false
-}
-
-func (s *ownSource) keep(hooks []schema.Hook) {
-	if err := s.opened.Load().KeepHooks(hooks); err != nil {
-		s.f.streams.Log("info", "the list of hooks is not kept: "+err.Error())
-	}
-}
-
-func (s *ownSource) source(ctx context.Context) []schema.Hook {
-	return runner.SourceHooks(ctx, s.o.start.Config)
-}
-
 func (s *ownSource) complete(err error) *hook.Error {
 	select {
 	case <-s.started:
@@ -170,16 +179,10 @@ func (s *ownSource) complete(err error) *hook.Error {
 
 // close stops the plugin. Nothing of it is left soon after the stop timeout.
 func (s *ownSource) close() {
-	select {
-	case <-s.first: // what is wrong with the command line is reported, however short the session was
-	case <-s.f.signals.kill.Done():
-	case <-time.After(mcpResolve):
-	}
-	s.end(nil)
 	s.mu.Lock() // a start ends with s.ctx
 	defer s.mu.Unlock()
 	if s.p.pool != nil {
-		ctx, cancel := context.WithTimeout(s.f.signals.kill, s.o.start.Config.Timeouts.Stop)
+		ctx, cancel := context.WithTimeout(s.f.signals.kill, s.cfg.Timeouts.Stop)
 		defer cancel()
 		_ = s.p.pool.Close(ctx) // what had to be killed was
 	}
@@ -188,7 +191,7 @@ func (s *ownSource) close() {
 
 // sharedSource is a background plugin, which other sessions and commands call, too.
 type sharedSource struct {
-	f    *program
+	listSource
 	o    *mcpOptions
 	word string
 
@@ -227,6 +230,10 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 		p := s.running
 		s.mu.Unlock()
 		if p != nil {
+			if now, err := s.f.connectTo(ctx, p.client.Identity().Name, s.word); err == nil {
+				p = now
+				server.Reload(ctx, p.client)
+			}
 			for e, err := range p.client.Events(ctx) {
 				if err == nil && e.To == hook.StateReady {
 					server.Reload(ctx, p.client)
@@ -237,48 +244,7 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 		case <-ctx.Done():
 		case <-time.After(reconnectEvery):
 		}
-		if p != nil {
-			if now, err := s.f.connectTo(ctx, p.client.Identity().Name, s.word); err == nil {
-				s.mu.Lock()
-				s.running = now
-				s.mu.Unlock()
-				server.Reload(ctx, now.client)
-			}
-		}
 	}
-}
-
-// kept returns the hooks that an earlier session kept for the plugin that is started now.
-func (s *sharedSource) kept(ctx context.Context) ([]schema.Hook, bool) {
-	if opened := s.open(ctx); opened != nil {
-		return opened.KeptHooks()
-	}
-	return nil, false
-}
-
-func (s *sharedSource) keep(hooks []schema.Hook) {
-	if opened := s.open(context.Background()); opened != nil { // reads files only
-		_ = opened.KeepHooks(hooks) // the next session waits for the start again
-	}
-}
-
-// open resolves the plugin that may have to be started; nil if there is none.
-func (s *sharedSource) open(ctx context.Context) *runner.Opened {
-	if !s.o.start.AutoStarted {
-		return nil
-	}
-	opened, err := runner.Open(ctx, s.o.start.Config)
-	if err != nil {
-		return nil // the start reports it
-	}
-	return opened
-}
-
-func (s *sharedSource) source(ctx context.Context) []schema.Hook {
-	if !s.o.start.AutoStarted {
-		return nil
-	}
-	return runner.SourceHooks(ctx, s.o.start.Config)
 }
 
 func (s *sharedSource) complete(err error) *hook.Error {
