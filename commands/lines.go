@@ -194,7 +194,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	stopProgress()
 	f.endRecord(o, e.Counts().Kept)
 	if c := e.Counts(); o.FailFast && c.Failed > 0 && err == nil && ctx.Err() == nil {
-		f.streams.Note(answeredTo("stopped at the first failure", c.Last))
+		f.noteLast("stopped at the first failure", c.Last)
 	}
 	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
 }
@@ -203,18 +203,13 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 // waits for a worker could be overtaken by the call of a later line, whose stream would then
 // wait for it.
 func (p *plugin) jobs(wanted, places int) int {
-	switch {
-	case wanted == 0:
-		return places
-	case wanted > places:
-		more := "raise --workers or --concurrency"
-		if p.client != nil {
-			more = "start it with more --workers or --concurrency"
-		}
-		p.f.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; %s", wanted, schema.Plural(places, "call"), more))
+	if wanted == 0 {
 		return places
 	}
-	return wanted
+	if wanted > places {
+		p.f.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; start it with more --workers or --concurrency", wanted, schema.Plural(places, "call")))
+	}
+	return min(wanted, places)
 }
 
 // linesEnd returns the error of the command: that of the output, a signal, the plugin or
@@ -228,9 +223,13 @@ func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, e
 	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
 	case ctx.Err() != nil:
-		return f.interrupted(context.Cause(ctx), c, err)
+		f.streams.EndLine()
+		if err == nil || unread != nil { // else lines before the last one may have no answer
+			f.noteLast(context.Cause(ctx).Error(), c.Last)
+		}
+		return &printedError{code: exitCode(context.Cause(ctx))}
 	case errors.Is(err, lines.ErrGaveUp):
-		f.streams.Note(uncalled(c.Last))
+		f.streams.Note(fmt.Sprintf("the plugin takes no more calls; the last answered line is %d", c.Last))
 		_, err := k.Hooks(ctx, schema.Query{}) // which it does not do any more, and says why
 		if err == nil {
 			err = hook.NewError(hook.Unavailable, errors.New("gave up"))
@@ -247,35 +246,12 @@ func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, e
 	return nil
 }
 
-// interrupted says how far a signal let the lines come, and returns its exit code. No answered
-// line has one in front of it without an answer, in any order, unless the plugin gave up.
-func (f *program) interrupted(signal error, c lines.Counts, err error) error {
-	f.streams.EndLine()
-	switch {
-	case errors.Is(err, lines.ErrNotRead): // nobody knows what was read
-	case errors.Is(err, lines.ErrGaveUp):
-		f.streams.Note(uncalled(c.Last))
-	default:
-		f.streams.Note(answeredTo(signal.Error(), c.Last))
-	}
-	return &printedError{code: exitCode(signal)}
-}
-
-// answeredTo says why the lines ended, and how far they came.
-func answeredTo(why string, last int64) string {
-	switch last {
-	case 0:
-		return why + "; no line is answered"
-	case 1:
-		return why + "; line 1 is answered"
-	}
-	return fmt.Sprintf("%s; lines 1 to %d are answered", why, last)
-}
-
-// uncalled returns which lines were not called because the plugin gave up.
-func uncalled(last int64) string {
+// noteLast says why the lines ended, and how far they came. No answered line has one in front of it
+// without an answer, in any order, unless the plugin gave up.
+func (f *program) noteLast(why string, last int64) {
 	if last == 0 {
-		return "no line was called"
+		f.streams.Note(why + "; no line is answered")
+		return
 	}
-	return fmt.Sprintf("the last answered line is %d; lines without an answer were not called", last)
+	f.streams.Note(fmt.Sprintf("%s; lines 1 to %d are answered", why, last))
 }

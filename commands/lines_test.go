@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"syscall"
 	"testing"
 
@@ -17,14 +18,16 @@ func TestInterrupted(t *testing.T) {
 		code   int
 	}{
 		{syscall.SIGINT, 0, nil, "note: interrupted; no line is answered\n", 130},
-		{syscall.SIGINT, 1, nil, "note: interrupted; line 1 is answered\n", 130},
+		{syscall.SIGINT, 1, nil, "note: interrupted; lines 1 to 1 are answered\n", 130},
 		{syscall.SIGTERM, 1200, nil, "note: terminated; lines 1 to 1200 are answered\n", 143},
 		{syscall.SIGINT, 7, lines.ErrNotRead, "", 130},
-		{syscall.SIGINT, 7, lines.ErrGaveUp, "note: the last answered line is 7; lines without an answer were not called\n", 130},
+		{syscall.SIGINT, 7, lines.ErrGaveUp, "", 130},
 	} {
 		s, _, errs := testStreams("")
 		f := &program{streams: s}
-		err := f.interrupted(&signalError{c.signal}, lines.Counts{Last: c.last}, c.err)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(&signalError{c.signal})
+		err := f.linesEnd(ctx, nil, lines.Counts{Last: c.last}, c.err, false)
 		if errs.String() != c.want || exitCode(err) != c.code {
 			t.Errorf("%+v: got %q, exit code %d", c, errs, exitCode(err))
 		}
