@@ -11,7 +11,6 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const addressCategory = "Running gRPC servers"
@@ -79,8 +78,8 @@ func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg run
 
 // healthOfAddress probes a server that runs already.
 func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, cfg runner.Config, watch bool) error {
-	if words := c.Args().Slice(); len(words) > 0 {
-		return usage("--address takes no PLUGIN, but %s is given", schema.QuoteLine(words[:1]))
+	if err := atMost(c.Args().Slice(), 0); err != nil {
+		return err
 	}
 	ctx := c.Context
 	var err error

@@ -76,8 +76,8 @@ func callCommand(f *program) command {
 
 // callAddress calls a hook of a gRPC server that runs already.
 func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runner.Config, o *callOptions, words []string) error {
-	if len(words) == 0 {
-		return hinted(usage("HOOK is missing"), schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
+	if err := wantWords(words, "HOOK"); err != nil {
+		return hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
 	}
 	if err := f.readHook(ctx, o, words[0], words[1:]); err != nil {
 		return err
@@ -187,8 +187,6 @@ func inputFlag(to *string) *flag {
 func (f *program) readHook(ctx context.Context, o *callOptions, hookName string, args []string) (err error) {
 	o.maxMessage = defaultMessage
 	switch {
-	case hookName == "":
-		return usage("HOOK is empty")
 	case f.opts.json && o.raw:
 		return usage("--json and --raw cannot be combined")
 	case f.opts.json:

@@ -263,14 +263,25 @@ func atMost(words []string, most int) error {
 	return usage("unexpected argument: %s", schema.QuoteLine(words[most:most+1]))
 }
 
-// oneWord returns the only word of a command line. what is its name in messages.
-func oneWord(c *cli.Context, what string) (string, error) {
+// oneWord returns the PLUGIN that is the only word of a command line.
+func oneWord(c *cli.Context) (string, error) {
 	words := c.Args().Slice()
-	switch {
-	case len(words) == 0:
-		return "", usage("%s is missing", what)
-	case words[0] == "":
-		return "", usage("%s is empty", what)
+	if err := wantWords(words, "PLUGIN"); err != nil {
+		return "", err
 	}
 	return words[0], atMost(words, 1)
+}
+
+// wantWords returns a usage error unless a command line has a word for each of some names, and none
+// that is empty.
+func wantWords(words []string, names ...string) error {
+	if len(words) < len(names) {
+		return usage("%s is missing", names[len(words)])
+	}
+	for i, name := range names {
+		if words[i] == "" {
+			return usage("%s is empty", name)
+		}
+	}
+	return nil
 }

@@ -134,7 +134,7 @@ func TestHealthAddress(t *testing.T) {
 		"no file":          {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert + "s"}, 2, 0, "cert.pems: no such file"},
 		"TLS by its files": {[]string{"--address", secure, "--cacert", cert}, 0, 0, "^healthy\n$"},
 		"TLS not meant":    {[]string{"--address", secure, "--tls=false", "--tls-ca-cert", cert}, 2, 0, "--tls=false cannot"},
-		"a plugin too":     {[]string{"--address", plain, "plugin.py"}, 2, 0, "--address takes no PLUGIN"},
+		"a plugin too":     {[]string{"--address", plain, "plugin.py"}, 2, 0, "unexpected argument: plugin.py"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

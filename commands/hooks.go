@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,21 +37,20 @@ func hooksCommand(f *program) command {
 			if given {
 				words = append([]string{at.address}, words...)
 			}
-			most := 2
 			if template != "" { // which names the HOOK
-				most = 1
+				words = append(words, template)
 			}
-			switch {
-			case len(words) == 0:
-				return usage("PLUGIN is missing")
-			case len(words) > most:
-				return atMost(words, most)
-			case len(words) == 2 && words[1] == "":
-				return usage("HOOK is empty")
-			case input && template != "":
-				return usage("--schema and --template cannot be combined")
+			err = atMost(words, 2)
+			if err == nil {
+				err = wantWords(words, []string{"PLUGIN", "HOOK"}[:max(1, min(2, len(words)))]...)
 			}
-			show := shownHooks{Query: schema.Query{Hook: cmp.Or(template, append(words, "")[1]), Input: input}, template: template != ""}
+			if err == nil && input && template != "" {
+				err = usage("--schema and --template cannot be combined")
+			}
+			if err != nil {
+				return err
+			}
+			show := shownHooks{Query: schema.Query{Hook: append(words, "")[1], Input: input}, template: template != ""}
 			var p *plugin
 			if given {
 				p, err = f.connectAddress(c.Context, &at, cfg)
@@ -105,7 +103,7 @@ func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []cli.Fla
 
 // onePlugin fills cfg from a command line with one PLUGIN.
 func onePlugin(c *cli.Context, cfg *runner.Config) error {
-	word, err := oneWord(c, "PLUGIN")
+	word, err := oneWord(c)
 	if err != nil {
 		return err
 	}

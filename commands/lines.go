@@ -83,13 +83,12 @@ func (f *program) runLines(c *cli.Context, o *linesOptions, cfg runner.Config) e
 // readLines reads the words of a command with --lines. what is the word for the plugin in
 // messages.
 func (f *program) readLines(ctx context.Context, o *linesOptions, words []string, what string) (err error) {
+	if err := wantWords(words, []string{what, "HOOK"}[:max(1, min(2, len(words)))]...); err != nil {
+		return err
+	}
 	switch {
 	case f.opts.json && o.raw:
 		return usage("--json and --raw cannot be combined")
-	case len(words) == 0:
-		return usage("%s is missing", what)
-	case len(words) >= 2 && words[1] == "":
-		return usage("HOOK is empty")
 	case len(words) >= 2:
 		o.Hook = words[1]
 		o.Words, err = f.readNamed(ctx, words[2:])

@@ -51,7 +51,7 @@ func mcpCommand(f *program) command {
 		ArgsUsage: "NAME|PLUGIN",
 		Flags:     flags,
 		Action: func(c *cli.Context) error {
-			word, err := oneWord(c, "PLUGIN")
+			word, err := oneWord(c)
 			switch {
 			case err != nil:
 				return err

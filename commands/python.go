@@ -11,7 +11,6 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
-	"github.com/pyplug/pyplug/runner/service"
 )
 
 // pythonVerbs are the first words of the command python.
@@ -26,22 +25,20 @@ func pythonCommand(f *program) command {
 		Flags:     slices.Concat(pythonFlags(&cfg), f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
-			if len(words) == 0 {
-				return usage("python takes one of why, find and list")
+			if len(words) == 0 || !slices.Contains(pythonVerbs, words[0]) {
+				meant := append(schema.Command{"python", "why"}, words...)
+				if len(words) > 0 && schema.Suggest(words[0], pythonVerbs) != "" {
+					meant = append(schema.Command{"python", schema.Suggest(words[0], pythonVerbs)}, words[1:]...)
+				}
+				return hinted(usage("python takes one of why, find and list first"), schema.Hintf("did you mean %s?", meant))
 			}
 			verb, words := words[0], words[1:]
-			switch {
-			case !slices.Contains(pythonVerbs, verb) && !service.Plain(verb):
-				return hinted(usage("python takes one of why, find and list first"), schema.Hintf("did you mean %s?", schema.Command{"python", "why", verb}))
-			case !slices.Contains(pythonVerbs, verb):
-				return suggested(usage("unknown command python %s", schema.QuoteLine([]string{verb})), "`pyplug python %s`",
-					verb, pythonVerbs, schema.Hintf("%s lists what there is", schema.Command{"help", "python"}))
-			case len(words) > 1:
-				return atMost(words, 1)
-			case verb == "list" && len(words) > 0:
-				return usage("python list takes no PLUGIN")
-			case len(words) > 0 && words[0] == "":
-				return usage("PLUGIN is empty")
+			most := 1
+			if verb == "list" {
+				most = 0
+			}
+			if err := atMost(words, most); err != nil {
+				return err
 			}
 			if err := openConfig(&cfg, append(words, "")[0]); err != nil {
 				return err

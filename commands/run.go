@@ -84,16 +84,14 @@ func (f *program) readRun(c *cli.Context, o *runOptions) error {
 // wantHook returns a usage error unless the arguments are a plugin and a hook. what is the word
 // for the plugin in the message.
 func wantHook(words []string, what string) error {
-	switch len(words) {
-	case 0:
-		return usage("%s and HOOK are missing", what)
-	case 1:
-		if two := manifest.TwoWords(words[0]); two != nil {
-			return hinted(usage("HOOK is missing"), two...)
-		}
-		return hinted(usage("HOOK is missing"), schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, typedWords(words)...)))
+	err := wantWords(words, what, "HOOK")
+	if len(words) != 1 {
+		return err
 	}
-	return nil
+	if two := manifest.TwoWords(words[0]); two != nil {
+		return hinted(err, two...)
+	}
+	return hinted(err, schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, typedWords(words)...)))
 }
 
 // run opens the plugin, calls the hook and prints what it returns.

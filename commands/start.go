@@ -62,7 +62,7 @@ func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) er
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
 func (f *program) readKept(c *cli.Context, o *startOptions, flags []cli.Flag) error {
-	word, err := oneWord(c, "PLUGIN")
+	word, err := oneWord(c)
 	if err != nil {
 		return err
 	}
@@ -79,11 +79,9 @@ func startCommand(f *program) command {
 		Flags:     slices.Concat(flags, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
-			switch {
-			case len(words) == 0:
-				return usage("PLUGIN is missing")
-			case slices.Contains(words, ""):
-				return usage("PLUGIN is empty")
+			switch err := wantWords(words, slices.Repeat([]string{"PLUGIN"}, max(1, len(words)))...); {
+			case err != nil:
+				return err
 			case len(words) > 1 && o.Name != "":
 				return usage("--name names one plugin, but %d are given", len(words))
 			case o.events == "-":

@@ -36,15 +36,10 @@ func stopCommand(f *program) command {
 // for --all.
 func readNames(c *cli.Context, all bool) ([]string, error) {
 	words := c.Args().Slice()
-	switch {
-	case all && len(words) > 0:
-		return nil, usage("--all takes no NAME, but %s is given", words[0])
-	case !all && len(words) == 0:
-		return nil, usage("NAME is missing, or --all")
-	case slices.Contains(words, ""):
-		return nil, usage("NAME is empty")
+	if all {
+		return nil, atMost(words, 0)
 	}
-	return words, nil
+	return words, wantWords(words, slices.Repeat([]string{"NAME"}, max(1, len(words)))...)
 }
 
 // orAll returns words, or without words the names of all background plugins.

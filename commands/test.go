@@ -55,11 +55,8 @@ func testCommand(f *program) command {
 		Flags:     slices.Concat(flags, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
-			switch {
-			case len(words) == 0:
-				return usage("PLUGIN and FILE are missing")
-			case len(words) == 1:
-				return usage("FILE is missing")
+			if err := wantWords(words, "PLUGIN", "FILE"); err != nil {
+				return err
 			}
 			o.cfg.Plugin, o.files = words[0], words[1:]
 			return f.test(c.Context, o, ofPlugin)
