@@ -191,14 +191,21 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 	var failed error
 	for _, c := range checks {
 		stop := f.streams.Waiting("checking " + c.p.path)
-		if failed == nil {
-			if failed = c.print(printer); failed != nil && !errors.Is(failed, errQuiet) {
-				cancel(failed)
-			}
-		}
 		<-c.done
 		stop()
 		all = append(all, c.result)
+		if failed != nil {
+			continue
+		}
+		failed = f.write(f.signals.kill, func() error {
+			if f.opts.json {
+				return f.streams.CheckJSON(c.result)
+			}
+			return printer.Check(c.result, c.p.shown())
+		})
+		if failed != nil && !errors.Is(failed, errQuiet) {
+			cancel(failed)
+		}
 	}
 	if failed == nil && !f.opts.json {
 		failed = f.write(f.signals.kill, printer.Finish)
@@ -222,13 +229,11 @@ func verdictCode(r hook.Report, ended error, strict bool) int {
 	return 0
 }
 
-// pluginCheck is the check of one plugin. Its methods run and print are called once
-// each, and may be called at the same time.
+// pluginCheck is the check of one plugin.
 type pluginCheck struct {
 	p      *plugin
 	o      checkOptions
-	stages chan hook.Stage // each once it has ended
-	done   chan struct{}   // closed when result is set
+	done   chan struct{} // closed when result is set
 	result ui.CheckResult
 }
 
@@ -239,9 +244,6 @@ func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
 	c.p.follow(&c.o.Config)
 	c.o.Hints = func(err error) []schema.Hint { return c.p.withHints(err).Hints }
 	c.o.Prepared = c.prepared
-	// There is room for all stages, so that the check never waits for print.
-	c.stages = make(chan hook.Stage, len(check.Stages()))
-	c.o.Ended = func(st hook.Stage) { c.stages <- st }
 	return c
 }
 
@@ -258,7 +260,6 @@ func (c *pluginCheck) run(ctx context.Context) {
 		if err != nil {
 			c.result.Err = asError(err)
 		}
-		close(c.stages)
 		close(c.done)
 	}()
 	report.Plugin = c.p.path
@@ -272,28 +273,6 @@ func (c *pluginCheck) prepared(opened *runner.Opened) error {
 		return nil
 	}
 	return c.p.fits(opened)
-}
-
-// print prints the stages as they end, and the result, even if the check ended early. The
-// second signal ends the wait for a reader that does not read.
-func (c *pluginCheck) print(printer *ui.CheckPrinter) error {
-	f, ctx := c.p.f, c.p.f.signals.kill
-	if f.opts.json {
-		<-c.done
-		return f.write(ctx, func() error { return f.streams.CheckJSON(c.result) })
-	}
-	if err := f.write(ctx, func() error { return printer.Begin(c.p.path) }); err != nil {
-		return err
-	}
-	for st := range c.stages {
-		c.p.output.Flush()
-		printer.Shown = c.p.shown()
-		if err := f.write(ctx, func() error { return printer.Stage(st) }); err != nil {
-			return err
-		}
-	}
-	<-c.done
-	return f.write(ctx, func() error { return printer.End(c.result) })
 }
 
 // reports writes the annotations of GitHub and the JUnit file, if there is one.

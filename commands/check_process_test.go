@@ -156,7 +156,7 @@ func TestCheckUnread(t *testing.T) {
 	out := s.unread(t)
 	runnertest.Until(t, "the pipe is full", func() bool {
 		n, err := unix.IoctlGetInt(int(out.Fd()), unix.TIOCINQ)
-		return err != nil || n > 60<<10 // of 64 KiB; the next report does not fit
+		return err != nil || n > 50<<10 // of 64 KiB; the next report does not fit
 	})
 	signals := &interrupts{process: s.Process}
 	runnertest.Until(t, "it ends", func() bool {

@@ -77,17 +77,11 @@ func worstFirst(findings []hook.Finding) []hook.Finding {
 // with [Streams.Checks]. One goroutine at a time uses it. Its methods return errors of the
 // write, see [IsClosedPipe].
 type CheckPrinter struct {
-	// Shown reports whether the plugin's output is on standard error. If so, findings do
-	// not repeat its last lines.
-	Shown bool
-
-	s       *Streams
-	strict  bool
-	mute    bool   // print nothing
-	head    string // of the plugin in progress, until it is printed
-	began   time.Time
-	skipped []hook.Stage // of the plugin in progress
-	all     []CheckResult
+	s      *Streams
+	strict bool
+	mute   bool // print nothing
+	began  time.Time
+	all    []CheckResult
 }
 
 // Checks returns a printer for the checks of one run. With strict, warnings count as
@@ -96,61 +90,40 @@ func (s *Streams) Checks(strict, mute bool) *CheckPrinter {
 	return &CheckPrinter{s: s, strict: strict, mute: mute, began: s.Now()}
 }
 
-// print prints text below the line of the plugin in progress.
-func (p *CheckPrinter) print(text string) error {
-	if p.mute {
+// Check prints the stages of a plugin with their findings, and the result. Skipped stages are one
+// line. It prints only the message of c.Err; [Streams.Fail] prints the rest. shown reports whether the
+// plugin's output is on standard error. If so, findings do not repeat its last lines.
+func (p *CheckPrinter) Check(c CheckResult, shown bool) error {
+	p.all = append(p.all, c)
+	if p.mute || p.s.Quiet && c.ExitCode == 0 {
 		return nil
 	}
-	head := p.head
-	p.head = ""
-	return p.s.Print(head + text)
-}
-
-// Begin prints the line above the stages of a plugin.
-func (p *CheckPrinter) Begin(plugin string) error {
-	p.head = Paint(Bold, oneLine(plugin)) + "\n"
-	if len(p.all) > 0 && !p.s.Quiet {
-		p.head = "\n" + p.head
+	text := Paint(Bold, oneLine(c.Plugin)) + "\n"
+	if len(p.all) > 1 && !p.s.Quiet {
+		text = "\n" + text
 	}
-	if p.s.Quiet {
-		return nil
-	}
-	return p.print("")
-}
-
-// Stage prints a finished stage with its findings. Skipped stages become one line at the
-// end.
-func (p *CheckPrinter) Stage(st hook.Stage) error {
-	switch {
-	case p.s.Quiet && st.Verdict != hook.Failure && (!p.strict || st.Verdict != hook.Warning):
-		return nil
-	case st.Verdict == hook.Skipped:
-		p.skipped = append(p.skipped, st)
-		return nil
-	}
-	return p.print(p.stage(st))
-}
-
-// flushSkipped returns the line of the skipped stages, grouped by the reason, or "" if
-// there are none.
-func (p *CheckPrinter) flushSkipped() string {
-	skipped := p.skipped
-	p.skipped = nil
 	var reasons []string
 	names := map[string][]string{}
-	for _, st := range skipped {
-		if names[st.Message] == nil {
-			reasons = append(reasons, st.Message)
+	for _, st := range c.Stages {
+		switch {
+		case p.s.Quiet && st.Verdict != hook.Failure && (!p.strict || st.Verdict != hook.Warning):
+		case st.Verdict != hook.Skipped:
+			text += p.stage(st, shown)
+		default:
+			if names[st.Message] == nil {
+				reasons = append(reasons, st.Message)
+			}
+			names[st.Message] = append(names[st.Message], st.Name)
 		}
-		names[st.Message] = append(names[st.Message], st.Name)
 	}
 	for i, reason := range reasons {
 		reasons[i] = strings.Join(names[reason], ", ") + ": " + reason
 	}
-	if len(reasons) == 0 {
-		return ""
+	if len(reasons) > 0 {
+		text += p.entry("  skipped  ", findingColumn, strings.Join(reasons, "; "), "")
 	}
-	return p.entry("  skipped  ", findingColumn, strings.Join(reasons, "; "), "")
+	word, color := c.word()
+	return p.s.Print(text + Paint(color, word) + c.summary(p.strict) + "\n")
 }
 
 // verdictColors are the colours of verdicts.
@@ -170,7 +143,7 @@ const (
 //	           fix: enable it
 //
 // A finding whose message is the stage's has no line of its own.
-func (p *CheckPrinter) stage(st hook.Stage) string {
+func (p *CheckPrinter) stage(st hook.Stage, shown bool) string {
 	word := Paint(verdictColors[st.Verdict], st.Verdict.String())
 	label := "  " + word + strings.Repeat(" ", len("failure")-len(st.Verdict.String())) + fmt.Sprintf("  %-11s  ", st.Name)
 	own := slices.IndexFunc(st.Findings, func(f hook.Finding) bool { return f.Message == st.Message && f.Verdict == st.Verdict })
@@ -179,12 +152,12 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 		id := "  [" + f.ID + "]"
 		if i == own {
 			tail = id
-			details = p.details(f, findingColumn) + details
+			details = p.details(f, findingColumn, shown) + details
 			continue
 		}
 		word := Paint(verdictColors[f.Verdict], f.Verdict.String()+":")
 		details += p.entry(strings.Repeat(" ", findingColumn)+word+" ", findingColumn+len(f.Verdict.String()+": "), f.Message, id)
-		details += p.details(f, findingColumn+2)
+		details += p.details(f, findingColumn+2, shown)
 	}
 	if st.Took >= time.Millisecond {
 		tail += "  " + schema.Span(st.Took)
@@ -204,10 +177,10 @@ func (p *CheckPrinter) entry(label string, cells int, text, tail string) string 
 }
 
 // details returns the lines below a finding's message, and the fixes.
-func (p *CheckPrinter) details(f hook.Finding, column int) string {
+func (p *CheckPrinter) details(f hook.Finding, column int, shown bool) string {
 	const own = 2 // blanks of errorLines
 	details := &errorLines{cwd: p.s.cwd(), width: max(0, width(p.s.Out, p.s.OutTTY)-(column-own))}
-	details.finding(f, p.Shown && f.Printed)
+	details.finding(f, shown && f.Printed)
 	text := details.text(strings.Repeat(" ", column-own))
 	for _, fix := range f.Fix {
 		label := strings.Repeat(" ", column) + "fix: "
@@ -216,20 +189,9 @@ func (p *CheckPrinter) details(f hook.Finding, column int) string {
 	return text
 }
 
-// End prints the result of a plugin's check. It prints only the message of c.Err;
-// [Streams.Fail] prints the rest.
-func (p *CheckPrinter) End(c CheckResult) error {
-	p.all = append(p.all, c)
-	if p.s.Quiet && c.ExitCode == 0 {
-		return nil
-	}
-	word, color := c.word()
-	return p.print(p.flushSkipped() + Paint(color, word) + c.summary(p.strict) + "\n")
-}
-
 // Finish prints a table if there were several plugins, and where to read about a finding.
 func (p *CheckPrinter) Finish() error {
-	if p.s.Quiet {
+	if p.s.Quiet || p.mute {
 		return nil
 	}
 	text := ""
@@ -239,7 +201,7 @@ func (p *CheckPrinter) Finish() error {
 	if hint := findingHint(p.all); hint != "" {
 		text += "\n" + p.entry(Paint(Cyan, "hint:")+" ", len("hint: "), hint, "")
 	}
-	return p.print(text)
+	return p.s.Print(text)
 }
 
 // findingHint names the page of one of the worst findings.

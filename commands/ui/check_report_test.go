@@ -177,11 +177,11 @@ func FuzzCheck(f *testing.F) {
 		s, _, _ := testStreams("")
 		terminal, errs := &sized{width: 80}, &sized{width: 80}
 		s.Out, s.Err, s.OutTTY, s.ErrTTY = terminal, errs, true, true
-		printChecks(t, s.Checks(true, false), all)
+		printChecks(t, s.Checks(true, false), all, false)
 		harmless(t, "a terminal", terminal.take())
 
 		inCI, log, _ := testStreams("")
-		printChecks(t, inCI.Checks(true, false), all)
+		printChecks(t, inCI.Checks(true, false), all, false)
 		for line := range strings.Lines(log.String()) {
 			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "\r") || strings.Contains(line, "##[c]") {
 				t.Errorf("got the line %q in a log", line)

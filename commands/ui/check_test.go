@@ -49,7 +49,7 @@ func checks() []CheckResult {
 }
 
 // printChecks prints checks as a command does.
-func printChecks(t *testing.T, p *CheckPrinter, all []CheckResult) {
+func printChecks(t *testing.T, p *CheckPrinter, all []CheckResult, shown bool) {
 	t.Helper()
 	failed := func(err error) {
 		t.Helper()
@@ -58,11 +58,7 @@ func printChecks(t *testing.T, p *CheckPrinter, all []CheckResult) {
 		}
 	}
 	for _, c := range all {
-		failed(p.Begin(c.Plugin))
-		for _, st := range c.Stages {
-			failed(p.Stage(st))
-		}
-		failed(p.End(c))
+		failed(p.Check(c, shown))
 	}
 	failed(p.Finish())
 }
@@ -117,7 +113,7 @@ func TestCheckPlain(t *testing.T) {
 	for i, c := range checks() {
 		s, out, errs := testStreams("")
 		inWork(s)
-		printChecks(t, s.Checks(false, false), []CheckResult{c})
+		printChecks(t, s.Checks(false, false), []CheckResult{c}, false)
 		if want := checkTexts[i] + ends[i]; out.String() != want || errs.Len() > 0 {
 			t.Errorf("got\n%s\nwant\n%s", out, want)
 		}
@@ -128,7 +124,7 @@ func TestCheckPlain(t *testing.T) {
 	s.Now = func() time.Time { return began }
 	printer := s.Checks(false, false)
 	s.Now = func() time.Time { return began.Add(92 * time.Second) } // two went on at a time
-	printChecks(t, printer, checks())
+	printChecks(t, printer, checks(), false)
 	want := strings.Join(checkTexts, "\n") + `
 PLUGIN        RESULT       EXIT  FAILURES  WARNINGS  TIME
 kv/plugin.py  passed       0     0         1         412ms
@@ -152,8 +148,7 @@ func TestCheckTerminal(t *testing.T) {
 	c.Stages[1].Findings[1].Err = &hook.Error{Err: errors.New("x"), Exit: &hook.Exit{Stderr: []string{"gone"}}}
 	c.Stages[1].Findings[1].Printed = true
 	p := s.Checks(false, false)
-	p.Shown = true
-	printChecks(t, p, []CheckResult{c})
+	printChecks(t, p, []CheckResult{c}, true)
 	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
 		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)\n" +
 		"                        12ms\n" +
@@ -189,7 +184,8 @@ func TestCheckVerdict(t *testing.T) {
 		"ended early: a bug of #\\#[x] of two lines (exit 125), 1 warning, in 1ms\n": {CheckResult{Report: warned, ExitCode: 125, Err: &hook.Error{Err: errors.New("a bug of ##[x]\nof two lines")}}, true},
 	} {
 		s, out, _ := testStreams("")
-		if err := s.Checks(test.strict, false).End(test.c); err != nil || out.String() != want {
+		err := s.Checks(test.strict, false).Check(test.c, false)
+		if got := out.String(); err != nil || !strings.HasSuffix(got, "\n"+want) {
 			t.Errorf("got %q, %v, want %q", out, err, want)
 		}
 	}
@@ -201,7 +197,7 @@ func TestCheckVerdict(t *testing.T) {
 	}
 	s.Out = brokenWriter{}
 	for name, err := range map[string]error{
-		"Begin": p.Begin("x"), "Stage": p.Stage(hook.Stage{}), "End": p.End(CheckResult{}), "Finish": p.Finish(), "CheckJSON": s.CheckJSON(CheckResult{}),
+		"Check": p.Check(CheckResult{}, false), "Finish": p.Finish(), "CheckJSON": s.CheckJSON(CheckResult{}),
 		"WriteJUnit": WriteJUnit(s.Out, nil, false),
 	} {
 		if !errors.Is(err, errBroken) {
