@@ -30,7 +30,7 @@ func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 	return inCategory(addressCategory,
 		address,
 		durationFlag(&cfg.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
-		textFlag(&cfg.UserAgent, "user-agent", "send `NAME` as the user agent"),
+		nameFlag(&cfg.UserAgent, "user-agent", "send `NAME` as the user agent"),
 		then(switchFlag(&o.tls, "tls", "connect by TLS; --tls=false: without it"), func() { o.tlsGiven = true }),
 		alias(fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
 		alias(fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),

@@ -135,18 +135,15 @@ func (f *program) commandNamed(name string) (command, bool) {
 // earlyFlag returns the error for an unknown flag before the command.
 func (f *program) earlyFlag(word string, args []string) error {
 	name, _, _ := cutFlag(word)
-	for i, arg := range args {
+	at := slices.IndexFunc(args, func(arg string) bool {
 		cmd, ok := f.commandNamed(arg)
-		if !ok || flagsOf(cmd.Command)[name] == nil {
-			continue
-		}
-		flags := append([]string{word}, args[:i]...)
-		_, _ = readLine(cmd, flags) // --json among them holds for this error
-		line := schema.QuoteLine(slices.Concat([]string{"pyplug", arg}, flags, args[i+1:]))
-		return hinted(usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
+		return ok && flagsOf(cmd.Command)[name] != nil
+	})
+	if at < 0 {
+		return unknownFlag(word, maps.Keys(earlyFlags))
 	}
-	typed, _, _ := strings.Cut(word, "=")
-	return unknownFlag(typed, maps.Keys(earlyFlags))
+	line := schema.QuoteLine(slices.Concat([]string{"pyplug", args[at], word}, args[:at], args[at+1:]))
+	return hinted(usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
 }
 
 func (f *program) commandNames() (names []string) {

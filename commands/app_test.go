@@ -31,8 +31,6 @@ func TestJSONBeforeFlagsAreRead(t *testing.T) {
 		{"run --probe-codes --json p.py greet", true, false},
 		{"run p.py greet --json", false, false}, // data
 		{"run p.py greet -- --json", false, false},
-		{"--timeout 3 --json run p.py greet", true, false},
-		{"--timeout --json run p.py greet", false, false},
 	} {
 		s, _, _ := testStreams("")
 		f := &program{streams: s}

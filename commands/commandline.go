@@ -100,8 +100,7 @@ func (r *lineReader) flag(args []string) []string {
 		if letters := r.letters(word); letters != nil {
 			return slices.Concat(letters, args[1:])
 		}
-		typed, _, _ := strings.Cut(word, "=")
-		r.reject(unknownFlag(typed, maps.Keys(r.known)))
+		r.reject(unknownFlag(word, maps.Keys(r.known)))
 		return args[1:]
 	}
 	used := 1
@@ -156,28 +155,16 @@ func (r *lineReader) misplaced(err error) error {
 func (r *lineReader) reordered(at int) (hint schema.Hint, ok bool) {
 	names, data := r.words[:r.names], r.words[r.names:]
 	name, _, hasValue := cutFlag(data[at])
-	f, typed := r.known[name], data[at:at+1]
-	switch {
-	case f == nil && r.letters(data[at]) == nil:
+	f := r.known[name]
+	if f == nil {
 		return schema.Hint{}, false
-	case f == nil:
-		f = &flag{isSwitch: true} // several, and their values
-	case f.Name == "help":
-		return schema.Hintf("for the help of the hook: %s", schema.QuoteLine(slices.Concat(r.typed, typedWords(names), []string{"--help"}))), true
-	case f.isPlugin:
-		names = names[1:]
 	}
-	rest := data[at+1:]
+	end := at + 1
 	if !f.isSwitch && !hasValue {
-		value := []string{f.placeholder()}
-		if len(rest) > 0 {
-			value, rest = rest[:1], rest[1:]
-		}
-		typed = slices.Concat(typed, value)
-	} else if f.isSwitch && f.typed {
-		typed = nil // it is in front already
+		end = min(end+1, len(data))
 	}
-	return schema.Hintf("as a flag of pyplug: %s", schema.QuoteLine(slices.Concat(r.typed, typed, typedWords(names), data[:at], rest))), true
+	line := schema.QuoteLine(slices.Concat(r.typed, data[at:end], typedWords(names), data[:at], data[end:]))
+	return schema.Hintf("as a flag of pyplug: %s", line), true
 }
 
 // reject records an error. The first one counts.
@@ -227,16 +214,10 @@ func flagsOf(c *cli.Command) map[string]*flag {
 }
 
 // unknownFlag returns the error for an unknown flag.
-func unknownFlag(typed string, known iter.Seq[string]) error {
-	var names []string
-	for n := range known {
-		if len(n) > 1 {
-			names = append(names, n)
-		}
-	}
-	slices.Sort(names)
-	name, _, _ := cutFlag(typed)
-	return suggested(usage("unknown flag %s", typed), "--%s", name, names)
+func unknownFlag(word string, known iter.Seq[string]) error {
+	typed, _, _ := strings.Cut(word, "=")
+	names := slices.DeleteFunc(slices.Sorted(known), func(name string) bool { return len(name) == 1 })
+	return suggested(usage("unknown flag %s", typed), "--%s", strings.TrimLeft(typed, "-"), names)
 }
 
 // hinted adds hints to an error.

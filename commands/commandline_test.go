@@ -61,7 +61,7 @@ func TestReadLine(t *testing.T) {
 				jobs    int
 				timeout time.Duration
 			)
-			flags := append(output.flags(), textFlag(&python, "python", ""), durationFlag(&timeout, "timeout", ""),
+			flags := append(output.flags(), nameFlag(&python, "python", ""), durationFlag(&timeout, "timeout", ""),
 				alias(countFlag(&jobs, 1, 9, "jobs", ""), "j"), switchFlag(&keep, "keep", ""))
 			line, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}}, strings.Fields(c.in))
 			text := strings.Join(slices.Concat(flagWords(flags), []string{"--"}, line.words), " ")

@@ -34,11 +34,10 @@ func completeCommand(f *program) command {
 	}}
 }
 
-// What files to offer: any, those of Python, or only directories.
+// What files to offer: any, or those of Python.
 const (
 	anyFile     = ":files"
 	pythonFiles = ":files\t.py"
-	directories = ":files\t/"
 )
 
 // complete returns the candidates for the last of words, which may be empty.

@@ -35,7 +35,7 @@ type flag struct {
 	repeated bool // it may be given more than once
 	// isPlugin is a flag that names what is called, in place of the word before HOOK.
 	isPlugin bool
-	// candidates are offered by shell completion, or files, such as [anyFile].
+	// candidates are offered by shell completion, or files, which is [anyFile].
 	candidates []string
 	files      string
 }
@@ -101,14 +101,6 @@ func switchFlag(to *bool, name, usage string) *flag {
 	return f
 }
 
-// textFlag takes any text.
-func textFlag(to *string, name, usage string) *flag {
-	return newFlag(name, usage, func(text string) error {
-		*to = text
-		return nil
-	})
-}
-
 // nameFlag takes a text. It rejects an empty one, such as an unset shell variable.
 func nameFlag(to *string, name, usage string) *flag {
 	return newFlag(name, usage, func(text string) error {
@@ -139,12 +131,6 @@ func filesFlag(to *[]string, name, usage string) *flag {
 	})
 	f.files = anyFile
 	return repeated(f)
-}
-
-// ofKind limits the files that shell completion offers.
-func ofKind(f *flag, files string) *flag {
-	f.files = files
-	return f
 }
 
 // repeated allows a flag more than once.
@@ -221,20 +207,16 @@ func countFlag(to *int, least, most int, name, usage string) *flag {
 	})
 }
 
-// sizeFlag takes a number of bytes such as 512MB, from least to most. wanted describes the
-// valid values. 0 is stored as zero; if zero is 0, it is rejected.
-func sizeFlag[T int | int64](to *T, zero T, least, most int64, wanted, name, usage string) *flag {
+// sizeFlag takes a number of bytes such as 512MB, from least to most. 0 is stored as zero; if zero
+// is 0, it is rejected.
+func sizeFlag[T int | int64](to *T, zero T, least, most int64, name, usage string) *flag {
 	return newFlag(name, usage, func(text string) error {
 		size, ok := manifest.ParseSize(text)
-		switch {
-		case !ok, size > most, size == 0 && zero == 0:
-			return fmt.Errorf("is %q, want a size such as %s", text, wanted)
-		case size == 0:
+		if !ok || size > most || size < least && (size != 0 || zero == 0) {
+			return fmt.Errorf("is %q, want a size such as 512MB, at least %d bytes", text, least)
+		}
+		if *to = T(size); size == 0 {
 			*to = zero
-		case size < least:
-			return fmt.Errorf("is %q, want at least 1MB", text)
-		default:
-			*to = T(size)
 		}
 		return nil
 	})

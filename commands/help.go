@@ -122,6 +122,7 @@ func (f *program) help() string {
 // commandHelp returns the help of a command: with all flags after --help-all, else with the
 // common ones.
 func (f *program) commandHelp(cmd command) string {
+	all := f.helpAll
 	var b strings.Builder
 	for i, line := range strings.Split(cmd.ArgsUsage, "\n") {
 		start := "Usage: "
@@ -131,23 +132,21 @@ func (f *program) commandHelp(cmd command) string {
 		b.WriteString(strings.TrimRight(start+"pyplug "+cmd.Name+" [FLAGS] "+line, " ") + "\n")
 	}
 	b.WriteString("\n" + helpText(cmd.Name))
-	var categories []string
-	groups := map[string][]*flag{}
 	left := 0
-	for _, flag := range cmd.Flags {
-		if !f.helpAll && isRare(flag) {
-			left++
-			continue
+	for _, category := range []string{"", linesCategory, mcpCategory, backgroundCategory, addressCategory, keepCategory, grpcCategory} {
+		var flags []*flag
+		for _, f := range cmd.Flags {
+			switch f := valueOf(f); {
+			case f.Category != category:
+			case isRare(f) && !all:
+				left++
+			default:
+				flags = append(flags, f)
+			}
 		}
-		flag := valueOf(flag)
-		if !slices.Contains(categories, flag.Category) {
-			categories = append(categories, flag.Category)
+		if len(flags) > 0 {
+			writeFlags(&b, category, flags)
 		}
-		groups[flag.Category] = append(groups[flag.Category], flag)
-	}
-	slices.SortStableFunc(categories, func(a, b string) int { return min(len(a), 1) - min(len(b), 1) }) // "" comes first
-	for _, category := range categories {
-		writeFlags(&b, category, groups[category])
 	}
 	b.WriteString("\n")
 	if left > 0 {
@@ -208,11 +207,15 @@ func (f *flag) explained() string {
 
 // findingHelp prints the page of a finding, or without an ID the list of findings.
 func findingHelp(f *program, ids []string) error {
-	if len(ids) > 1 {
-		return usage("help finding takes one ID, not %d", len(ids))
-	}
 	if len(ids) == 0 {
-		return f.print(findingList())
+		var b strings.Builder
+		for _, id := range docs.Findings.Names() {
+			ui.WriteEntry(&b, id, docs.Findings.Title(id), 24)
+		}
+		return f.print(b.String())
+	}
+	if err := atMost(ids, 1); err != nil {
+		return err
 	}
 	page, ok := docs.Findings.Page(ids[0])
 	if !ok {
@@ -228,18 +231,4 @@ func (f *program) print(text string) error {
 		return nil
 	}
 	return outputError(f.streams.Print(text))
-}
-
-// findingList returns a line for each finding, with its name and title.
-func findingList() string {
-	ids := docs.Findings.Names()
-	widest := 0
-	for _, id := range ids {
-		widest = max(widest, len(id))
-	}
-	var b strings.Builder
-	for _, id := range ids {
-		fmt.Fprintf(&b, "%-*s  %s\n", widest, id, docs.Findings.Title(id))
-	}
-	return b.String()
 }

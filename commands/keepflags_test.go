@@ -56,7 +56,7 @@ func TestKeepFlagsRefuse(t *testing.T) {
 		"--restart never":               `--restart is "never", want no, on-failure or always`,
 		"--max-restarts -1":             `--max-restarts is "-1"`,
 		"--max-memory much":             `--max-memory is "much", want a size`,
-		"--max-memory 512":              `--max-memory is "512", want at least 1MB`,
+		"--max-memory 512":              `--max-memory is "512", want a size such as 512MB, at least 1048576 bytes`,
 		"--max-calls x":                 `--max-calls is "x"`,
 		"--preload on":                  `--preload is "on", want off, auto or force`,
 		"--backoff soon":                `--backoff is "soon", want a duration`,

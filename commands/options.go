@@ -54,7 +54,7 @@ func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 			return checkEnv(text)
 		})),
 		switchFlag(&cfg.CleanEnv, "clean-env", "give the plugin only PATH, HOME, the locale and the like, and --env"),
-		ofKind(fileFlag(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"), directories),
+		fileFlag(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"),
 		fromEnv(durationFlag(&cfg.Timeouts.Start, "start-timeout", "limit the import (default: "+startLimit+") or the handshake (30s) to `DURATION`"), "PYPLUG_START_TIMEOUT"),
 		fromEnv(durationFlag(&cfg.Timeouts.Stop, "stop-timeout", "kill a plugin that has not ended after `DURATION` (default: 5s)"), "PYPLUG_STOP_TIMEOUT"),
 	), grpcFlags(&cfg.GRPC)...)
@@ -141,7 +141,7 @@ func keepFlags(k *runner.Keep) []cli.Flag {
 	const unlimited = time.Duration(none)
 	workers := countFlag(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
 	workers.parse, workers.candidates = orAuto(workers.parse, &k.Workers), []string{"auto"}
-	memory := sizeFlag(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "512MB or 2GB", "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
+	memory := sizeFlag(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
 	return inCategory(keepCategory,
 		fromEnv(workers, "PYPLUG_WORKERS"),
 		fromEnv(countFlag(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)"), "PYPLUG_CONCURRENCY"),
@@ -205,14 +205,14 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 			}
 		}),
 		choiceFlag(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
-		sizeFlag(&g.MaxMessage, 0, 1, most, `"512KB" or "16MB", at most 2 GB`, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
+		sizeFlag(&g.MaxMessage, 0, 1, most, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
 		nameFlag(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
 		repeated(newFlag("arg", "pass the plugin the argument `VALUE`", func(text string) error {
 			g.Arguments = append(g.Arguments, text)
 			return nil
 		})),
 		filesFlag(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"),
-		ofKind(filesFlag(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"), directories),
+		filesFlag(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"),
 		filesFlag(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
 	)
 }

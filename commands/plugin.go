@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -39,8 +37,7 @@ type plugin struct {
 	quiet   bool                               // output shows nothing
 	printed func(stream, text string, cut int) // also gets what the plugin prints; nil: nobody
 
-	handshook atomic.Bool // a functions file printed a handshake, and a note said so
-	heldBack  atomic.Bool // some of what the plugin printed was not shown
+	heldBack atomic.Bool // some of what the plugin printed was not shown
 }
 
 // newPlugin returns a plugin of this process. quiet hides what it prints.
@@ -120,20 +117,7 @@ func (p *plugin) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		p.output.SetGeneration(e.Generation)
 	}
-	fields := []any{"plugin", p.path, "generation", e.Generation}
-	if e.Worker != 0 {
-		fields = append(fields, "worker", e.Worker)
-	}
-	if e.PID != 0 {
-		fields = append(fields, "pid", e.PID)
-	}
-	if e.Exit != nil {
-		fields = append(fields, "exit", e.Exit.String())
-	}
-	if e.Delay > 0 {
-		fields = append(fields, "again_after", time.Duration(e.Delay))
-	}
-	p.f.streams.LogSoon("info", string(e.To)+": "+e.Reason, fields...)
+	p.f.streams.LogSoon("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
 }
 
 // fits rejects a flag for gRPC plugins if this is none.
@@ -152,20 +136,12 @@ func (p *plugin) noteReady() {
 	for _, odd := range p.starts.oddities() {
 		p.note(odd)
 	}
-	py, settings := p.opened.Interpreter(), p.opened.Settings()
-	fields := []any{"plugin", p.path, "transport", settings.Transport}
-	if settings.Why != "" {
-		fields = append(fields, "because", settings.Why)
-	}
-	if py.Path != "" {
-		fields = append(fields, "python", py.Path, "version", p.pythonVersion(), "source", string(py.Source))
-	}
 	if found := p.opened.Plugin(); found.IsInSrc() {
-		fields = append(fields, "file", found.Entry)
 		p.f.streams.Aside("using " + found.Entry + ", as if the project were installed")
 	}
-	info := p.starts.newest()
-	p.f.streams.Log("info", "ready", append(fields, "pid", info.PID, "after", info.Ready)...)
+	py, settings, info := p.opened.Interpreter(), p.opened.Settings(), p.starts.newest()
+	p.f.streams.Log("info", "ready", "plugin", p.path, "transport", settings.Transport, "because", settings.Why,
+		"python", py.Path, "version", p.pythonVersion(), "source", py.Source, "pid", info.PID, "after", info.Ready)
 }
 
 // notePython prints which Python was chosen, unless it is the obvious one, and which were skipped.
@@ -219,9 +195,6 @@ func (p *plugin) line(stream, text string, cut int) {
 	if !p.f.opts.verbose && p.opened.Plugin().Kind == manifest.Executable && isHostDebug(text) {
 		p.heldBack.Store(true)
 		return
-	}
-	if stream == "stdout" && handshake.LooksGRPC(text) && !p.transport().Serves && p.handshook.CompareAndSwap(false, true) {
-		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin; to start it as one, pass --transport grpc")
 	}
 	p.output.Line(stream, text, cut)
 	if p.printed != nil {
@@ -368,9 +341,6 @@ func (p *plugin) withHints(err error) *hook.Error {
 func (p *plugin) hints(e *hook.Error) (hints []schema.Hint) {
 	if e.Exit != nil && e.Exit.Limit != "" {
 		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))
-	}
-	if e.Exit != nil && e.Exit.OutOfMemory {
-		hints = append(hints, schema.Hintf("the system ran out of memory: lower %s or %s, or add memory", schema.Setting("workers"), schema.Setting("concurrency")))
 	}
 	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
 		hints = append(hints, schema.Hintf("%s shows its parameters", append(schema.Command{"hooks"}, typedWords([]string{p.path, e.Hook})...)))

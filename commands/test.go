@@ -40,7 +40,7 @@ func testCommand(f *program) command {
 		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)"), "j"),
 		countFlag(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
 		switchFlag(&o.FailFast, "fail-fast", "stop after the first failed case"),
-		textFlag(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
+		nameFlag(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
 		newFlag("shard", "run only a part of the cases, chosen by name: `I/N` such as 2/5", o.setShard),
 		switchFlag(&o.list, "list", "print the cases, and run none"),
 		switchFlag(&o.update, "update", "replace the answers in the files that differ from those returned"),
