@@ -87,9 +87,8 @@ func (f *finder) related(env string) bool {
 		}
 	}
 	for dir := range f.levels {
-		versions, _ := versionsIn(filepath.Join(dir, ".python-version"))
-		for _, version := range versions { // pyenv-virtualenv's
-			if same(installed(f.installsOf(managers[0]), version)) {
+		for _, version := range versionsIn(filepath.Join(dir, pinFile)) { // pyenv-virtualenv's
+			if same(installed(f.pyenvVersions(), version)) {
 				return true
 			}
 		}

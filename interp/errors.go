@@ -21,7 +21,6 @@ const (
 	IsDirectory         Code = "is-directory"          // a directory in place of a program
 	NotExecutable       Code = "not-executable"        // a file without permission to run
 	BadFormat           Code = "bad-format"            // no program by its content
-	DeveloperStub       Code = "clt-stub"              // macOS's python3 without the developer tools
 	NotPython           Code = "not-python"            // it was asked for its version and did not say it
 	UnknownVersion      Code = "unknown-version"       // no file says the version, and it was not asked
 	OtherVersion        Code = "version-mismatch"      // outside requires-python, or not what was asked for
@@ -43,9 +42,7 @@ const (
 	NotEnvironment      Code = "not-an-environment"    // something else of that name
 	Shim                Code = "shim"                  // it was followed to the Python that it starts
 	ShimUnresolved      Code = "shim-unresolved"       // a shim of which no file says where it leads
-	ShimNoVersion       Code = "shim-no-version"       // a shim of a program that the selected version lacks
 	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on where one stands
-	StoreStub           Code = "store-stub"            // an alias that opens Microsoft's store
 	LowerPriority       Code = "lower-priority"        // it would do, but another comes first
 	NoPython            Code = "no-python"             // nothing was found
 	BadRequirement      Code = "bad-requirement"       // a requires-python that cannot be read

@@ -48,6 +48,8 @@ func program(path string) *Error {
 		return statError(path, err)
 	}
 	switch {
+	case runtime.GOOS == "windows" && info.Mode()&fs.ModeIrregular != 0:
+		return nil // the alias of an app, such as a Python of Microsoft's store
 	case info.IsDir():
 		return problem(IsDirectory, path, "is a directory, want a program")
 	case !info.Mode().IsRegular():

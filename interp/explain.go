@@ -156,14 +156,11 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 		}
 	}
 	for _, m := range managers {
-		for _, name := range newestFirst(f.installsOf(m)) {
-			if python, broken := envPython(filepath.Join(f.installsOf(m), name)); broken == nil {
+		for _, name := range newestFirst(m.installs(f)) {
+			if python, broken := envPython(filepath.Join(m.installs(f), name)); broken == nil {
 				add(f.consider(ctx, python, Source(m.name)))
 			}
 		}
-	}
-	for _, path := range f.registered() {
-		add(f.consider(ctx, path, SourceRegistry))
 	}
 	return all, ctx.Err()
 }

@@ -122,7 +122,7 @@ func (f *finder) managerOf(facts Facts) string {
 		return "conda"
 	}
 	for _, m := range managers {
-		if dir := f.installsOf(m); dir != "" && within(resolve(dir), facts.Real) {
+		if dir := m.installs(f); dir != "" && within(resolve(dir), facts.Real) {
 			return m.name
 		}
 	}

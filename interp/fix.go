@@ -60,7 +60,7 @@ func (f *finder) fix(ctx context.Context, a Attempt) schema.Hint {
 		return schema.Hintf("make it again or deactivate it; %s ignores it", schema.Setting("no-active"))
 	case ofTool:
 		return schema.Hintf("make it again with %s", tool)
-	case a.Source == SourcePath || a.Source == SourceSystem || a.Source == SourceRegistry:
+	case a.Source == SourcePath || a.Source == SourceSystem:
 		return schema.Hintf("put a Python %s before it on PATH", f.needs())
 	}
 	if found, ok := f.elsewhere(ctx); ok {
@@ -75,8 +75,6 @@ var fixes = map[Code]schema.Hint{
 	AmbiguousEnvs:   schema.Hintf("name one with %s, or call it .venv", schema.Setting("python")),
 	RelativeEntry:   schema.Hintf("write an absolute path in PATH"),
 	Unreadable:      schema.Hintf("get permission to read it, or name another Python with %s", schema.Setting("python")),
-	DeveloperStub:   schema.Hintf("install the developer tools: %s", "xcode-select --install"),
-	StoreStub:       schema.Hintf("install Python, or turn off this app execution alias in the settings of Windows"),
 }
 
 // isProgram reports whether a file that is not executable is a Python by its name and content.

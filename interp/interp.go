@@ -22,10 +22,10 @@ const (
 	SourceVenv     Source = "venv beside the plugin"
 	SourceActive   Source = "VIRTUAL_ENV"
 	SourceConda    Source = "CONDA_PREFIX"
+	SourcePin      Source = pinFile
 	SourceShebang  Source = "the plugin's #! line"
 	SourcePath     Source = "PATH"
 	SourceSystem   Source = "system"
-	SourceRegistry Source = "registry"
 )
 
 // Named reports whether a user or a manifest named the Python. Then no environment comes before
@@ -48,7 +48,7 @@ func (s Source) Obvious() bool {
 // sources do but those of the user and the system.
 func (s Source) ofProject() bool {
 	switch s {
-	case SourceFlag, SourceVariable, SourceActive, SourceConda, SourcePath, SourceSystem, SourceRegistry:
+	case SourceFlag, SourceVariable, SourceActive, SourceConda, SourcePath, SourceSystem:
 		return false
 	}
 	return !slices.ContainsFunc(managers, func(m manager) bool { return s == Source(m.name) })
@@ -110,8 +110,6 @@ type Request struct {
 	// Tests set these; nil and "" mean the system's.
 	ownerOf    func(path string) (owner, bool)
 	systemRoot string
-	registry   func() []string
-	reparse    func(path string) []byte
 }
 
 // Interpreter is the Python that was chosen. It belongs to the caller.
@@ -185,9 +183,6 @@ type finder struct {
 func newFinder(r Request) *finder {
 	if r.ownerOf == nil {
 		r.ownerOf = ownerOf
-	}
-	if r.reparse == nil {
-		r.reparse = readReparse
 	}
 	return &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted, roots: map[string]string{}}
 }

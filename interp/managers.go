@@ -1,8 +1,8 @@
 package interp
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,37 +18,26 @@ type manager struct {
 	name string
 	// install is the command line that installs a version.
 	install string
-	// variable names the root. Without it the root is usual, below the home directory, or
-	// below that for data if it begins with ~data.
-	variable, usual string
-	// versions is the directory of the versions, below the root.
-	versions string
+	// installs returns the directory of the versions, or "".
+	installs func(f *finder) string
 }
 
-// managers lists the version managers, in the order in which their Pythons are suggested. The
-// files that pin versions for asdf and mise name what those have installed.
+// managers lists the version managers, in the order in which their Pythons are suggested.
 var managers = []manager{
-	{"pyenv", "pyenv install %s", "PYENV_ROOT", ".pyenv", "versions"},
-	{"uv", "uv python install %s", "UV_PYTHON_INSTALL_DIR", "~data/uv/python", ""},
-	{"asdf", "asdf install python %s", "ASDF_DATA_DIR", ".asdf", "installs/python"},
-	{"mise", "mise install python@%s", "MISE_DATA_DIR", "~data/mise", "installs/python"},
+	{"pyenv", "pyenv install %s", (*finder).pyenvVersions},
+	{"uv", "uv python install %s", (*finder).uvVersions},
 }
 
-// installsOf returns the directory in which a manager keeps its versions.
-func (f *finder) installsOf(m manager) string {
-	dir := f.home()
-	usual, isData := strings.CutPrefix(m.usual, "~data/")
-	if isData {
-		dir = f.directory("XDG_DATA_HOME", below(dir, ".local", "share"))
-		if runtime.GOOS == "windows" {
-			dir = f.vars["APPDATA"]
-		}
+func (f *finder) pyenvVersions() string {
+	return below(f.directory("PYENV_ROOT", cmp.Or(f.pyenvRoot, below(f.home(), ".pyenv"))), "versions")
+}
+
+func (f *finder) uvVersions() string {
+	data := f.directory("XDG_DATA_HOME", below(f.home(), ".local", "share"))
+	if runtime.GOOS == "windows" {
+		data = f.vars["APPDATA"]
 	}
-	root := below(dir, filepath.FromSlash(usual))
-	if m.name == "pyenv" && f.pyenvRoot != "" {
-		root = f.pyenvRoot
-	}
-	return below(f.directory(m.variable, root), filepath.FromSlash(m.versions))
+	return f.directory("UV_PYTHON_INSTALL_DIR", below(data, "uv", "python"))
 }
 
 // directory returns the directory that a variable names, or usual.
@@ -76,7 +65,7 @@ func shimAt(path, real string) (pyenv string, isShim bool) {
 		dir = filepath.Dir(real)
 	}
 	if filepath.Base(dir) != "shims" {
-		return "", filepath.Base(real) == "mise" // whose shims are links to it
+		return "", false
 	}
 	if text, _ := bounded.Head(path, 2048); strings.HasPrefix(text, "#!") && strings.Contains(text, "pyenv") {
 		return filepath.Dir(dir), true
@@ -125,34 +114,20 @@ func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (I
 
 // follow finds the program that a shim of pyenv at path would run.
 func (f *finder) follow(path string) (python string, broken *Error) {
-	nowhere := func(code Code, format string, args ...any) *Error {
-		e := problem(code, path, "is a shim that leads to no python: pyenv %s", fmt.Sprintf(format, args...))
-		e.Fix = schema.Hintf("select another version with pyenv")
-		return e
-	}
 	versions, origin := f.selected()
-	if len(versions) == 0 {
-		return "", nowhere(ShimUnresolved, "selects no version")
-	}
 	name := filepath.Base(path)
 	for _, version := range versions {
-		if version == "system" {
-			return "", nowhere(ShimUnresolved, "selects the system's python (%s)", origin)
-		}
-		dir := installed(f.installsOf(managers[0]), version)
-		if dir == "" {
-			broken = nowhere(PinNotInstalled, "has no %s, which %s asks for", version, origin)
-			if r, isVersion := parseRequest(version); isVersion {
-				broken.Fix, broken.wanted = schema.Hint{}, r.name
-			}
-			return "", broken
-		}
-		python := filepath.Join(dir, "bin", name)
-		if exists(python) {
+		dir := installed(f.pyenvVersions(), version)
+		if python := filepath.Join(dir, "bin", name); dir != "" && exists(python) {
 			return python, nil
 		}
 	}
-	return "", nowhere(ShimNoVersion, "selects %s (%s), which has no %s", strings.Join(versions, ", "), origin, name)
+	broken = problem(ShimUnresolved, path, "is a shim that leads to no python: pyenv selects no version")
+	if len(versions) > 0 {
+		broken.Reason = "is a shim that leads to no python: pyenv has no " + name + " of " + strings.Join(versions, ", ") + ", which " + origin + " selects"
+	}
+	broken.Fix = schema.Hintf("install that version with pyenv, or select another one")
+	return "", broken
 }
 
 // selected reads which versions pyenv would use, and where it says so.
@@ -161,90 +136,51 @@ func (f *finder) selected() (versions []string, origin string) {
 	if value := f.vars[variable]; value != "" {
 		return strings.Fields(strings.ReplaceAll(value, ":", " ")), variable
 	}
-	var files []string
 	for _, dir := range parents(f.Cwd) {
-		files = append(files, filepath.Join(dir, ".python-version"))
-	}
-	for _, file := range append(files, filepath.Join(filepath.Dir(f.installsOf(managers[0])), "version")) {
-		if versions, _ := versionsIn(file); len(versions) > 0 {
-			f.shimmed = filepath.Base(file) == ".python-version"
+		file := filepath.Join(dir, pinFile)
+		if versions := versionsIn(file); len(versions) > 0 {
+			f.shimmed = true
 			return versions, file
 		}
 	}
-	return nil, ""
+	file := filepath.Join(filepath.Dir(f.pyenvVersions()), "version")
+	return versionsIn(file), file
 }
 
 // mostVersions bounds how many versions of a file count.
 const mostVersions = 20
 
-// versionsIn reads the versions of Python that a file pins. The error says that the file does not
-// parse.
-func versionsIn(path string) (versions []string, err error) {
-	defer func() { versions = versions[:min(len(versions), mostVersions)] }()
-	text, err := bounded.Head(path, maxFile)
-	if err != nil {
-		return nil, nil
-	}
-	if filepath.Ext(path) == ".toml" {
-		return miseConfig(text)
-	}
+// versionsIn reads the versions of Python that a file pins.
+func versionsIn(path string) (versions []string) {
+	text, _ := bounded.Head(path, maxFile)
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0:
-		case filepath.Base(path) == ".tool-versions":
-			if words[0] == "python" {
-				return words[1:], nil
-			}
-		case isSpec(words[0]), filepath.IsAbs(words[0]):
-			versions = append(versions, strings.TrimSpace(line))
-		default:
-			versions = append(versions, words[0])
+		line = strings.TrimSpace(line)
+		if line == "" || len(versions) == mostVersions {
+			continue
 		}
-	}
-	return versions, nil
-}
-
-// miseConfig reads [tools] python: a text, a list, or a table with a version.
-func miseConfig(text string) (versions []string, err error) {
-	var file struct {
-		Tools map[string]any `toml:"tools"`
-	}
-	if err := bounded.TOML([]byte(text), &file); err != nil {
-		return nil, err
-	}
-	values, isList := file.Tools["python"].([]any)
-	if !isList {
-		values = []any{file.Tools["python"]}
-	}
-	for _, value := range values {
-		if table, ok := value.(map[string]any); ok {
-			value = table["version"]
+		if !isSpec(line) && !filepath.IsAbs(line) { // which may have spaces
+			line = strings.Fields(line)[0]
 		}
-		if version, ok := value.(string); ok {
-			versions = append(versions, version)
-		}
+		versions = append(versions, line)
 	}
-	return versions, nil
+	return versions
 }
 
 // installed returns the directory of a version: the one of that name, or the newest release that
 // begins with it. It rejects names that leave the directory.
 func installed(installs, version string) string {
+	version = strings.TrimPrefix(version, "python-")
 	if version == "" || version == "." || version == ".." || strings.ContainsAny(version, `/\`) {
 		return ""
 	}
 	names := newestFirst(installs)
-	for _, wanted := range [...]string{version, strings.TrimPrefix(version, "python-")} {
-		if slices.Contains(names, wanted) {
-			return filepath.Join(installs, wanted)
-		}
-		for _, name := range names {
-			rest, ok := strings.CutPrefix(name, wanted)
-			if ok && releaseRest().MatchString(rest) {
-				return filepath.Join(installs, name)
-			}
+	if slices.Contains(names, version) {
+		return filepath.Join(installs, version)
+	}
+	for _, name := range names {
+		if rest, ok := strings.CutPrefix(name, version); ok && releaseRest().MatchString(rest) {
+			return filepath.Join(installs, name)
 		}
 	}
 	return ""
@@ -257,7 +193,7 @@ var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 // whichever version is selected. It records all others of a manager as one attempt.
 func (f *finder) managed(ctx context.Context) Interpreter {
 	for _, m := range managers {
-		dir := f.installsOf(m)
+		dir := m.installs(f)
 		var others []string
 		for _, name := range newestFirst(dir) {
 			python, broken := envPython(filepath.Join(dir, name))

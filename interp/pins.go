@@ -10,22 +10,16 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// pinFiles lists the files that pin a Python, in the order in which a directory's are read.
-var pinFiles = []string{".python-version", ".tool-versions", "mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml"}
+// pinFile is the file that pins the Python of a directory.
+const pinFile = ".python-version"
 
 // pinned looks for the Python that a file of the project pins. It must be installed and satisfy
 // the requirements. Another minor version never replaces a missing one.
 func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 	for dir := range f.levels {
-		for _, name := range pinFiles {
-			file := filepath.Join(dir, filepath.FromSlash(name))
-			versions, err := versionsIn(file)
-			if err != nil {
-				f.skip(BadRequirement, file, Source(filepath.Base(file)), "cannot be read: "+err.Error()).Fix = schema.Hintf("correct %s", file)
-			}
-			if len(versions) > 0 && versions[0] != "system" {
-				return f.pinnedTo(ctx, versions, file)
-			}
+		file := filepath.Join(dir, pinFile)
+		if versions := versionsIn(file); len(versions) > 0 {
+			return f.pinnedTo(ctx, versions, file)
 		}
 	}
 	return Interpreter{}, nil
@@ -34,38 +28,35 @@ func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 // pinnedTo returns the first of the versions that is installed. It skips versions that the
 // requirements exclude, names without a version, and missing versions before system.
 func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (Interpreter, error) {
-	source, wanted := Source(filepath.Base(file)), ""
+	wanted := ""
 	for _, version := range versions {
 		if version == "system" {
 			return Interpreter{}, nil
 		}
 		if broken := f.distrust(file); broken != nil && filepath.IsAbs(version) {
-			f.skip(broken.Code, version, source, "is pinned by "+broken.Path+", which "+broken.Reason)
+			f.skip(broken.Code, version, SourcePin, "is pinned by "+broken.Path+", which "+broken.Reason)
 			continue
 		}
-		r, isVersion := f.parsePin(version, source)
+		r, isVersion := f.parsePin(version)
 		if isVersion && f.excludes(r) {
-			f.skip(OtherVersion, version, source, "is pinned by "+file+", and requires-python excludes it").Fix = schema.Hintf("change %s or requires-python", file)
+			f.skip(OtherVersion, version, SourcePin, "is pinned by "+file+", and requires-python excludes it").Fix = schema.Hintf("change %s or requires-python", file)
 			continue
 		}
-		found, err := f.install(ctx, version, r, isVersion, source)
+		found, err := f.install(ctx, version, r, isVersion)
 		if err != nil || found.Path != "" {
 			return found, err
 		}
-		switch {
-		case !isVersion:
-			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and no version manager has it").Fix = schema.Hintf("make it with a version manager, or change %s", file)
-		case slices.Contains(versions, "system"):
-			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and not installed: the system's takes its place").wanted = r.name
-		case wanted == "":
+		if isVersion && wanted == "" && !slices.Contains(versions, "system") {
 			wanted = r.name
+			continue
 		}
+		f.skip(PinNotInstalled, version, SourcePin, "is pinned by "+file+", and not installed").Fix = schema.Hintf("make it with a version manager, or change %s", file)
 	}
 	if wanted == "" {
 		return Interpreter{}, nil
 	}
 	broken := problem(PinNotInstalled, file, "pins Python %s, which is not installed", strings.Join(versions, ", "))
-	broken.Source, broken.Tried, broken.wanted = source, f.tried, wanted
+	broken.Source, broken.Tried, broken.wanted = SourcePin, f.tried, wanted
 	return Interpreter{}, broken
 }
 
@@ -74,46 +65,31 @@ func (f *finder) excludes(r request) bool {
 	return !satisfiable(append(f.clauses(), r.bound("").clauses...))
 }
 
-// install looks for a version: as a path, by its name among the versions of a manager, on PATH,
+// install looks for a version: as a path, by its name among the versions of pyenv, on PATH,
 // then any patch of the same minor version. Unlike pyenv it accepts another patch: packages work
 // with every patch, and files name the patch that somebody once had.
-func (f *finder) install(ctx context.Context, version string, r request, isVersion bool, source Source) (Interpreter, error) {
+func (f *finder) install(ctx context.Context, version string, r request, isVersion bool) (found Interpreter, err error) {
 	if filepath.IsAbs(version) {
-		found, err := f.named(ctx, version, "", source)
-		if err != nil {
-			err = f.skipError(err)
-		}
+		found, err = f.named(ctx, version, "", SourcePin)
+	} else if dir := installed(f.pyenvVersions(), version); dir != "" {
+		found, err = f.inEnv(ctx, dir, SourcePin)
+	}
+	if err != nil {
+		err = f.skipError(err)
+	}
+	if err != nil || found.Path != "" || !isVersion {
 		return found, err
 	}
-	for _, m := range managers {
-		installs := f.installsOf(m)
-		dir := installed(installs, version)
-		if dir == "" || installs == "" {
-			continue
-		}
-		if python, broken := envPython(dir); broken == nil {
-			found, err := f.consider(ctx, python, source)
-			if err == nil {
-				return found, nil
-			}
-			if err := f.skipError(err); err != nil {
-				return Interpreter{}, err
-			}
-		}
-	}
-	if !isVersion {
-		return Interpreter{}, nil
-	}
 	if r.version.Patch >= 0 {
-		if found, err := f.anywhere(ctx, r, source); err != nil || found.Path != "" {
+		if found, err := f.anywhere(ctx, r, SourcePin); err != nil || found.Path != "" {
 			return found, err
 		}
 	}
 	exact := r.version.Patch
 	r.version = r.version.minor()
-	found, err := f.anywhere(ctx, r, source)
+	found, err = f.anywhere(ctx, r, SourcePin)
 	if found.Path != "" && exact >= 0 {
-		f.skip(PinNotInstalled, version, source, "is pinned, and not installed: "+found.Version.String()+" takes its place").wanted = r.name
+		f.skip(PinNotInstalled, version, SourcePin, "is pinned, and not installed: "+found.Version.String()+" takes its place").wanted = r.name
 	}
 	return found, err
 }
@@ -164,10 +140,9 @@ func (f *finder) system(ctx context.Context) Interpreter {
 
 // installed looks at the versions of managers, then at the system's Pythons.
 func (f *finder) installed(ctx context.Context) (Interpreter, error) {
-	for _, look := range []func(context.Context) Interpreter{f.managed, f.fromRegistry} {
-		if found := look(ctx); found.Path != "" {
-			return found, nil
-		}
+	found := f.managed(ctx)
+	if found.Path == "" {
+		found = f.system(ctx)
 	}
-	return f.system(ctx), ctx.Err()
+	return found, ctx.Err()
 }

@@ -76,11 +76,11 @@ func TestProgramRows(t *testing.T) {
 		{findCase{name: "15 garbage", tree: lines(opt, []string{"s a/python3 garbage"}), environ: spare, want: fromPath}, BadFormat, ""},
 		{findCase{name: "17 a loop", tree: lines(opt, []string{"l a/python3 python", "l a/python python3"}), environ: spare, want: fromPath}, SymlinkLoop, ""},
 		{findCase{name: "25 a shim for what is not installed", tree: lines(opt, pyenvTree, []string{"f work/.python-version 3.14\\n"}),
-			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, PinNotInstalled, ""},
+			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, ShimUnresolved, ""},
 		{findCase{name: "25 a shim of which nobody says more", tree: lines(opt, []string{"x rye/shims/python3"}), environ: []string{"PATH=$ROOT/rye/shims:$ROOT/opt/bin"}, want: fromPath}, ShimUnresolved, ""},
 		{findCase{name: "25 a pin that is not installed", tree: lines(opt, pyenvTree, []string{"f plug/.python-version 3.15\\n"})}, PinNotInstalled, ""},
 		{findCase{name: "26 a shim of another version", tree: lines(opt, []string{"s pyenv/shims/python3 " + pyenvShim, "d pyenv/versions/3.11.7/bin", "f pyenv/version 3.11.7\\n"}),
-			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, ShimNoVersion, ""},
+			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, ShimUnresolved, ""},
 		{findCase{name: "27 a shim is not run, and its Python is", tree: pyenvTree, environ: []string{"PATH=$ROOT/pyenv/shims"}, want: "pyenv/versions/3.11.7/bin/python3 3.11.7 PATH"}, Shim, ""},
 		{findCase{name: "28 a wrapper that nobody asks", tree: lines(opt, []string{`s a/python3 #!/bin/sh\n`}), environ: spare, want: fromPath}, UnknownVersion, ""},
 		{findCase{name: "29 Python 2", tree: lines(opt, []string{"x a/python2.7", "l a/python3 python2.7"}), environ: spare, want: fromPath}, Python2, ""},
@@ -114,7 +114,7 @@ func TestCandidates(t *testing.T) {
 	opt := base("opt")
 	own := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
 	script := func(line string) []string { return lines(opt, []string{`f plug/p.py ` + line + `\nx = 1\n`}) }
-	pin := func(text string) []string { return lines(opt, []string{"f plug/.tool-versions " + text + "\\n"}) }
+	pin := func(text string) []string { return lines(opt, []string{"f plug/.python-version " + text + "\\n"}) }
 	for _, c := range []struct {
 		findCase
 		listed string // "CODE SOURCE PATH; …"
@@ -124,10 +124,10 @@ func TestCandidates(t *testing.T) {
 		{findCase{name: "the plugin's #! line names no path", tree: script("#!/usr/bin/env python3")}, ""},
 		{findCase{name: "a name nowhere", tree: opt, manifest: "nopython"}, "no-python manifest nopython"},
 		{findCase{name: "a version nowhere", tree: []string{"d opt"}, flag: "3.13t"}, "no-python --python 3.13t"},
-		{findCase{name: "a pin before the system's", tree: pin("python 3.13.1 mine system")},
-			"pin-not-installed .tool-versions 3.13.1; pin-not-installed .tool-versions mine"},
-		{findCase{name: "the system's before a pin", tree: pin("python system 3.13.1")}, ""},
-		{findCase{name: "a pin that is there, before the system's", tree: pin("python 3.12.4 system")}, ""},
+		{findCase{name: "a pin before the system's", tree: pin(`3.13.1\nmine\nsystem`)},
+			"pin-not-installed .python-version 3.13.1; pin-not-installed .python-version mine"},
+		{findCase{name: "the system's before a pin", tree: pin(`system\n3.13.1`)}, ""},
+		{findCase{name: "a pin that is there, before the system's", tree: pin(`3.12.4\nsystem`)}, ""},
 		{findCase{name: "sync in place", tree: own, synced: "plug/.venv"}, ""},
 		{findCase{name: "activated through a link", tree: lines(own, []string{"l e plug/.venv"}), environ: []string{"VIRTUAL_ENV=$ROOT/e", "PATH=$ROOT/opt/bin:$ROOT/e/bin"}}, ""},
 		{findCase{name: "activated through a link, and broken", tree: []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python gone", "l e plug/.venv"},
@@ -240,23 +240,6 @@ func TestNames(t *testing.T) {
 		line := quoted("printf", "%s", dir)
 		if out, err := exec.Command("bash", "-c", line).Output(); err != nil || string(out) != dir || !utf8.ValidString(line) || strings.Contains(line, "\n") {
 			t.Errorf("%q is written as %q, which bash reads as %q (%v)", name, line, out, err)
-		}
-	}
-}
-
-// The python3 of macOS is none without the developer tools. Row 24.
-func TestDeveloperStub(t *testing.T) {
-	without := tree(t, "x usr/bin/python3")
-	with := tree(t, "x usr/bin/python3", "x Library/Developer/CommandLineTools/usr/bin/python3")
-	for _, c := range []struct {
-		goos, root, path string
-		want             bool
-	}{
-		{"darwin", without, "/usr/bin/python3", true}, {"darwin", with, "/usr/bin/python3", false},
-		{"darwin", without, "/opt/python3", false}, {"linux", without, "/usr/bin/python3", false},
-	} {
-		if got := isStub(c.goos, c.root, c.root+c.path); got != c.want {
-			t.Errorf("%+v: got %v", c, got)
 		}
 	}
 }

@@ -188,24 +188,11 @@ func envPython(env string) (string, *Error) {
 
 // consider examines one Python. The error is an *Error or ctx's.
 func (f *finder) consider(ctx context.Context, path string, source Source) (Interpreter, error) {
-	if isStub(runtime.GOOS, f.systemRoot, path) {
-		return Interpreter{}, problem(DeveloperStub, path, "is Apple's, which only offers to install the developer tools").from(source)
-	}
-	if target, ok := aliasTarget(f.reparse(path)); ok {
-		return f.alias(ctx, path, target, source)
-	}
 	real := resolve(path)
 	if pyenv, isShim := shimAt(path, real); isShim {
 		return f.shim(ctx, path, pyenv, source)
 	}
 	return f.inspect(ctx, path, real, source)
-}
-
-// isStub reports whether a program is the python3 of macOS without Apple's developer tools. It
-// would open a window. root is the root of the system, empty for its own.
-func isStub(goos, root, path string) bool {
-	return goos == "darwin" && strings.TrimPrefix(path, root) == "/usr/bin/python3" &&
-		!exists(root+"/Library/Developer/CommandLineTools/usr/bin/python3") && !exists(root+"/Applications/Xcode.app")
 }
 
 // resolve follows the links of a path. It returns the path if that fails.

@@ -22,9 +22,3 @@ func ownerOf(path string) (owner, bool) {
 	writable := info.Mode().Perm()&0o002 != 0
 	return owner{uid: int(st.Uid), device: uint64(st.Dev), shared: writable, sticky: info.Mode()&fs.ModeSticky != 0}, true
 }
-
-// readRegistry returns nothing: only Windows has a registry.
-func readRegistry() []string { return nil }
-
-// readReparse returns nothing: only Windows has reparse points.
-func readReparse(string) []byte { return nil }

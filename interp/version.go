@@ -162,14 +162,14 @@ func (r request) bound(source Source) bound {
 }
 
 // parsePin reads a pin: a version, or specifiers as uv writes them.
-func (f *finder) parsePin(text string, source Source) (request, bool) {
+func (f *finder) parsePin(text string) (request, bool) {
 	r, ok := parseRequest(strings.TrimSuffix(strings.TrimPrefix(text, "=="), ".*"))
 	if ok || !isSpec(text) || BadClause(text) != "" {
 		return r, ok
 	}
 	r = request{spec: text, version: Version{Minor: -1, Patch: -1}}
 	bounds := f.bounds
-	f.bounds = append(slices.Clip(f.bounds), r.bound(source))
+	f.bounds = append(slices.Clip(f.bounds), r.bound(SourcePin))
 	r.name = cmp.Or(f.worthInstalling(), text)
 	f.bounds = bounds
 	return r, true
