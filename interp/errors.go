@@ -143,31 +143,17 @@ func badSpec(r Requirement, clause string) *Error {
 	return e
 }
 
-// conflict returns an [*Error] if no Python can satisfy all requirements. It names the clauses
-// that exclude each other, or all clauses if no two of them do.
+// conflict returns an [*Error] if no Python can satisfy all requirements.
 func (f *finder) conflict() error {
-	clauses := f.clauses()
-	if len(f.bounds) == 1 || satisfiable(clauses) {
+	if len(f.bounds) == 1 || satisfiable(f.clauses()) {
 		return nil
 	}
-	clashes := func(c clause) bool {
-		return slices.ContainsFunc(clauses, func(d clause) bool { return !satisfiable([]clause{c, d}) })
-	}
-	pairs := slices.ContainsFunc(clauses, clashes)
 	var all []Requirement
 	var sources []string
 	for _, b := range f.bounds {
-		var words []string
-		for _, c := range b.clauses {
-			if !pairs || clashes(c) {
-				words = append(words, c.written)
-			}
-		}
-		if len(words) > 0 {
-			all = append(all, Requirement{Spec: strings.Join(words, ","), From: b.From})
-			if b.From != minimum.From && !slices.Contains(sources, b.From) {
-				sources = append(sources, b.From)
-			}
+		all = append(all, b.Requirement)
+		if b.From != minimum.From && !slices.Contains(sources, b.From) {
+			sources = append(sources, b.From)
 		}
 	}
 	e := problem(Conflict, "", "no Python can satisfy %s", list(all))

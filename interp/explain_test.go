@@ -106,7 +106,7 @@ func TestHints(t *testing.T) {
 			"install Python 3.9 or later, or name one with --python"},
 		{findCase{name: "no version at all", requires: []string{">3.12,<3.11 p.py"}}, "change the version that p.py asks for"},
 		{findCase{name: "two that clash", requires: []string{">=3.12,!=3.13.1 p.py", "<3.10 pyproject.toml", "<4 pyplug.toml"}},
-			"change the version that p.py or pyproject.toml asks for"},
+			"change the version that p.py or pyproject.toml or pyplug.toml asks for"},
 		{findCase{name: "three that clash", requires: []string{">=3.12 a", "<3.13 b", "!=3.12.* c"}}, "change the version that a or b or c asks for"},
 		{findCase{name: "no specifier", requires: []string{"3.x p.py"}}, "correct the version that p.py asks for"},
 		{findCase{name: "a version that pyenv installs", tree: lines(opt, []string{"x a/pyenv"}), flag: "3.13t", environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}},

@@ -140,7 +140,7 @@ func TestFindOnPath(t *testing.T) {
 		{
 			name: "two requirements that conflict", tree: base("opt"), environ: []string{"PATH=$ROOT/opt/bin"},
 			requires: []string{">=3.12 plugin.py", "<3.11 pyproject.toml"},
-			want:     "error: no Python can satisfy >=3.12 (plugin.py) and <3.11 (pyproject.toml)",
+			want:     "error: no Python can satisfy >=3.9 (pyplug) and >=3.12 (plugin.py) and <3.11 (pyproject.toml)",
 		},
 		{
 			name: "two requirements that hold together", tree: base("opt"), environ: []string{"PATH=$ROOT/opt/bin"},
