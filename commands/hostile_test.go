@@ -26,7 +26,7 @@ func hostile() map[string]map[string]string {
 		"a pipe beside a lock file":     {"uv.lock": "", "pyproject.toml": pipe},
 		"pipes as sources":              {"uv.lock": pipe, "requirements.txt": pipe, "p.py.lock": pipe, "plugin.json": pipe, "pyplug.toml": pipe},
 		"a pipe in .venv":               {".venv/pyplug-env.json": pipe, ".venv/pyvenv.cfg": "", "requirements.txt": "x"},
-		"pipes that pin":                {".python-version": pipe, "mise.toml": pipe, ".python-envs": pipe, ".venv/pyvenv.cfg": pipe},
+		"pipes that pin":                {".python-version": pipe, ".venv/pyvenv.cfg": pipe},
 		"sparse files":                  {"uv.lock": sparse, "pyproject.toml": sparse},
 		"a sparse file beside a lock":   {"pylock.toml": "", "pyproject.toml": sparse},
 		"keys in pyproject.toml":        {"pyproject.toml": rows(300000, "k%d = 1")},

@@ -24,7 +24,7 @@ var choosing = map[string]map[string]string{
 	"a .venv of a version":      {".venv/bin/python": marking, ".venv/pyvenv.cfg": "version = 3.11.7"},
 	"venv":                      {"venv/bin/python": marking, "venv/pyvenv.cfg": ""},
 	".conda":                    {".conda/bin/python": marking, ".conda/conda-meta/history": ""},
-	".python-envs":              {".python-envs": "tools/one", "tools/one/bin/python": marking, "tools/one/pyvenv.cfg": ""},
+	"a file .venv":              {".venv": "tools/one", "tools/one/bin/python": marking, "tools/one/pyvenv.cfg": ""},
 	".python-version":           {".python-version": "$ROOT/bin/python", "bin/python": marking},
 	"mise.toml, a path":         {"mise.toml": "[tools]\npython = \"path:$ROOT/mise\"", "mise/bin/python": marking},
 	"mise.toml, an environment": {"mise.toml": "[env]\n_.python.venv = \"own\"", "own/bin/python": marking, "own/conda-meta/history": ""},

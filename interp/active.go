@@ -6,9 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // activated returns the activated environments, without the base of conda, which is active in
@@ -66,31 +63,18 @@ func (f *finder) isBeside(env string) bool {
 }
 
 // related reports whether an activated environment belongs to the plugin's project: it is in
-// the project, a file of the project names it, or a tool keeps it for the project.
+// the project, or a tool keeps it for the project.
 func (f *finder) related(env string) bool {
 	for _, dir := range f.Dirs {
 		root := f.root(dir)
 		if within(root, env) || within(resolve(root), resolve(env)) {
 			return true
 		}
-		list, _ := bounded.Head(filepath.Join(root, ".python-envs"), maxFile)
-		for line := range strings.Lines(list) {
-			if line = strings.TrimSpace(line); line != "" && SamePath(f.under(root, line), env) {
-				return true
-			}
-		}
 	}
 	same := func(other string) bool { return other != "" && SamePath(other, env) }
 	for _, envs := range f.keptEnvs {
 		if slices.ContainsFunc(envs, same) {
 			return true
-		}
-	}
-	for dir := range f.levels {
-		for _, version := range versionsIn(filepath.Join(dir, pinFile)) { // pyenv-virtualenv's
-			if same(installed(f.pyenvVersions(), version)) {
-				return true
-			}
 		}
 	}
 	return false

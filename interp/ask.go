@@ -17,10 +17,6 @@ var answer = expression("\x1epyplug (\\w+) (\\d+) (\\d+) (\\d+) (\\w+) (\\d+)\x1
 // ask runs the Python at path and returns its version.
 func ask(ctx context.Context, run RunFunc, path string) (v Version, implementation string, broken *Error) {
 	out, said, err := run(ctx, path, []string{"-I", "-S", "-B", "-c", askScript})
-	if err != nil && strings.Contains(said, "nknown option") {
-		// Python 2 has no -I. Without it, it says its version.
-		out, said, err = run(ctx, path, []string{"-E", "-S", "-B", "-c", askScript})
-	}
 	m := answer().FindSubmatch(out)
 	if err == nil && m != nil {
 		n := make([]int, len(m))

@@ -14,7 +14,7 @@
 //     another version is skipped, and Tried says why; Skipped lists that of VIRTUAL_ENV
 //     again, because its user wants to know.
 //  5. A candidate is examined by reading files: links, pyvenv.cfg, the names of
-//     directories, headers, build-details.json. The shims of pyenv are followed by reading
+//     directories, headers. The shims of pyenv are followed by reading
 //     what pyenv would read: running one takes a tenth of a second. Other shims do not say
 //     what they start.
 //  6. Only if no file says the version, the Python is asked, by [Request.Run]. If the request

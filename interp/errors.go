@@ -30,14 +30,12 @@ const (
 	PinNotInstalled     Code = "pin-not-installed"     // a file of the project asks for a version that is not installed
 	OtherMinor          Code = "venv-minor-mismatch"   // an environment made for another minor version
 	EnvWithoutPython    Code = "venv-no-python"        // an environment that has lost its Python
-	CondaWithoutPython  Code = "conda-no-python"       // a conda environment that has none
 	NoConfig            Code = "no-pyvenv-cfg"         // an environment that has lost its pyvenv.cfg
 	AmbiguousEnvs       Code = "ambiguous-envs"        // several environments, and none of the known names
 	UntrustedOwner      Code = "untrusted-owner"       // found without being named, and another user's
 	WorldWritable       Code = "world-writable"        // found without being named, and anybody may change it
 	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
 	OutdatedEnv         Code = "outdated-env"          // pyplug made it, and its source has changed or it is gone
-	NeedsSync           Code = "needs-sync"            // the plugin asks another tool to make its environment
 	ToolRuns            Code = "tool-runs"             // another tool keeps the environment, and runs programs in it
 	NotEnvironment      Code = "not-an-environment"    // something else of that name
 	Shim                Code = "shim"                  // it was followed to the Python that it starts

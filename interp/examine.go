@@ -102,11 +102,7 @@ func chain(path string) string {
 		if err != nil {
 			break
 		}
-		loop := slices.Contains(hops, target)
 		hops = append(hops, target)
-		if loop {
-			break
-		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
 		}
@@ -134,10 +130,6 @@ func pythonName(name string) (implementation, version string, ok bool) {
 	return "", "", false
 }
 
-// installDirs lists the names of directories with one directory per version: those of pyenv, of
-// asdf, mise and uv, and of Apple's frameworks.
-var installDirs = []string{"versions", "python", "Versions"}
-
 // installation returns what the place of the resolved program says.
 func installation(real string) (version Version, implementation string) {
 	prefix := filepath.Dir(filepath.Dir(real))
@@ -150,33 +142,27 @@ func installation(real string) (version Version, implementation string) {
 		return Version{}, ""
 	}
 	version = parseVersion(text)
-	var managed Version
-	if dir := filepath.Base(prefix); slices.Contains(installDirs, filepath.Base(filepath.Dir(prefix))) {
-		managed = parseVersion(strings.TrimPrefix(strings.TrimPrefix(dir, "pypy"), "cpython-"))
-		if strings.HasPrefix(dir, "pypy") {
-			name = "pypy"
-		}
-	}
-	if !version.Known() {
+	// Version managers name directories by versions.
+	managed := parseVersion(strings.TrimPrefix(strings.TrimPrefix(filepath.Base(prefix), "pypy"), "cpython-"))
+	switch {
+	case version.Known():
+	case managed.Major == 3:
 		version = managed.minor()
-	}
-	if !version.Known() {
+	default:
 		version = landmark(prefix)
 	}
-	if name == "pypy" {
-		implementation = "pypy"
-	}
-	if !version.Known() {
-		return Version{}, implementation
-	}
-	full, built := patchLevel(prefix, version)
-	switch {
-	case full.Known():
+	if full := patchLevel(prefix, version); full.Known() {
 		version = full
-	case managed.sameMinor(version):
+	} else if managed.sameMinor(version) {
 		version = managed
 	}
-	return version, cmp.Or(built, implementation, "cpython")
+	switch {
+	case name == "pypy":
+		implementation = "pypy"
+	case version.Known():
+		implementation = "cpython"
+	}
+	return version, implementation
 }
 
 // libVersions lists the versions that have a directory under prefix/lib.

@@ -42,7 +42,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		}
 	} else if _, isShim := shimAt(i.Path, facts.Real); isShim { // whose place says nothing of that Python
 		return Facts{Real: facts.Real, Kind: "installed", Notes: []string{"it is a shim: the Python that it starts is unknown until it runs"}}
-	} else if lost := prefixOf(i.Path); lost != facts.Base && i.Source.Named() && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
+	} else if lost := prefixOf(i.Path); lost != facts.Base && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
 		facts.Notes = []string{"it has lost its pyvenv.cfg: Python starts as that of " + facts.Base + ", without the packages of " + lost}
 	}
 	if i.Version.Known() {
@@ -108,27 +108,14 @@ func variant(real string, v Version) string {
 	return ""
 }
 
-// placesOf lists parts of paths that show what installed a Python.
-var placesOf = []struct{ part, manager string }{
-	{"/Cellar/python", "homebrew"}, {"/Cellar/pypy", "homebrew"}, {"/homebrew/opt/python", "homebrew"},
-	{"/Library/Frameworks/Python.framework/", "python.org"},
-	{"/Library/Developer/CommandLineTools/", "xcode"}, {"/Applications/Xcode", "xcode"},
-}
-
 // managerOf returns what installed a Python, or "".
 func (f *finder) managerOf(facts Facts) string {
-	real := filepath.ToSlash(facts.Real)
 	if exists(filepath.Join(facts.Base, "conda-meta")) {
 		return "conda"
 	}
 	for _, m := range managers {
 		if dir := m.installs(f); dir != "" && within(resolve(dir), facts.Real) {
 			return m.name
-		}
-	}
-	for _, place := range placesOf {
-		if strings.Contains(real, place.part) {
-			return place.manager
 		}
 	}
 	if facts.Base == "/usr" || facts.Base == "/" || facts.ExternallyManaged {

@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -68,24 +67,20 @@ func parseConfig(text string) config {
 	return cfg
 }
 
-// patchLevel returns the full version of the installation at prefix, from build-details.json (PEP
-// 739) or the C header. minor is its known minor version.
-func patchLevel(prefix string, minor Version) (v Version, implementation string) {
-	name := minor.minor().String()
+// patchLevel returns the full version of the installation at prefix, from the C header. minor is its
+// known minor version.
+func patchLevel(prefix string, minor Version) Version {
+	name := "python" + minor.minor().String()
+	dirs := []string{name, name + "t"}
 	if runtime.GOOS == "windows" {
-		v := headerVersion(filepath.Join(prefix, "include", "patchlevel.h"))
-		return v, ""
+		dirs = []string{""}
 	}
-	for _, lib := range [...]string{"python" + name, "python" + name + "t"} {
-		v, implementation = buildDetails(filepath.Join(prefix, "lib", lib, "build-details.json"))
-		if v.sameMinor(minor) {
-			return v, implementation
-		}
-		if v = headerVersion(filepath.Join(prefix, "include", lib, "patchlevel.h")); v.sameMinor(minor) {
-			return v, ""
+	for _, dir := range dirs {
+		if v := headerVersion(filepath.Join(prefix, "include", dir, "patchlevel.h")); v.sameMinor(minor) {
+			return v
 		}
 	}
-	return Version{}, ""
+	return Version{}
 }
 
 // headerVersion reads PY_VERSION from a patchlevel.h.
@@ -101,30 +96,4 @@ func headerVersion(path string) Version {
 		}
 	}
 	return Version{}
-}
-
-// buildDetails reads the version of a build-details.json.
-func buildDetails(path string) (Version, string) {
-	text, err := bounded.Head(path, maxFile)
-	if err != nil {
-		return Version{}, ""
-	}
-	var details struct {
-		Implementation struct {
-			Name string `json:"name"`
-		} `json:"implementation"`
-		Language struct {
-			VersionInfo struct {
-				Major, Minor, Micro int
-				ReleaseLevel        string
-				Serial              int
-			} `json:"version_info"`
-		} `json:"language"`
-	}
-	if json.Unmarshal([]byte(text), &details) != nil {
-		return Version{}, ""
-	}
-	info := details.Language.VersionInfo
-	return Version{Major: info.Major, Minor: info.Minor, Patch: info.Micro, Pre: preTag(info.ReleaseLevel, info.Serial)},
-		details.Implementation.Name
 }

@@ -28,38 +28,25 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 // fix returns what to do about an attempt. Its own Fix comes first, then the fix for its code,
 // then that for its source. A shim that was followed needs none.
 func (f *finder) fix(ctx context.Context, a Attempt) schema.Hint {
-	tool, _, ofTool := strings.Cut(string(a.Source), "'s environment")
 	switch {
 	case !a.Fix.IsZero() || a.Code == Shim:
 		return a.Fix
 	case !fixes[a.Code].IsZero():
 		return fixes[a.Code]
-	case f.Sync == "" && (a.Code == NeedsSync || a.Source == SourceSync):
-		return schema.Hintf("list the packages that the plugin needs, if any, in a PEP 723 block")
-	case a.Code == NeedsSync:
-		return schema.Hintf("`%s` makes it once", schema.EnvLine(f.Sync))
 	case a.Code == LowerPriority || a.Code == SecondChoice || a.Code == UnknownVersion:
 		return schema.Hintf("%s %s chooses it", schema.Setting("python"), quoted(a.Path))
 	case a.Code == UntrustedOwner || a.Code == WorldWritable:
 		return schema.Hintf("if you trust it: %s %s", schema.Setting("python"), quoted(cmp.Or(a.env, a.Path)))
 	case a.Code == PinNotInstalled:
 		return schema.Hintf(f.installing(a.wanted))
-	case a.Code == NotExecutable && isProgram(a.Path):
-		return schema.Hintf(quoted("chmod", "+x", a.Path))
-	case a.Code == CondaWithoutPython && f.program("conda") != "":
-		return schema.Hintf(quoted("conda", "install", "-p", a.Path, "python"))
-	case a.Code == CondaWithoutPython:
-		return schema.Hintf("install python into it with conda")
+	case f.Sync == "" && a.Source == SourceSync:
+		return schema.Hintf("list the packages that the plugin needs, if any, in a PEP 723 block")
 	case a.Source == SourceSync, f.Sync != "" && f.owns(a.env) && exists(filepath.Join(a.env, EnvMarker)):
 		return schema.Hintf("`%s` makes a new one", schema.EnvLine(f.Sync))
 	case f.owns(a.env) && remakable(a.env):
 		return f.remake(ctx, a.env)
-	case f.Active && (a.Source == SourceActive || a.Source == SourceConda):
-		return schema.Hintf("make it again, or leave out %s", schema.Setting("active"))
 	case a.Source == SourceActive || a.Source == SourceConda:
 		return schema.Hintf("make it again or deactivate it; %s ignores it", schema.Setting("no-active"))
-	case ofTool:
-		return schema.Hintf("make it again with %s", tool)
 	case a.Source == SourcePath || a.Source == SourceSystem:
 		return schema.Hintf("put a Python %s before it on PATH", f.needs())
 	}
@@ -77,12 +64,6 @@ var fixes = map[Code]schema.Hint{
 	Unreadable:      schema.Hintf("get permission to read it, or name another Python with %s", schema.Setting("python")),
 }
 
-// isProgram reports whether a file that is not executable is a Python by its name and content.
-func isProgram(path string) bool {
-	_, _, named := pythonName(filepath.Base(path))
-	return named && format(path) == nil
-}
-
 // wouldDo names another Python that satisfies the requirements.
 func (f *finder) wouldDo(found Interpreter) schema.Hint {
 	return schema.Hintf("%s would do: %s %s", found.String(), schema.Setting("python"), quoted(found.Path))
@@ -90,9 +71,6 @@ func (f *finder) wouldDo(found Interpreter) schema.Hint {
 
 // needs returns in words which versions would do.
 func (f *finder) needs() string {
-	if version := f.worthInstalling(); len(f.bounds) > 2 && version != "" {
-		return version
-	}
 	var specs []string
 	for _, b := range f.bounds[1:] { // the first is the minimum
 		specs = append(specs, strings.TrimSpace(b.Spec))
@@ -106,39 +84,18 @@ func (f *finder) needs() string {
 // installing returns how to install a version. If wanted is empty, any version that would do is
 // meant. It names only programs on PATH.
 func (f *finder) installing(wanted string) string {
-	version, which := wanted, "install it: "
 	if wanted == "" {
-		version, which = f.worthInstalling(), "install one: "
+		return "install Python " + f.needs()
 	}
 	for _, m := range managers {
-		if version != "" && !isSpec(version) && f.program(m.name) != "" {
-			return which + fmt.Sprintf(m.install, version)
+		if !isSpec(wanted) && f.program(m.name) != "" {
+			return "install it: " + fmt.Sprintf(m.install, wanted)
 		}
 	}
-	switch {
-	case wanted == "":
-		return "install Python " + f.needs()
-	case isDigit(wanted[0]), isSpec(wanted):
+	if isDigit(wanted[0]) || isSpec(wanted) {
 		wanted = "Python " + wanted
 	}
 	return "install " + wanted + " from your system's packages or its website"
-}
-
-// worthInstalling returns a minor version of which every patch satisfies the requirements: the
-// newest if they exclude newer ones, else the oldest, which certainly exists. It returns "" if
-// there are no requirements.
-func (f *finder) worthInstalling() (version string) {
-	for minor := newestMinor; minor >= 0 && len(f.bounds) > 1; minor-- {
-		v := Version{Major: 3, Minor: minor, Patch: -1}
-		if refused, open := f.against(v); refused != nil || open {
-			continue
-		}
-		version = v.String()
-		if refused, _ := f.against(Version{Major: 3, Minor: newestMinor, Patch: -1}); refused != nil {
-			break
-		}
-	}
-	return version
 }
 
 // LookPath returns the path of a program on the PATH of an environment, which is shaped like
@@ -195,14 +152,7 @@ func (f *finder) owns(env string) bool {
 // env must be an environment, and neither a link nor another directory that somebody named.
 func remakable(env string) bool {
 	info, err := os.Lstat(env)
-	if env == "" || err != nil || !info.IsDir() {
-		return false
-	}
-	if _, err := os.Stat(filepath.Join(env, "pyvenv.cfg")); err == nil {
-		return true
-	}
-	_, broken := envPython(env)
-	return broken == nil
+	return env != "" && err == nil && info.IsDir() && exists(filepath.Join(env, "pyvenv.cfg"))
 }
 
 // quoted quotes words for a shell, on one line. bash, zsh and ksh read newlines and tabs in it.

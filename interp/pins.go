@@ -37,7 +37,7 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 			f.skip(broken.Code, version, SourcePin, "is pinned by "+broken.Path+", which "+broken.Reason)
 			continue
 		}
-		r, isVersion := f.parsePin(version)
+		r, isVersion := parsePin(version)
 		if isVersion && f.excludes(r) {
 			f.skip(OtherVersion, version, SourcePin, "is pinned by "+file+", and requires-python excludes it").Fix = schema.Hintf("change %s or requires-python", file)
 			continue

@@ -16,7 +16,7 @@ type owner struct {
 // markers lists the files and directories that mark the root of a project.
 var markers = []string{
 	"pyproject.toml", ".git", "pyplug.toml", "requirements.txt", "uv.lock", "poetry.lock", "Pipfile", "pdm.lock", "pixi.toml",
-	"hatch.toml", "setup.cfg", "setup.py", "pylock.toml", ".python-envs", ".hg", ".jj",
+	"hatch.toml", "setup.cfg", "setup.py", "pylock.toml", ".hg", ".jj",
 }
 
 // mostLevels bounds how many levels up the root of a project may be.

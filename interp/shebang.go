@@ -2,7 +2,6 @@ package interp
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,33 +35,23 @@ func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 		return Interpreter{}, nil
 	}
 	program, name := words[0], filepath.Base(words[0])
-	r, isVersion := parseRequest(name)
-	switch _, env, inEnv := findConfig(program); {
-	case (name == "uv" || name == "pipx") && slices.Contains(words, "run"):
-		if f.Synced == "" {
-			f.skip(NeedsSync, strings.Join(words, " "), SourceShebang, "makes an environment for the plugin at each start, which pyplug does not")
-		}
-	case inEnv && filepath.IsAbs(program) && !f.Base:
+	if _, env, inEnv := findConfig(program); inEnv && filepath.IsAbs(program) && !f.Base {
 		if broken := f.distrust(env); broken != nil {
 			return Interpreter{}, broken.from(SourceShebang)
 		}
 		return f.consider(ctx, program, SourceShebang)
-	case isVersion && r.version.Major < 3:
-		f.skip(Python2, words[0], SourceShebang, "is Python 2, which pyplug does not run").Fix = schema.Hintf("change the #! line to python3")
+	}
+	r, isVersion := parseRequest(name)
+	switch {
 	case !isVersion || r.version.Minor < 0:
-		_, err := os.Stat(program)
-		if _, _, isPython := pythonName(name); isPython && filepath.IsAbs(program) && err != nil {
-			broken := statError(program, err)
-			f.skip(broken.Code, program, SourceShebang, broken.Reason).Fix = schema.Hintf("change the #! line, or make what it names")
-		}
+		return Interpreter{}, nil
 	case f.excludes(r):
 		f.skip(OtherVersion, name, SourceShebang, "is named by the plugin, and requires-python excludes it").Fix = schema.Hintf("change the #! line or requires-python")
-	default:
-		found, err := f.anywhere(ctx, r, SourceShebang)
-		if err == nil && found.Path == "" {
-			f.skip(PinNotInstalled, name, SourceShebang, "is named by the plugin, and not installed").wanted = r.name
-		}
-		return found, err
+		return Interpreter{}, nil
 	}
-	return Interpreter{}, nil
+	found, err := f.anywhere(ctx, r, SourceShebang)
+	if err == nil && found.Path == "" {
+		f.skip(PinNotInstalled, name, SourceShebang, "is named by the plugin, and not installed").wanted = r.name
+	}
+	return found, err
 }

@@ -121,45 +121,38 @@ func hasSlash(s string) bool {
 	return strings.ContainsRune(s, '/') || runtime.GOOS == "windows" && strings.ContainsAny(s, `\:`)
 }
 
-// isEnv reports whether env is an environment that decides. It has a pyvenv.cfg, is a link beside
-// the plugin, or holds a whole Python. A directory that only happens to be called venv is
-// skipped. A python without pyvenv.cfg is an error, because it would run without its packages.
-func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
-	link, err := os.Lstat(env)
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // what may not be looked at may be there
-		return false, nil
+// envAt returns the environment that decides at a path: a directory with a pyvenv.cfg or a Python, or
+// the one that a file .venv names (PEP 832). It returns "" if there is none; a directory that only
+// happens to be called venv is skipped.
+func (f *finder) envAt(path string, source Source) (env string, err error) {
+	if _, err := os.Lstat(path); err != nil && !errors.Is(err, fs.ErrPermission) { // what may not be looked at may be there
+		return "", nil
 	}
-	info, err := os.Stat(env)
+	info, err := os.Stat(path)
+	if text, _ := bounded.Head(path, maxFile); strings.TrimSpace(text) != "" && filepath.Base(path) == ".venv" {
+		path = f.under(filepath.Dir(path), filepath.FromSlash(strings.TrimSpace(text)))
+		info, err = os.Stat(path)
+	}
 	if err != nil {
-		broken := statError(env, err)
-		broken.env = env
-		return false, broken.from(source)
+		broken := statError(path, err)
+		broken.env = path
+		return "", broken.from(source)
 	}
-	if !info.IsDir() {
-		if text, _ := bounded.Head(env, maxFile); filepath.Base(env) != ".venv" || lastLine(text) == "" {
-			f.skip(NotEnvironment, env, source, "is a file, want a directory").Fix = schema.Hintf("remove it, or make an environment in its place")
-		}
-		return false, nil // see named832
+	cfg := filepath.Join(path, "pyvenv.cfg")
+	if _, err := os.Stat(cfg); errors.Is(err, fs.ErrPermission) {
+		return "", statError(cfg, err).from(source)
+	} else if err == nil {
+		return path, nil
 	}
-	cfg := filepath.Join(env, "pyvenv.cfg")
-	if _, err := os.Stat(cfg); err == nil {
-		return true, nil
-	} else if errors.Is(err, fs.ErrPermission) { // it may be one
-		return false, statError(cfg, err).from(source)
-	}
-	python, none := envPython(env)
+	python, none := envPython(path)
 	switch {
-	case none != nil && beside && link.Mode().Type() == os.ModeSymlink:
-		return true, nil // envPython says what is missing
-	case none != nil:
-		f.skip(NotEnvironment, env, source, "has neither pyvenv.cfg nor python").Fix = schema.Hintf("rename it, or make an environment in it")
-		return false, nil
-	case landmark(env).Known() || runtime.GOOS == "windows":
-		return true, nil
+	case !info.IsDir() || none != nil:
+		f.skip(NotEnvironment, path, source, "has neither pyvenv.cfg nor python").Fix = schema.Hintf("rename it, or make an environment in its place")
+		return "", nil
+	case !landmark(path).Known() && !exists(filepath.Join(path, "conda-meta")) && runtime.GOOS != "windows": // it would run without its packages
+		return "", problem(NoConfig, path, "has a python but no pyvenv.cfg: its python is %s", python).from(source)
 	}
-	broken := problem(NoConfig, env, "has a python but no pyvenv.cfg: its python is %s", python)
-	broken.env = env
-	return false, broken.from(source)
+	return path, nil
 }
 
 // envPython returns the Python of an environment or installation, which need not work.
@@ -179,9 +172,6 @@ func envPython(env string) (string, *Error) {
 		}
 	}
 	broken := problem(EnvWithoutPython, env, "has no python in it: no %s", filepath.FromSlash(names[0]))
-	if _, err := os.Stat(filepath.Join(env, "conda-meta")); err == nil {
-		broken.Code, broken.Reason = CondaWithoutPython, "has no python in it: a conda environment without python"
-	}
 	broken.env = env
 	return "", broken
 }

@@ -1,10 +1,8 @@
 package interp
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -95,7 +93,7 @@ type request struct {
 	version        Version
 	free           bool   // free-threaded
 	name           string // as people and version managers call it
-	spec           string // specifiers in place of a version; name is then one that satisfies them, if one follows
+	spec           string // specifiers in place of a version
 }
 
 // parseRequest reads a version, which may start with the name of its implementation: "3.12",
@@ -162,15 +160,10 @@ func (r request) bound(source Source) bound {
 }
 
 // parsePin reads a pin: a version, or specifiers as uv writes them.
-func (f *finder) parsePin(text string) (request, bool) {
+func parsePin(text string) (request, bool) {
 	r, ok := parseRequest(strings.TrimSuffix(strings.TrimPrefix(text, "=="), ".*"))
 	if ok || !isSpec(text) || BadClause(text) != "" {
 		return r, ok
 	}
-	r = request{spec: text, version: Version{Minor: -1, Patch: -1}}
-	bounds := f.bounds
-	f.bounds = append(slices.Clip(f.bounds), r.bound(SourcePin))
-	r.name = cmp.Or(f.worthInstalling(), text)
-	f.bounds = bounds
-	return r, true
+	return request{spec: text, name: text, version: Version{Minor: -1, Patch: -1}}, true
 }
