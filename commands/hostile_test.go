@@ -34,7 +34,6 @@ func hostile() map[string]map[string]string {
 		"keys in pyplug.toml":           {"pyplug.toml": "[env]\n" + rows(300000, "k%d = '1'")},
 		"keys in the script":            {"p.py": "# /// script\n" + rows(300000, "# k%d = 1") + "# ///\ndef f(): pass\n"},
 		"clauses of requires-python":    {"pyproject.toml": "[project]\nrequires-python = '" + strings.Repeat("!=3.1.1,", 100000) + ">=3.20,<3.0'"},
-		"clauses of poetry's python":    {"pyproject.toml": "[tool.poetry.dependencies]\npython = '" + strings.Repeat("!=3.1.1,", 100000) + ">=3.20,<3.0'"},
 		"versions in .python-version":   {".python-version": rows(100000, ">=3.%d,<3.0")},
 		"included files of 4 MiB":       included(40),
 		"lines that include":            {"requirements.txt": rows(300000, "-r %d.txt")},

@@ -24,8 +24,8 @@ type document struct {
 	prefix string
 	// table is the path of pyplug's table in the text, such as tool, pyplug.
 	table []string
-	// locate finds a key in the text, or its value.
-	locate func(text string, path []string, value bool) position
+	// locate finds a key in the text.
+	locate func(text string, path []string) position
 }
 
 // position is a place in a document. line and column start at 1. Line 0 means unknown.
@@ -33,7 +33,7 @@ type position struct{ line, column, width int }
 
 // fault reports a problem with a value in pyplug's table.
 func (d document) fault(p *problem) *Error {
-	e := d.errorAt(d.locate(d.text, slices.Concat(d.table, p.path), p.is != ""))
+	e := d.errorAt(d.locate(d.text, slices.Concat(d.table, p.path)))
 	key := strings.ReplaceAll(strings.Join(p.path, "."), ".[", "[")
 	switch {
 	case p.is == "":
@@ -75,85 +75,41 @@ func (d document) decode() (map[string]any, error) {
 }
 
 // locateTOML returns the place of a key, or of the closest key or table that contains it. The
-// TOML is valid. Steps into arrays are written as [0].
-func locateTOML(text string, path []string, value bool) position {
-	w := tomlWalk{keys: map[string]position{}, values: map[string]position{}, elements: map[string]int{}}
-	w.parser.Reset([]byte(text))
+// TOML is valid. Steps into arrays of tables are written as [0].
+func locateTOML(text string, path []string) (found position) {
+	var parser unstable.Parser
+	parser.Reset([]byte(text))
 	var table []string
-	for w.parser.NextExpression() {
-		if node := w.parser.Expression(); node.Kind == unstable.KeyValue {
-			w.keyValue(table, node)
-		} else {
-			table = w.key(nil, node)
+	longest, elements := 0, map[string]int{} // of each array of tables, so far
+	for parser.NextExpression() {
+		node := parser.Expression()
+		at := slices.Clone(table)
+		if node.Kind != unstable.KeyValue {
+			at = nil
 		}
-	}
-	if at, ok := w.values[pathName(path)]; ok && value {
-		return at
-	}
-	for n := len(path); n > 0; n-- {
-		if at, ok := w.keys[pathName(path[:n])]; ok {
-			return at
-		}
-	}
-	return position{}
-}
-
-func pathName(path []string) string { return strings.Join(path, "\x00") }
-
-// tomlWalk records where each key and each value is, by path.
-type tomlWalk struct {
-	parser       unstable.Parser
-	keys, values map[string]position
-	elements     map[string]int // the number of elements of each array of tables, so far
-}
-
-func (w *tomlWalk) position(node *unstable.Node) position {
-	start := w.parser.Shape(node.Raw).Start
-	return position{line: start.Line, column: start.Column, width: int(node.Raw.Length)}
-}
-
-// key records the keys of a table's header, or of a key and its value, and returns their
-// path below table.
-func (w *tomlWalk) key(table []string, node *unstable.Node) []string {
-	path := slices.Clone(table)
-	for keys := node.Key(); keys.Next(); {
-		path = append(path, string(keys.Node().Data))
-		name := pathName(path)
-		if _, known := w.keys[name]; !known {
-			w.keys[name] = w.position(keys.Node())
-		}
-		if keys.IsLast() && node.Kind == unstable.ArrayTable {
-			w.elements[name]++
-		}
-		if n := w.elements[name]; n > 0 {
-			path = append(path, index(n-1))
-			w.keys[pathName(path)] = w.position(keys.Node())
-		}
-	}
-	return path
-}
-
-func (w *tomlWalk) keyValue(table []string, node *unstable.Node) {
-	w.value(w.key(table, node), node.Value())
-}
-
-func (w *tomlWalk) value(path []string, node *unstable.Node) {
-	if node.Raw.Length > 0 && node.Kind != unstable.InlineTable { // arrays have no position of their own
-		w.values[pathName(path)] = w.position(node)
-	}
-	children := node.Children()
-	for i := 0; children.Next(); i++ {
-		switch node.Kind {
-		case unstable.InlineTable:
-			w.keyValue(path, children.Node())
-		case unstable.Array:
-			element := append(slices.Clone(path), index(i))
-			if children.Node().Raw.Length > 0 {
-				w.keys[pathName(element)] = w.position(children.Node())
+		for keys := node.Key(); keys.Next(); {
+			step := func(name string) {
+				at = append(at, name)
+				if n := len(at); n > longest && n <= len(path) && slices.Equal(at, path[:n]) {
+					key := keys.Node().Raw
+					start := parser.Shape(key).Start
+					longest, found = n, position{line: start.Line, column: start.Column, width: int(key.Length)}
+				}
 			}
-			w.value(element, children.Node())
+			step(string(keys.Node().Data))
+			name := strings.Join(at, "\x00")
+			if keys.IsLast() && node.Kind == unstable.ArrayTable {
+				elements[name]++
+			}
+			if n := elements[name]; n > 0 {
+				step(index(n - 1))
+			}
+		}
+		if node.Kind != unstable.KeyValue {
+			table = at
 		}
 	}
+	return found
 }
 
 // Error is the only error type of this package: a mistake in a manifest or in the path of a

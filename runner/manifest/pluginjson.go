@@ -123,7 +123,7 @@ func positionOf(text string, offset int64) position {
 }
 
 // locateJSON returns the place of the first key with the last name of a path.
-func locateJSON(text string, path []string, _ bool) position {
+func locateJSON(text string, path []string) position {
 	key := strconv.Quote(path[len(path)-1])
 	i := strings.Index(text, key)
 	if i < 0 {

@@ -127,52 +127,22 @@ func (d document) readTOML(form Form) (found, error) {
 	return f, err
 }
 
-// readRequirement reads requires-python in [project] or at the top of a script block, and the
-// Python of [tool.poetry].
+// readRequirement reads requires-python in [project] or at the top of a script block.
 func (d document) readRequirement(form Form, root map[string]any) (all []interp.Requirement, err error) {
 	path := []string{"requires-python"}
 	if form == Pyproject {
-		if spec := poetryPython(root); spec != "" && interp.BadClause(spec) == "" {
-			all = append(all, interp.Requirement{Spec: spec, From: short(d.file) + " [tool.poetry]"})
-		}
 		path = []string{"project", "requires-python"}
 		root, _ = root["project"].(map[string]any)
 	}
 	value, ok := root["requires-python"]
 	if !ok {
-		return all, nil
+		return nil, nil
 	}
 	spec, p := text(value, `key:"requires-python" empty:"yes"`)
 	if p != nil {
 		return nil, d.fault(p.within(path...))
 	}
-	return append(all, interp.Requirement{Spec: spec, From: short(d.file)}), nil
-}
-
-// poetryPython is the Python of [tool.poetry.dependencies], with ^3.12 and ~3.12 as PEP 440 has
-// them. It may be no specifier set: poetry knows more.
-func poetryPython(root map[string]any) string {
-	value := any(root)
-	for _, key := range [...]string{"tool", "poetry", "dependencies", "python"} {
-		table, _ := value.(map[string]any)
-		value = table[key]
-	}
-	spec, _ := value.(string)
-	clauses := strings.Split(spec, ",")
-	for i, c := range clauses {
-		c = strings.TrimSpace(c)
-		version := strings.TrimLeft(c, "^~ ")
-		var major, minor int
-		numbers, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
-		switch {
-		case strings.HasPrefix(c, "~=") || numbers == 0:
-		case strings.HasPrefix(c, "~") && numbers == 2:
-			clauses[i] = fmt.Sprintf(">=%s,<%d.%d", version, major, minor+1)
-		case strings.HasPrefix(c, "~"), strings.HasPrefix(c, "^"):
-			clauses[i] = fmt.Sprintf(">=%s,<%d", version, major+1)
-		}
-	}
-	return strings.Join(clauses, ",")
+	return []interp.Requirement{{Spec: spec, From: short(d.file)}}, nil
 }
 
 // source reads the keys and makes the paths among them absolute.
