@@ -98,7 +98,7 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 	return nil
 }
 
-// readPlugins expands directories and patterns. Without words it expands the current directory.
+// readPlugins expands directories. Without words it expands the current directory.
 func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 	if slices.Contains(words, "") {
 		return usage("PLUGIN is empty")
@@ -107,11 +107,9 @@ func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 		words = []string{"."}
 	}
 	for _, word := range words {
-		found, err := hook.Interruptible(ctx, func() ([]string, error) { return manifest.Expand(word) })
-		if asCanceled(err) != nil {
+		found, err := hook.Interruptible(ctx, func() ([]string, error) { return manifest.Expand(word), nil })
+		if err != nil {
 			return err
-		} else if err != nil {
-			return usage("%w", err)
 		}
 		o.plugins = append(o.plugins, found...)
 	}

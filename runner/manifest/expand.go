@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,40 +12,6 @@ import (
 // errNoManifest marks the error of a directory that is not a plugin.
 var errNoManifest = errors.New("no manifest")
 
-// Expand lists the plugins that a path names. The path may be a pattern of [filepath.Match], or a
-// directory of plugins. Expand starts no process.
-func Expand(path string) ([]string, error) {
-	if _, isModule := ModuleOf(path); isModule {
-		return []string{path}, nil
-	}
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		return inDirectory(path), nil
-	}
-	if err == nil || !strings.ContainsAny(path, "*?[") {
-		return []string{path}, nil
-	}
-	matches, err := filepath.Glob(path)
-	if err != nil {
-		return nil, &Error{Message: fmt.Sprintf("pattern %q: %v", path, err)}
-	}
-	var all []string
-	for _, match := range matches {
-		if isHidden(match) && !isHidden(path) {
-			continue
-		}
-		if info, err := os.Stat(match); err == nil && (!info.IsDir() || isPlugin(match)) {
-			all = append(all, match)
-		}
-	}
-	if len(all) == 0 {
-		return nil, &Error{Message: fmt.Sprintf("no plugin matches %q", path)}
-	}
-	return all, nil
-}
-
-func isHidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
-
 // isPlugin reports whether a directory is a plugin, even one with a mistake.
 func isPlugin(dir string) bool {
 	abs, err := filepath.Abs(dir)
@@ -56,26 +21,27 @@ func isPlugin(dir string) bool {
 	return !errors.Is(err, errNoManifest)
 }
 
-// inDirectory lists the plugins in a directory: the directory if it is a plugin, else its plugin
-// directories and Python files. It skips hidden, private and generated files, tests and setup.py.
-// If nothing is left, it returns the directory.
-func inDirectory(dir string) []string {
-	if isPlugin(dir) {
-		return []string{dir}
+// Expand lists the plugins that a path names: those in a directory that is no plugin itself, which are
+// its plugin directories and Python files, else the path. It skips hidden, private and generated files,
+// tests and setup.py. Expand starts no process.
+func Expand(path string) []string {
+	info, err := os.Stat(path)
+	if _, isModule := ModuleOf(path); isModule || err != nil || !info.IsDir() || isPlugin(path) {
+		return []string{path}
 	}
-	entries, _ := bounded.Dir(dir) // none if it cannot be read, which Resolve reports
+	entries, _ := bounded.Dir(path) // none if it cannot be read, which Resolve reports
 	var all []string
 	for _, entry := range entries {
 		name := entry.Name()
-		path := filepath.Join(dir, name)
+		path := filepath.Join(path, name)
 		switch info, err := os.Stat(path); {
-		case err != nil, isHidden(name), strings.HasPrefix(name, "_"):
+		case err != nil, strings.HasPrefix(name, "."), strings.HasPrefix(name, "_"):
 		case info.IsDir() && isPlugin(path), info.Mode().IsRegular() && isPython(name) && !isHelper(name):
 			all = append(all, path)
 		}
 	}
 	if len(all) == 0 {
-		return []string{dir}
+		return []string{path}
 	}
 	return all
 }

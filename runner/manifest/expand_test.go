@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestExpand verifies which plugins a directory and a pattern name.
+// TestExpand verifies which plugins a path names.
 func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, file := range []string{
@@ -25,11 +25,6 @@ func TestExpand(t *testing.T) {
 		"many":           "many/a.py many/b.py many/one many/pack",
 		"many/one":       "many/one",
 		"many/plain":     "many/plain/c.py",
-		"many/[ab].py":   "many/a.py many/b.py",
-		"many/*.py":      "many/_private.py many/a.py many/b.py many/conftest.py many/test_a.py many/x_pb2.py",
-		"many/o*":        "many/one",
-		"many/pl*":       "error",
-		"many/[":         "error",
 		"[odd].py":       "[odd].py",
 		"empty":          "empty",
 		"nosuch.py":      "nosuch.py",
@@ -37,13 +32,8 @@ func TestExpand(t *testing.T) {
 		"many/a.py":      "many/a.py",
 		"many/notes.txt": "many/notes.txt",
 	} {
-		all, err := Expand(filepath.FromSlash(path))
-		got := filepath.ToSlash(strings.Join(all, " "))
-		if err != nil {
-			got = "error"
-		}
-		if got != want {
-			t.Errorf("%s: got %s, %v, want %s", path, got, err, want)
+		if got := filepath.ToSlash(strings.Join(Expand(filepath.FromSlash(path)), " ")); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
 }
