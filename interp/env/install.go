@@ -4,17 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/pyplug/pyplug/interp/bounded"
-	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -79,33 +74,15 @@ func (p Plan) commands(dir string) []command {
 		venv.name, venv.path, venv.args = "uv venv", p.tool, []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", r.Python, dir}
 		read.args = []string{"pip", "install", "--python", python}
 	} else {
-		read.path, read.args = r.Python, []string{"-I", "-m", "pip", "--python", python}
-		if !pipInstallsElsewhere(r.Packages) { // then the environment needs its own, which takes a second or two to install
-			venv.args = []string{"-I", "-m", "venv", dir}
-			read.path, read.args = python, []string{"-I", "-m", "pip"}
-		}
-		read.args = append(read.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
-			"--no-user", "--target=") // whatever a variable or a pip.conf says
+		venv.args = []string{"-I", "-m", "venv", dir} // with pip
+		read.path, read.args = python, []string{"-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input",
+			"--no-warn-script-location", "--no-user", "--target="} // whatever a variable or a pip.conf says
 	}
 	read.args = append(read.args, wanted...)
 	if len(wanted) == 1 { // nothing
 		return []command{venv}
 	}
 	return []command{venv, read}
-}
-
-// pipInstallsElsewhere reports whether the pip among packages has --python (22.3 or later).
-func pipInstallsElsewhere(packages []string) bool {
-	for _, dir := range packages {
-		entries, _ := bounded.Dir(dir) // none if it cannot be read
-		for _, entry := range entries {
-			var major, minor int
-			if n, _ := fmt.Sscanf(entry.Name(), "pip-%d.%d", &major, &minor); n == 2 && strings.HasSuffix(entry.Name(), ".dist-info") {
-				return major > 22 || major == 22 && minor >= 3
-			}
-		}
-	}
-	return false
 }
 
 // fill makes the environment in the empty directory dir. Temporary files of a killed command stay
@@ -119,10 +96,6 @@ func (p Plan) fill(ctx context.Context, dir, temporary string) error {
 	}
 	if _, err := os.Stat(python(dir)); err != nil {
 		return &Error{Err: fmt.Errorf("%s ended without an error, but made no Python: %w", p.Installer, err)}
-	}
-	if name := p.Source.lacking(dir); name != "" {
-		return &Error{Err: fmt.Errorf("%s ended without an error, but did not install %s in the environment", p.Installer, name),
-			Advice: schema.Hints("remove target, prefix, root or dry-run from the settings of %s", p.Installer)}
 	}
 	return nil
 }
@@ -169,51 +142,3 @@ func lastLines(streams ...[]byte) (lines []string) {
 	}
 	return lines[max(0, len(lines)-shownLines):]
 }
-
-// lacking returns a distribution that the source names without a condition and that is missing in
-// dir, or "". A setting may have redirected the installer.
-func (s Source) lacking(dir string) string {
-	var there []string
-	for _, pattern := range []string{"lib*/*/site-packages/*", "Lib/site-packages/*"} {
-		found, _ := fs.Glob(os.DirFS(dir), pattern)
-		for _, path := range found {
-			there = append(there, pysrc.Canonical(filepath.Base(path)))
-		}
-	}
-	for _, name := range s.names() {
-		if !slices.ContainsFunc(there, func(entry string) bool { return strings.HasPrefix(entry, pysrc.Canonical(name)+"-") }) {
-			return name // else entry is that of name-1.0.dist-info, or of another kind of metadata
-		}
-	}
-	return ""
-}
-
-// names returns the distributions that the source names without a condition.
-func (s Source) names() (all []string) {
-	lines := s.Requirements
-	switch s.Kind {
-	case "requirements.txt":
-		content, _, _ := bounded.Read(s.Path, maxSource) // the installer could read it
-		lines = strings.Split(strings.ReplaceAll(string(content), "\\\n", ""), "\n")
-	case "pylock.toml":
-		content, _, _ := bounded.Read(s.Path, maxSource)
-		var lock struct {
-			Packages []struct{ Name, Marker string }
-		}
-		_ = bounded.TOML(content, &lock)
-		for _, p := range lock.Packages {
-			if p.Marker == "" {
-				lines = append(lines, p.Name)
-			}
-		}
-	}
-	for _, line := range lines {
-		if found := unconditional().FindStringSubmatch(line); found != nil && !local().MatchString(line) {
-			all = append(all, found[1])
-		}
-	}
-	return all
-}
-
-// unconditional matches a requirement without a marker.
-var unconditional = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\w[\w.-]*)\s*(?:[\[(<>=!~@][^;]*)?(?:\s#.*)?$`) })

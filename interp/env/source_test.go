@@ -185,28 +185,3 @@ func TestRefused(t *testing.T) {
 		})
 	}
 }
-
-// What a source names without a condition is checked after an install, whatever wrote its metadata.
-func TestLacking(t *testing.T) {
-	dir := write(t, map[string]string{
-		"lib/python3.11/site-packages/six-1.17.dist-info/METADATA": "", "lib/python3.11/site-packages/Ruamel.Yaml-0.1-py3.11.egg-info": "",
-		"lib/python3.11/site-packages/typing_extensions.egg-link": "", "lib/python3.11/site-packages/seven/__init__.py": "",
-	})
-	for name, c := range map[string]struct{ kind, text, want string }{
-		"all there":              {"requirements.txt", "six\nruamel-yaml[x]>=0.1 # a; b\nTyping.Extensions==4 \\\n  --hash=sha256:0\n", ""},
-		"a package without it":   {"requirements.txt", "six\nseven>=1 # really\n", "seven"},
-		"a condition":            {"requirements.txt", "seven; python_version < '3'\neight==1 \\\n  ; os_name == 'x'\n", ""},
-		"files and options":      {"requirements.txt", "-r x.txt\n--find-links x\n./x\nx-1-py3-none-any.whl\nhttps://localhost/x.zip\n# x\n", ""},
-		"an address":             {"requirements.txt", "seven @ https://localhost/seven.zip\n", "seven"},
-		"a lock file":            {"pylock.toml", "[[packages]]\nname = \"eight\"\nmarker = \"os_name == 'x'\"\n[[packages]]\nname = \"seven\"\n", "seven"},
-		"a lock file for a tool": {"uv.lock", "[[package]]\nname = \"seven\"\n", ""},
-	} {
-		s := Source{Kind: c.kind, Path: filepath.Join(write(t, map[string]string{c.kind: c.text}), c.kind)}
-		if got := s.lacking(dir); got != c.want {
-			t.Errorf("%s: lacks %q, want %q", name, got, c.want)
-		}
-	}
-	if got := (Source{Kind: block, Requirements: []string{"six", "nine>2"}}).lacking(dir); got != "nine" {
-		t.Errorf("a block: lacks %q", got)
-	}
-}
