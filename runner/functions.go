@@ -64,14 +64,10 @@ func (f *functions) watched() (func() []string, bool) { return f.workers.Files, 
 
 func (f *functions) takesSeries() bool { return f.keep.Concurrency == 1 && !f.keep.Threads }
 
-// ProgramHint says what a functions file without hooks may be: a gRPC plugin, or one of
-// another host.
+// ProgramHint says that a functions file without hooks may be a gRPC plugin.
 func (o *Opened) ProgramHint() []schema.Hint {
 	if o.Transport().Serves {
 		return nil
-	}
-	if host := o.OtherHost(); host.SDK != "" {
-		return schema.Hints("it is built on %s, for %s", host.SDK, host.Starts)
 	}
 	if part := o.programPart(); part != "" {
 		return schema.Hints("if its %s serves gRPC, pass %s grpc", part, schema.Setting("transport"))
@@ -95,17 +91,6 @@ func (o *Opened) MCPServer() error {
 		}
 	}
 	return nil
-}
-
-// OtherHost returns the host whose SDK the plugin imports, unless it is a host of go-plugin.
-// Otherwise it returns the zero value.
-func (o *Opened) OtherHost() pysrc.OtherHost {
-	for file := range o.parsed() {
-		if host := file.OtherHost(); host.SDK != "" {
-			return host
-		}
-	}
-	return pysrc.OtherHost{}
 }
 
 // parsed yields the plugin's own files.
@@ -132,9 +117,6 @@ func (o *Opened) programPart() string {
 	}
 	return ""
 }
-
-// IsProgram reports whether the plugin's file does something only when Python runs it.
-func (o *Opened) IsProgram() bool { return o.programPart() != "" }
 
 //go:embed names.py
 var namesSource string

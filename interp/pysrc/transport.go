@@ -137,28 +137,6 @@ var format = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{(?:[^{}]|\{[^{}]*\})*\}|%\(\w*\)[sdirba]?|%[sdirba]`)
 })
 
-// OtherHost describes the host of programs that use an SDK.
-type OtherHost struct{ SDK, Starts string }
-
-// otherHosts lists the SDKs of hosts that do not use go-plugin.
-var otherHosts = []OtherHost{
-	{"cloudquery.sdk", "CloudQuery: `python FILE serve` serves at an address of its own, to which the command line of CloudQuery connects"},
-	{"dify_plugin", "Dify: its plugin daemon starts it, and speaks to it on standard input and output"},
-	{"pulumi.provider", "Pulumi: its engine starts it, and reads a port alone from standard output"},
-}
-
-// OtherHost returns the host whose SDK the file imports, or the zero value.
-func (f File) OtherHost() OtherHost {
-	for _, host := range otherHosts {
-		for _, imp := range f.imports {
-			if imp.Level == 0 && imp.loads(host.SDK) {
-				return host
-			}
-		}
-	}
-	return OtherHost{}
-}
-
 // serverObject matches an object at module level, in rendered code, that serves the Model Context
 // Protocol.
 var serverObject = sync.OnceValue(func() *regexp.Regexp {

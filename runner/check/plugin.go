@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -62,23 +61,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	if file := p.Manifest.File; file != "" && set.Why != file {
 		st.Message += "; its manifest is " + filepath.Base(file)
 	}
-	if host := s.OtherHost(); host.SDK != "" {
-		st.Findings = append(st.Findings, otherHostFinding(host, s.IsProgram() && set.Transport != "" && !way.Serves && set.Why == ""))
-	}
 	return withVerdict(st)
-}
-
-// otherHostFinding reports a plugin on the SDK of a host that is none of go-plugin. A file
-// of functions may import such an SDK, a program on it is for its host alone.
-func otherHostFinding(host pysrc.OtherHost, program bool) hook.Finding {
-	if !program {
-		return found(otherHost, hook.Warning, "it imports "+host.SDK+", the SDK of another host",
-			"call functions of a file that does not import it; a plugin on it is for "+host.Starts)
-	}
-	f := found(otherHost, hook.Failure, "it is a program on "+host.SDK+", which another host starts",
-		"it is for "+host.Starts, "call functions of another file, which may import its own modules")
-	f.Kind = hook.Usage
-	return f
 }
 
 // interpreter reports which Python runs the plugin.
