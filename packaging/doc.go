@@ -5,8 +5,7 @@
 //		go run ./packaging version VERSION                     check VERSION and print it
 //		go run ./packaging notes VERSION                       the changelog's section on VERSION
 //
-//	 1. The Makefile builds bin/package/OS-ARCH/pyplug, with its own flags. Each must be for that
-//	    target, and static on Linux.
+//	 1. The Makefile builds bin/package/OS-ARCH/pyplug, with its own flags.
 //	 2. Package debug/buildinfo names the modules in it; their licences are read from the
 //	    module cache.
 //	 3. The wheels and archives are written by the standard library, the Linux packages by nfpm.

@@ -2,7 +2,7 @@ package main
 
 import (
 	_ "embed"
-	"os"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"text/template"
@@ -13,30 +13,18 @@ var formulaText string
 
 // formula writes the Homebrew formula, in the layout of a tap, if its archives were built.
 func (r *release) formula() error {
-	var b strings.Builder
 	archives := map[string]string{}
 	for _, t := range r.targets {
-		if name := r.archiveFile(t); r.sums[name] != "" {
-			archives[t.os+"_"+t.arch] = name
+		if name := r.archiveFile(t); t.os != "windows" && r.sums[name] != "" {
+			archives[t.os+"_"+t.arch] = fmt.Sprintf("url \"%s/releases/download/v%s/%s\"\n      sha256 %q", home, r.version.semver, name, r.sums[name])
 		}
 	}
-	for _, system := range []string{"darwin_arm64", "darwin_amd64", "linux_arm64", "linux_amd64"} {
-		if archives[system] == "" {
-			return nil
-		}
+	if len(archives) < 4 {
+		return nil
 	}
-	t := template.Must(template.New("").Funcs(template.FuncMap{
-		"archive": func(system string) string {
-			name := archives[system]
-			return "url \"" + home + "/releases/download/v" + r.version.semver + "/" + name + "\"\n      sha256 \"" + r.sums[name] + `"`
-		},
-	}).Parse(formulaText))
-	if err := t.Execute(&b, map[string]string{"Summary": strings.ToUpper(summary[:1]) + summary[1:], "Home": home, "Version": r.version.semver, "Licenses": r.licenses()}); err != nil {
-		return err
-	}
-	path := filepath.Join(dist, "Formula", "pyplug.rb")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(b.String()), 0o644)
+	var b strings.Builder
+	must(0, template.Must(template.New("").Parse(formulaText)).Execute(&b, map[string]any{
+		"Archives": archives, "Summary": strings.ToUpper(summary[:1]) + summary[1:], "Home": home, "Version": r.version.semver,
+	}))
+	return writeFile(filepath.Join(dist, "Formula", "pyplug.rb"), []byte(b.String()))
 }

@@ -41,11 +41,7 @@ func (r *release) stage() error {
 		return err
 	}
 	for _, f := range files {
-		path := filepath.Join(share, f.name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, f.content, 0o644); err != nil {
+		if err := writeFile(filepath.Join(share, f.name), f.content); err != nil {
 			return err
 		}
 	}

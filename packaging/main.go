@@ -166,11 +166,16 @@ func (r *release) buildTarget(t target) error {
 // write writes a file of the output and notes its checksum.
 func (r *release) write(name string, content []byte) error {
 	path := filepath.Join(dist, name)
+	r.sums[name] = fmt.Sprintf("%x", sha256.Sum256(content))
+	fmt.Printf("%10d  %s\n", len(content), path)
+	return writeFile(path, content)
+}
+
+// writeFile writes a file, and makes its directory.
+func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	r.sums[name] = fmt.Sprintf("%x", sha256.Sum256(content))
-	fmt.Printf("%10d  %s\n", len(content), path)
 	return os.WriteFile(path, content, 0o644)
 }
 

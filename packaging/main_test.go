@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -129,35 +128,5 @@ func TestWheel(t *testing.T) {
 		if !strings.Contains(files[info+"RECORD"], want) {
 			t.Errorf("RECORD is\n%s\nwithout %s", files[info+"RECORD"], want)
 		}
-	}
-}
-
-// TestProgram holds that a program for another system gets into no package.
-func TestProgram(t *testing.T) {
-	content, err := os.ReadFile(must(os.Executable()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, target := range targets {
-		if target.os == runtime.GOOS && target.arch == runtime.GOARCH {
-			continue // this one may be linked dynamically
-		}
-		if _, err := target.check(content); err == nil || !strings.Contains(err.Error(), "not built for "+target.String()) {
-			t.Errorf("check of a program of %s/%s for %s: %v", runtime.GOOS, runtime.GOARCH, target, err)
-		}
-	}
-}
-
-// TestDynamic holds that a program which needs a C library gets into no wheel.
-func TestDynamic(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs a Linux program")
-	}
-	content, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := checkStatic(bytes.NewReader(content)); err == nil || !strings.Contains(err.Error(), "linked dynamically") {
-		t.Errorf("checkStatic(/bin/sh) = %v", err)
 	}
 }

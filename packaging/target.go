@@ -3,14 +3,9 @@ package main
 import (
 	"bytes"
 	"debug/buildinfo"
-	"debug/elf"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 )
 
 // target is a platform with its names in the package formats.
@@ -57,35 +52,6 @@ func (t target) read() ([]byte, *buildinfo.BuildInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := t.check(content)
+	info, err := buildinfo.Read(bytes.NewReader(content))
 	return content, info, err
-}
-
-// check checks that a program runs on the target: built for it, and static on Linux.
-func (t target) check(program []byte) (*buildinfo.BuildInfo, error) {
-	info, err := buildinfo.Read(bytes.NewReader(program))
-	if err != nil {
-		return nil, err
-	}
-	for _, want := range []debug.BuildSetting{{Key: "GOOS", Value: t.os}, {Key: "GOARCH", Value: t.arch}} {
-		if !slices.Contains(info.Settings, want) {
-			return nil, fmt.Errorf("the program is not built for %s", t)
-		}
-	}
-	if t.os == "linux" {
-		err = checkStatic(bytes.NewReader(program))
-	}
-	return info, err
-}
-
-// checkStatic checks that a Linux program needs no C library.
-func checkStatic(program io.ReaderAt) error {
-	e, err := elf.NewFile(program)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(e.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
-		return errors.New("the program is linked dynamically: it runs with one C library only")
-	}
-	return nil
 }
