@@ -40,7 +40,7 @@ func Explain(ctx context.Context, c Config) (Decision, error) {
 		if d.Decision, err = interp.Explain(ctx, r); err != nil {
 			return d, hook.NewError(hook.Canceled, context.Cause(ctx))
 		}
-		d.Variables = variables(c, environ, d.Chosen)
+		d.Variables = variables(c, environ)
 		return d, nil
 	})
 }
@@ -118,51 +118,32 @@ func findPlugin(c Config) (manifest.Plugin, error) {
 	return p, nil
 }
 
-// pythonVariables are the variables that [interp.Find] reads, and their effects.
-var pythonVariables = []struct{ name, effect string }{
-	{"PYPLUG_PYTHON", "names the Python"},
-	{"VIRTUAL_ENV", "is the activated environment"},
-	{"CONDA_PREFIX", "is the activated environment of conda"},
-	{"UV_PROJECT_ENVIRONMENT", "names the environment of a project of uv"},
-	{"POETRY_VIRTUALENVS_PATH", "says where poetry keeps environments"},
-	{"PYENV_VERSION", "selects what pyenv's shims start"},
+// pythonVariables are the variables of the caller that concern Python, with their effects.
+var pythonVariables = []Variable{
+	{Name: "PYPLUG_PYTHON", Effect: "names the Python, unless --python does"},
+	{Name: "VIRTUAL_ENV", Effect: "is the activated environment"},
+	{Name: "CONDA_PREFIX", Effect: "is the activated environment of conda"},
+	{Name: "UV_PROJECT_ENVIRONMENT", Effect: "names the environment of a project of uv"},
+	{Name: "POETRY_VIRTUALENVS_PATH", Effect: "says where poetry keeps environments"},
+	{Name: "PYENV_VERSION", Effect: "selects what pyenv's shims start"},
+	{Name: "PYTHONPATH", Effect: "kept: its directories come before the installed packages"},
+	{Name: "PYTHONHOME"}, {Name: "PYTHONEXECUTABLE"}, {Name: "__PYVENV_LAUNCHER__"},
+	{Name: "PYTHONSTARTUP"}, {Name: "PYTHONNOUSERSITE"}, {Name: "PYTHONUSERBASE"},
 }
 
 // variables returns the variables of the caller that concern Python. env is the plugin's environment.
-func variables(c Config, env []string, chosen interp.Interpreter) []Variable {
-	var all []Variable
-	if value := valueIn(c.Environ, "PATH"); value == "" {
-		all = append(all, Variable{"PATH", "", "is empty: nothing is found by it"})
-	}
+func variables(c Config, env []string) (all []Variable) {
 	for _, v := range pythonVariables {
-		value := valueIn(c.Environ, v.name)
+		v.Value = valueIn(c.Environ, v.Name)
 		switch {
-		case value == "":
+		case v.Value == "":
 			continue
-		case v.name == "PYPLUG_PYTHON" && c.Python != "":
-			v.effect = "ignored: --python decides"
-		case v.name != string(interp.SourceActive) && v.name != string(interp.SourceConda) || v.name == string(chosen.Source):
-		case c.NoActive:
-			v.effect += ", and ignored: --no-active"
-		case interp.SamePath(value, chosen.Env):
-			v.effect += ", and chosen, as " + string(chosen.Source)
-		default:
-			v.effect += ", and not chosen"
+		case valueIn(env, v.Name) == "" && (v.Effect == "" || v.Name == "PYTHONPATH"):
+			v.Effect = "removed: it would lead Python elsewhere"
+		case v.Effect == "":
+			v.Effect = "kept"
 		}
-		all = append(all, Variable{v.name, value, v.effect})
-	}
-	for _, name := range []string{"PYTHONPATH", "PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__", "PYTHONSTARTUP", "PYTHONNOUSERSITE", "PYTHONUSERBASE"} {
-		value := valueIn(c.Environ, name)
-		switch {
-		case value == "":
-			continue
-		case valueIn(env, name) == "":
-			all = append(all, Variable{name, value, "removed: it would lead Python elsewhere"})
-		case name == "PYTHONPATH":
-			all = append(all, Variable{name, value, "kept: its directories come before the installed packages"})
-		default:
-			all = append(all, Variable{name, value, "kept"})
-		}
+		all = append(all, v)
 	}
 	return all
 }

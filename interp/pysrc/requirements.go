@@ -12,35 +12,32 @@ func Canonical(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
 }
 
-var section, option = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([^\]]*)\]`) }),
-	sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([\w.-]+)\s*[=:]\s*(.*)$`) })
+var (
+	options         = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?ms)^\[options\]\s*$(.*?)(?:^\[|\z)`) })
+	installRequires = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^install[_-]requires[ \t]*[=:][ \t]*(.*(?:\n(?:[ \t\r].*)?)*)`)
+	})
+)
 
 // InstallRequires returns the requirements in the text of a setup.cfg: option install_requires of
 // section options, as setuptools reads it. It is nil without the option, and if that names a file.
-func InstallRequires(text string) (all []string) {
-	within, reads := false, false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \t\r\n")
-		bare := strings.TrimLeft(line, " \t")
-		switch named, set := section().FindStringSubmatch(line), option().FindStringSubmatch(line); {
-		case bare == "", bare[0] == '#', bare[0] == ';':
-		case named != nil:
-			within, reads = named[1] == "options", false
-		case set != nil:
-			reads = within && strings.ReplaceAll(strings.ToLower(set[1]), "-", "_") == "install_requires"
-			switch {
-			case reads && strings.HasPrefix(set[2], "file:"):
-				return nil
-			case reads:
-				all = []string{}
-				for requirement := range strings.SplitSeq(set[2], ";") { // a marker needs a line of its own
-					if requirement = strings.TrimSpace(requirement); requirement != "" {
-						all = append(all, requirement)
-					}
-				}
-			}
-		case reads && bare != line:
-			all = append(all, bare)
+func InstallRequires(text string) []string {
+	section := options().FindStringSubmatch(text)
+	if section == nil {
+		return nil
+	}
+	value := installRequires().FindStringSubmatch(section[1])
+	if value == nil || strings.HasPrefix(value[1], "file:") {
+		return nil
+	}
+	lines := strings.Split(strings.TrimRight(value[1], " \t\r\n"), "\n")
+	if len(lines) == 1 {
+		lines = strings.Split(lines[0], ";") // a marker needs a line of its own
+	}
+	all := []string{}
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			all = append(all, line)
 		}
 	}
 	return all
