@@ -25,8 +25,8 @@ const (
 	UnknownVersion      Code = "unknown-version"       // no file says the version, and it was not asked
 	OtherVersion        Code = "version-mismatch"      // outside requires-python, or not what was asked for
 	Python2             Code = "python2"               // older than anything that pyplug runs
-	OtherImplementation Code = "other-implementation"  // another implementation or variant than was asked for
-	SecondChoice        Code = "second-choice"         // a pre-release and the like, for when there is no other
+	OtherImplementation Code = "other-implementation"  // not free-threaded, as was asked for
+	SecondChoice        Code = "second-choice"         // a pre-release and the like, for when it is named
 	PinNotInstalled     Code = "pin-not-installed"     // a file of the project asks for a version that is not installed
 	OtherMinor          Code = "venv-minor-mismatch"   // an environment made for another minor version
 	EnvWithoutPython    Code = "venv-no-python"        // an environment that has lost its Python

@@ -34,7 +34,7 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 	var d Decision
 	before, sources := 0, f.sources()
 	for i, look := range sources {
-		if d.decided() && i >= len(sources)-lastSources {
+		if d.decided() && i == len(sources)-1 {
 			break // nobody asks what comes after the Python on PATH
 		}
 		bounds, wanted := f.bounds, f.wanted
@@ -56,7 +56,7 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 				f.advise(ctx, e)
 			}
 		}
-		if i == len(sources)-lastSources-1 && found.Path != "" {
+		if i == len(sources)-2 && found.Path != "" {
 			f.further(ctx, r)
 		}
 		for i, attempt := range f.tried {
@@ -79,9 +79,6 @@ func (f *finder) requirements() (all []Requirement) {
 	}
 	return all
 }
-
-// lastSources is the number of sources after PATH.
-const lastSources = 2
 
 func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
 

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -42,8 +43,8 @@ func findConfig(path string) (cfg config, env string, ok bool) {
 const systemPackages = "include-system-site-packages"
 
 // parseConfig reads a pyvenv.cfg and ignores mistakes, as Python does. The first occurrence of
-// other keys counts, because the value of "command" may span lines that look like keys. Three
-// keys name the version: python-version (PEP 838), version (venv), version_info (virtualenv, uv).
+// other keys counts, because the value of "command" may span lines that look like keys. Two
+// keys name the version: version (venv) and version_info (virtualenv, uv).
 func parseConfig(text string) config {
 	keys := map[string]string{}
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
@@ -59,11 +60,7 @@ func parseConfig(text string) config {
 		home:           keys["home"],
 		system:         !found || strings.EqualFold(system, "true"), // as site.py decides
 	}
-	for _, key := range [...]string{"python-version", "version", "version_info"} {
-		if v := parseVersion(keys[key]); v.Known() && (!cfg.version.Known() || cfg.version.sameMinor(v) && cfg.version.Patch < 0) {
-			cfg.version = v
-		}
-	}
+	cfg.version = parseVersion(cmp.Or(keys["version"], keys["version_info"]))
 	return cfg
 }
 

@@ -171,11 +171,10 @@ type finder struct {
 	judged    []Source          // the activated environments that were looked at
 	dirs      []string          // those of PATH that are searched
 	bounds    []bound
-	lookup    bool        // a version is looked up for an explicit source
-	wanted    request     // what an explicit source or a pin asks for
-	spare     Interpreter // what is chosen only if there is nothing else
-	assume    bool        // a Python of unknown version is accepted
-	shimmed   bool        // a file of the working directory selects what the shim at hand starts
+	lookup    bool    // a version is looked up for an explicit source
+	wanted    request // what an explicit source or a pin asks for
+	assume    bool    // a Python of unknown version is accepted
+	shimmed   bool    // a file of the working directory selects what the shim at hand starts
 	tried     []Attempt
 	pyenvRoot string // the root of pyenv, if a shim of it says so
 }
@@ -193,7 +192,7 @@ type look func(context.Context) (Interpreter, error)
 // sources returns the sources in the order of the search.
 func (f *finder) sources() []look {
 	explicit := []look{f.flag, f.variable, f.manifest}
-	installed := []look{f.pinned, f.hinted, f.path, f.installed, f.lastResort}
+	installed := []look{f.pinned, f.hinted, f.path, f.installed}
 	if f.Base {
 		return append(explicit, installed...)
 	}

@@ -201,7 +201,7 @@ func (f *finder) managed(ctx context.Context) Interpreter {
 				continue
 			}
 			found, err := f.consider(ctx, python, Source(m.name))
-			if err == nil && found.Env == "" && f.secondChoice(found, name) == "" {
+			if err == nil && found.Env == "" && f.unusual(found, name) == "" {
 				return found
 			}
 			if err != nil {

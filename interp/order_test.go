@@ -50,8 +50,6 @@ func TestActiveOrOwn(t *testing.T) {
 		{name: "conda by path", tree: lines(opt, []string{"d c/conda-meta", "x c/bin/python3.12", "l c/bin/python python3.12"}),
 			environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=$ROOT/c", path}, want: "c/bin/python 3.12 CONDA_PREFIX"},
 		{name: "conda's base comes last", tree: lines(opt, []string{"x c/bin/python3"}), environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=base", path}, want: chosenPath},
-		{name: "but before the system", tree: []string{"x c/bin/python3.12", "l c/bin/python3 python3.12"}, environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=base"},
-			want: "c/bin/python3 3.12 system"},
 	} {
 		t.Run(c.name, c.run)
 	}
@@ -148,7 +146,6 @@ func TestShebang(t *testing.T) {
 		{findCase{name: "a version", tree: []string{"x a/python3.11"}, want: "a/python3.11 3.11 the plugin's #! line"}, "#!/usr/bin/env python3.11"},
 		{findCase{name: "a version, by path", tree: []string{"x a/python3.11"}, want: "a/python3.11 3.11 the plugin's #! line"}, "#! /usr/bin/python3.11 -u"},
 		{findCase{name: "a version, with env -S", tree: []string{"x a/python3.11"}, want: "a/python3.11 3.11 the plugin's #! line"}, "#!/usr/bin/env -S X=y python3.11 -u\r"},
-		{findCase{name: "PyPy", tree: []string{"x a/pypy3.10"}, want: "a/pypy3.10 3.10 the plugin's #! line"}, "#!/usr/bin/env pypy3.10"},
 		{findCase{name: "a pin is before", tree: []string{"x a/python3.11", "f plug/.python-version 3.12"}, want: "opt/bin/python3 3.12.4 .python-version"}, "#!/usr/bin/env python3.11"},
 		{findCase{name: "a version that is not installed", want: fromPath, tried: []string{"python3.9 (the plugin's #! line): is named by the plugin, and not installed"}}, "#!/usr/bin/env python3.9"},
 		{findCase{name: "a version that is excluded", tree: []string{"x a/python3.11"}, requires: []string{">=3.12 p.py"}, want: fromPath,
@@ -166,7 +163,7 @@ func TestShebang(t *testing.T) {
 }
 
 // Without a Python on PATH, one is found where version managers and systems have them. What
-// few want is chosen last.
+// few want is chosen only if it is named.
 func TestInstalled(t *testing.T) {
 	uv := "home/.local/share/uv/python/cpython-3.13.1-linux-x86_64-gnu/bin/"
 	system := []string{"x system/usr/bin/python3.12", "l system/usr/bin/python3 python3.12"}
@@ -174,19 +171,11 @@ func TestInstalled(t *testing.T) {
 		{name: "the system's", tree: system, want: "system/usr/bin/python3 3.12 system"},
 		{name: "uv's first", tree: lines(system, []string{"x " + uv + "python3.13", "l " + uv + "python python3.13"}), want: uv + "python 3.13.1 uv"},
 		{name: "pre-release", tree: lines(system, []string{"x a/python3.14", `f include/python3.14/patchlevel.h #define PY_VERSION "3.14.0rc2"\n`}),
-			want: "system/usr/bin/python3 3.12 system", tried: []string{"a/python3.14 (PATH): is a pre-release, and is chosen only if there is no other"}},
-		{name: "nothing but a pre-release", tree: []string{"x a/python3.14", `f include/python3.14/patchlevel.h #define PY_VERSION "3.14.0rc2"\n`}, want: "a/python3.14 3.14.0rc2 PATH"},
-		{name: "free-threaded 3.13", tree: []string{"x a/python3.13t", "l a/python3 python3.13t"}, want: "error: no python found",
-			tried: []string{"a/python3 (PATH): is free-threaded, and is chosen only if"}},
+			want: "system/usr/bin/python3 3.12 system", tried: []string{"a/python3.14 (PATH): is a pre-release, and is chosen only if it is named"}},
+		{name: "python3 is free-threaded", tree: []string{"x a/python3.13t", "l a/python3 python3.13t"}, want: "a/python3 3.13 PATH"},
 		{name: "free-threaded 3.13, asked for", tree: []string{"x a/python3.13t", "x a/python3.13"}, flag: "3.13t", want: "a/python3.13t 3.13 --python"},
-		{name: "free-threaded 3.14", tree: []string{"x a/python3.14t", "l a/python3 python3.14t"}, want: "a/python3 3.14 PATH"},
 		{name: "free-threaded 3.12", flag: "3.12t", want: "error: python of --python: 3.12t is not on PATH"},
-		{name: "for debugging", tree: lines(system, []string{"x a/python3.13d", "l a/python3 python3.13d"}), want: "system/usr/bin/python3 3.12 system"},
 		{name: "pypy", tree: []string{"x a/pypy3.10", "x a/python3.12", "l a/python3 python3.12"}, flag: "pypy3.10", want: "a/pypy3.10 3.10 --python"},
-		{name: "pypy, not there", tree: []string{"x a/python3.10"}, flag: "pypy3.10", want: "error: python of --python: pypy3.10 is not on PATH, and no version manager has installed it",
-			tried: []string{"a/python3.10 (--python): is cpython, want pypy"}},
-		{name: "nothing but pypy", tree: []string{"x a/pypy3.10", "l a/pypy3 pypy3.10"}, want: "a/pypy3 3.10 PATH"},
-		{name: "312", tree: []string{"x a/python3.12"}, flag: "312", want: "a/python3.12 3.12 --python"},
 		{name: "3", tree: []string{"x a/python3.12"}, flag: "3", want: "a/python3.12 3.12 --python"},
 	} {
 		c.environ = []string{"PATH=$ROOT/a", "HOME=$ROOT/home"}

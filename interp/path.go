@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // path looks for a Python on PATH.
@@ -30,13 +29,14 @@ func (f *finder) search(ctx context.Context, names []string, source Source) (Int
 				continue
 			}
 			found, err := f.consider(ctx, path, source)
-			if err == nil {
-				why := f.secondChoice(found, name)
-				if why == "" {
-					return found, nil
+			if err == nil && len(names) > 1 {
+				if why := f.unusual(found, name); why != "" {
+					f.skip(SecondChoice, path, source, why)
+					continue
 				}
-				f.skip(SecondChoice, path, source, why)
-				continue
+			}
+			if err == nil {
+				return found, nil
 			}
 			if err := f.skipError(err); err != nil {
 				return Interpreter{}, err
@@ -46,30 +46,25 @@ func (f *finder) search(ctx context.Context, names []string, source Source) (Int
 	return Interpreter{}, nil
 }
 
-// secondChoice returns why a Python is chosen only if there is no other, or "". It never chooses
-// a free-threaded 3.13, which is experimental.
-func (f *finder) secondChoice(found Interpreter, name string) (why string) {
-	usual := name == "python3" || name == "python"
+// unusual returns why a Python is chosen only if it is named, or "". python3 and python are what
+// users expect, whatever they are.
+func (f *finder) unusual(found Interpreter, name string) (why string) {
 	switch {
+	case name == "python3" || name == "python":
+		return ""
 	case strings.Contains(found.Variant, "d"):
 		why = "is for debugging"
 	case strings.Contains(found.Variant, "t") && !f.wanted.free:
 		why = "is free-threaded"
-	case found.Version.Pre != "" && !usual:
+	case found.Version.Pre != "" && !f.wanted.version.Known():
 		why = "is a pre-release"
-	case found.Implementation == "pypy" && f.wanted.implementation != "pypy" && !usual:
+	case found.Implementation == "pypy":
 		why = "is PyPy"
 	default:
 		return ""
 	}
-	if free := why == "is free-threaded"; f.spare.Path == "" && (!free || found.Version.Minor > 13) {
-		f.spare = found
-	}
-	return why + ", and is chosen only if there is no other"
+	return why + ", and is chosen only if it is named"
 }
-
-// lastResort returns the second choice.
-func (f *finder) lastResort(context.Context) (Interpreter, error) { return f.spare, nil }
 
 // newestMinor is the highest N of python3.N. Each name costs one look per directory of PATH, a
 // few microseconds.
@@ -82,18 +77,11 @@ func (f *finder) names() []string {
 	if runtime.GOOS == "windows" {
 		names = []string{"python", "python3"}
 	}
-	minors := f.minors()
-	for _, minor := range minors {
+	for _, minor := range f.minors() {
 		names = append(names, fmt.Sprintf("python3.%d", minor))
 	}
-	switch v := f.wanted.version; {
-	case f.wanted.free:
+	if v := f.wanted.version; f.wanted.free {
 		names = append(names, fmt.Sprintf("python%d.%dt", v.Major, v.Minor))
-	case f.wanted.implementation == "pypy" || f.wanted.implementation == "":
-		names = append(names, "pypy3")
-		if v.Minor >= 0 && v.Known() {
-			names = append(names, fmt.Sprintf("pypy%d.%d", v.Major, v.Minor))
-		}
 	}
 	return names
 }
@@ -119,10 +107,8 @@ func (f *finder) pathDirs() []string {
 	var absolute []string
 	for _, dir := range filepath.SplitList(f.vars["PATH"]) {
 		switch {
-		case dir == "":
-			f.skip(RelativeEntry, `""`, SourcePath, "an empty entry of PATH is not searched")
 		case !filepath.IsAbs(dir):
-			f.skip(RelativeEntry, dir, SourcePath, "a relative entry of PATH is not searched")
+			f.skip(RelativeEntry, cmp.Or(dir, `""`), SourcePath, "a relative entry of PATH is not searched")
 		default:
 			if _, err := os.Lstat(filepath.Join(dir, "python3")); errors.Is(err, fs.ErrPermission) {
 				f.skip(Unreadable, dir, SourcePath, "may not be searched")
@@ -145,14 +131,11 @@ func exe(name string) string {
 	return name
 }
 
-// which looks for a program on PATH. A file of that name at here is only recorded.
-func (f *finder) which(ctx context.Context, name, here string, source Source) (Interpreter, error) {
+// which looks for a program on PATH.
+func (f *finder) which(ctx context.Context, name string, source Source) (Interpreter, error) {
 	found, err := f.search(ctx, []string{name}, source)
 	if err != nil || found.Path != "" {
 		return found, err
-	}
-	if _, err := os.Stat(here); err == nil {
-		f.skip(NotEnvironment, here, source, "is a file, but a name without a slash is looked up on PATH").Fix = schema.Hintf("name it by a path: ./%s", name)
 	}
 	if r, ok := parseRequest(name); ok && r.version.Minor >= 0 {
 		f.wanted = r

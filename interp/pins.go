@@ -114,13 +114,9 @@ var usualDirs = map[string][]string{
 	"darwin": {"/opt/homebrew/bin", "/usr/local/bin", "/Library/Frameworks/Python.framework/Versions/Current/bin", "/usr/bin"},
 }
 
-// systemDirs returns directories that are not on PATH: that of an activated base of conda, and
-// those of the system.
+// systemDirs returns the directories of the system that are not on PATH.
 func (f *finder) systemDirs() []string {
 	var dirs []string
-	if env := f.vars["CONDA_PREFIX"]; env != "" && f.isCondaBase(env) {
-		dirs = append(dirs, filepath.Join(env, "bin"))
-	}
 	for _, dir := range usualDirs[runtime.GOOS] {
 		dirs = append(dirs, filepath.Join(f.systemRoot, dir))
 	}

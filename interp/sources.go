@@ -61,7 +61,7 @@ func (f *finder) named(ctx context.Context, value, dir string, source Source) (I
 	info, err := os.Stat(path)
 	isDir := err == nil && info.IsDir()
 	if !isDir && !hasSlash(value) && value[0] != '.' && value[0] != '~' {
-		return f.which(ctx, value, path, source)
+		return f.which(ctx, value, source)
 	}
 	if isDir {
 		return f.inEnv(ctx, path, source)
@@ -108,10 +108,6 @@ func (f *finder) ofVersion(ctx context.Context, value string, source Source) (In
 		return found, err
 	}
 	if found, ok := f.elsewhere(ctx); ok {
-		return found.by(source), nil
-	}
-	if found := f.spare; found.Path != "" {
-		f.spare = Interpreter{}
 		return found.by(source), nil
 	}
 	return Interpreter{}, f.notInstalled(value, source, "is not on PATH, and no version manager has installed it")
@@ -229,8 +225,6 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 		if found.Version.Major == 2 {
 			broken.Code = Python2
 		}
-	case f.wanted.implementation != "" && found.Implementation != "" && found.Implementation != f.wanted.implementation:
-		broken = problem(OtherImplementation, found.Path, "is %s, want %s", found.Implementation, f.wanted.implementation)
 	case f.wanted.free && !strings.Contains(found.Variant, "t"):
 		broken = problem(OtherImplementation, found.Path, "is not free-threaded")
 	case open && !f.accepts(found.Source):

@@ -84,8 +84,6 @@ func TestConfig(t *testing.T) {
 		"version = wut\n":                 "unknown",
 		"":                                "unknown",
 		"version_info = 3.12.0.final.0\n": "3.12.0",
-		"python-version = 3.13\nversion = 3.12.1\n":        "3.13",
-		"python-version = 3.12\nversion = 3.12.1\n":        "3.12.1",
 		"version = 3.12.1\ncommand = a\nversion = 3.9.0\n": "3.12.1",
 		"home\n=\nversion = 3.8 = x\n":                     "3.8",
 	} {

@@ -87,47 +87,23 @@ func expression(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// request is a version that a source asks for: 3.12, 3.13t, pypy3.10.
+// request is a version that a source asks for: 3.12, 3.13t.
 type request struct {
-	implementation string // empty: any
-	version        Version
-	free           bool   // free-threaded
-	name           string // as people and version managers call it
-	spec           string // specifiers in place of a version
+	version Version
+	free    bool   // free-threaded
+	name    string // as people and version managers call it
+	spec    string // specifiers in place of a version
 }
 
-// parseRequest reads a version, which may start with the name of its implementation: "3.12",
-// "312", "python3.12", "cpython-3.13t", "pypy3.10-7.3.11", "cpython-3.12.1-linux-x86_64-gnu".
-func parseRequest(text string) (request, bool) {
-	var r request
-	for _, implementation := range [...]string{"cpython", "python", "pypy"} {
-		if rest, ok := strings.CutPrefix(text, implementation); ok {
-			text = strings.TrimLeft(rest, "-@")
-			if r.implementation = implementation; implementation == "python" {
-				r.implementation = ""
-			}
-			break
-		}
-	}
-	if r.implementation != "" {
-		text, _, _ = strings.Cut(text, "-") // the version of PyPy follows, or the platform
-	}
+// parseRequest reads a version: "3.12", "python3.12", "3.13t", "cpython-3.12.1-linux-x86_64-gnu".
+func parseRequest(text string) (r request, ok bool) {
+	text = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(text, "c"), "python"), "-@")
+	text, _, _ = strings.Cut(text, "-")                   // the platform follows
 	text = strings.Replace(text, "+freethreaded", "t", 1) // as uv writes it
-	text, r.free = strings.CutSuffix(text, "t")
-	if len(text) == 2 || len(text) == 3 {
-		if isNumber(text) && text[0] == '3' {
-			text = text[:1] + "." + text[1:]
-		}
-	}
-	if !isVersion(text) || strings.HasPrefix(text, ".") {
-		return request{}, false
-	}
 	r.name = text
-	if r.free {
-		r.name += "t"
-	}
-	if r.implementation == "pypy" {
-		r.name = "pypy" + r.name
+	text, r.free = strings.CutSuffix(text, "t")
+	if !isVersion(text) {
+		return request{}, false
 	}
 	if isNumber(text) {
 		r.version = Version{Major: int(text[0] - '0'), Minor: -1, Patch: -1}
@@ -137,8 +113,7 @@ func parseRequest(text string) (request, bool) {
 	return r, r.version.Known() && (!r.free || r.version.Minor >= 13)
 }
 
-// bound returns the requirement of r's version. A specifier set cannot express free-threaded or
-// PyPy.
+// bound returns the requirement of r's version. A specifier set cannot express free-threaded.
 func (r request) bound(source Source) bound {
 	spec := "=="
 	switch v := r.version; {
@@ -152,7 +127,7 @@ func (r request) bound(source Source) bound {
 		spec += Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}.String()
 	}
 	b, _ := readRequirement(Requirement{Spec: spec, From: string(source)}) // which is one
-	if r.free || r.implementation == "pypy" {
+	if r.free {
 		b.Spec = r.name
 		b.clauses[0].written = r.name
 	}
