@@ -12,10 +12,10 @@ import (
 // marker stands for a literal in rendered code.
 const marker = "\x02"
 
-// argument matches what follows the name of the call or argument that holds a
-// descriptor: the literals that are its value.
+// argument matches the name of the call or argument that holds a descriptor, with the literals that
+// are its value.
 var argument = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*[(=](?:[\s(]|\b_b\b)*` + marker + `(?:\s*` + marker + `)*`)
+	return regexp.MustCompile(`(?:AddSerializedFile|serialized_pb)\s*[(=](?:[\s(]|\b_b\b)*(` + marker + `(?:\s*` + marker + `)*)`)
 })
 
 // Descriptors returns the serialized descriptors in a *_pb2.py: the bytes of each
@@ -44,41 +44,24 @@ func Descriptors(text string) ([][]byte, error) {
 	})
 	var found [][]byte
 	known := map[string]bool{}
-	passed := 0 // how many of the literals were before rest
-	for rest := code; ; {
-		at, name := firstOf(rest, "AddSerializedFile", "serialized_pb")
-		if at < 0 {
-			return found, nil
-		}
-		passed += strings.Count(rest[:at], marker)
-		rest = rest[at+len(name):]
-		value := argument().FindString(rest)
-		if value == "" {
-			continue
-		}
+	passed, end := 0, 0 // how many of the literals were before end
+	for _, m := range argument().FindAllStringSubmatchIndex(code, -1) {
+		passed += strings.Count(code[end:m[2]], marker)
+		end = m[3]
 		var data []byte
-		for range strings.Count(value, marker) {
+		for range strings.Count(code[m[2]:end], marker) {
 			ok := false
 			if data, ok = appendLiteral(data, literals[passed].raw); !ok {
 				return found, fmt.Errorf("line %d: a descriptor that cannot be read, want bytes as protoc writes them", literals[passed].line)
 			}
 			passed++
 		}
-		rest = rest[len(value):]
 		if len(data) > 0 && !known[string(data)] {
 			known[string(data)] = true
 			found = append(found, data)
 		}
 	}
-}
-
-// firstOf returns the first of two words in text and its offset, or -1 if there is neither.
-func firstOf(text, a, b string) (at int, word string) {
-	i, j := strings.Index(text, a), strings.Index(text, b)
-	if i >= 0 && (j < 0 || i < j) {
-		return i, a
-	}
-	return j, b
+	return found, nil
 }
 
 // appendLiteral appends the bytes of a literal with its prefix and quotes. It encodes text as

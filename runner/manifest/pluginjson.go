@@ -3,10 +3,8 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -45,14 +43,11 @@ func (d document) readPluginJSON() (found, error) {
 
 // decodeError adds the place to an error of encoding/json.
 func (d document) decodeError(err error) *Error {
-	if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) {
-		kinds := map[reflect.Kind]string{reflect.String: "a string", reflect.Struct: "an object", reflect.Map: "an object"}
-		is := fmt.Sprintf("is of type %s, want %s", mismatch.Value, kinds[mismatch.Type.Kind()])
-		return d.fault(&problem{path: strings.Split(mismatch.Field, "."), is: is})
-	}
 	at := position{}
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = positionOf(d.text, syntax.Offset-1) // Offset is after the wrong byte
+	} else if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) {
+		at = positionOf(d.text, mismatch.Offset-1)
 	}
 	e := d.errorAt(at)
 	e.Message, e.Err = err.Error(), err

@@ -57,12 +57,7 @@ type resolved struct {
 // resolveFile checks that a file can be a plugin, and finds its manifest.
 func resolveFile(path string, info fs.FileInfo) (resolved, error) {
 	if reason := unfit(path, info); reason != "" {
-		e := notPlugin(path, reason)
-		if slices.Contains([]string{TOML.String(), Pyproject.String(), PluginJSON.String()}, filepath.Base(path)) {
-			e = notPlugin(path, "it is a manifest")
-			e.Advice = schema.DidYouMean(short(filepath.Dir(path)))
-		}
-		return resolved{}, e
+		return resolved{}, notPlugin(path, reason)
 	}
 	return resolved{entry: path}.beside(nil)
 }
@@ -145,8 +140,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// resolveDir returns what a directory runs: the entry of its manifests, its only script with a
-// manifest, or the package itself.
+// resolveDir returns what a directory runs: the entry of its manifests, or the package itself.
 func resolveDir(dir string) (resolved, error) {
 	f, err := readDirectory(dir)
 	if err != nil {
@@ -155,13 +149,6 @@ func resolveDir(dir string) (resolved, error) {
 	r := resolved{dir: dir}
 	for _, s := range f.sources {
 		r.entry = cmp.Or(r.entry, s.entry)
-	}
-	if len(f.sources) == 0 || f.sources[0].Form == PluginJSON {
-		script, err := onlyScript(dir)
-		if err != nil {
-			return resolved{}, err
-		}
-		r.entry = cmp.Or(script, r.entry)
 	}
 	switch {
 	case r.entry != "":
@@ -199,30 +186,9 @@ func obviousEntry(dir, manifest string) (string, error) {
 	return "", &Error{File: manifest, Message: "no entry: the directory has " + files + ", want the file to run"}
 }
 
-// onlyScript returns the only script of a directory with a manifest in it.
-func onlyScript(dir string) (string, error) {
-	var names []string
-	for _, name := range pythonFiles(dir) {
-		f, err := readScript(filepath.Join(dir, name))
-		if err != nil {
-			return "", err
-		}
-		if len(f.sources) > 0 {
-			names = append(names, name)
-		}
-	}
-	switch len(names) {
-	case 0:
-		return "", nil
-	case 1:
-		return filepath.Join(dir, names[0]), nil
-	}
-	return "", &Error{Message: fmt.Sprintf("directory %q has several scripts with [tool.pyplug]: %s, want one", short(dir), strings.Join(names, ", "))}
-}
-
 // noManifest returns the error for a directory without a manifest.
 func noManifest(dir string) *Error {
-	const manifests = "(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)"
+	const manifests = "(pyplug.toml, [tool.pyplug] in pyproject.toml, or a plugin.json with server)"
 	e := &Error{Message: fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest %s", short(dir), manifests), Err: errNoManifest}
 	if files := pythonFiles(dir); len(files) > 0 {
 		e.Advice = schema.Hints("name one of its files: %s", strings.Join(files[:min(len(files), 5)], ", "))
