@@ -139,8 +139,6 @@ func TestHints(t *testing.T) {
 		{findCase{name: "no python", tree: []string{"f plug/.venv/pyvenv.cfg x"}}, again + "plug/.venv"},
 		{findCase{name: "not executable", tree: []string{"f plug/.venv/pyvenv.cfg x", "n plug/.venv/bin/python"}}, again + "plug/.venv"},
 		{findCase{name: "not executable, and no program", tree: []string{"f plug/.venv/pyvenv.cfg x", "f plug/.venv/bin/python x"}}, again + "plug/.venv"},
-		{findCase{name: "over a shim", tree: lines(pyenvTree, []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python $ROOT/pyenv/shims/python3"})},
-			again + "plug/.venv"},
 		{findCase{name: "link to one", tree: []string{"f e/pyvenv.cfg x", "l plug/.venv ../e"}}, other},
 		{findCase{name: "link to a system", tree: []string{"f opt/lib/python3.11/os.py x", "f opt/lib/python3.12/os.py x", "l plug/.venv ../opt"}}, other},
 		{findCase{name: "broken link", tree: []string{"l plug/.venv ../gone"}}, other},

@@ -287,8 +287,6 @@ func TestFindShim(t *testing.T) {
 			tried: []string{"pyenv/shims/python3.12 (PATH): is a shim that leads to no python: pyenv has no python3.12 of 3.11.7, which pyenv/version selects"}},
 		{name: "version asked for by name", tree: pyenv, flag: "3.12", environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 --python"},
 		{name: "link to a shim", tree: lines(pyenv, []string{"l a/python3 $ROOT/pyenv/shims/python3"}), environ: []string{"PATH=$ROOT/a"}, want: "pyenv/versions/3.11.7/bin/python3 3.11.7 PATH"},
-		{name: "environment over a shim", tree: lines(pyenv, []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python $ROOT/pyenv/shims/python3"}),
-			environ: []string{shims}, want: "error: python of .venv beside the plugin: plug/.venv/bin/python is a shim that leads to no python: the python of plug/.venv is a link to it"},
 		{name: "unknown", tree: []string{"x rye/shims/python3"}, environ: []string{"PATH=$ROOT/rye/shims"}, want: "error: no python found",
 			tried: []string{"is a shim: the Python that it starts is unknown until it runs"}},
 		{name: "explicit", tree: pyenv, flag: "$ROOT/pyenv/shims/python3", environ: []string{"PYENV_VERSION=3.9"},

@@ -76,12 +76,6 @@ func shimAt(path, real string) (pyenv string, isShim bool) {
 // shim examines the Python that a shim starts. A shim of pyenv is followed by reading what
 // pyenv would read. Only running another one tells its Python.
 func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (Interpreter, error) {
-	if _, env, ok := findConfig(path); ok {
-		// The shim would start a Python that knows nothing of the environment.
-		broken := problem(ShimUnresolved, path, "is a shim that leads to no python: the python of %s is a link to it", env)
-		broken.env = env
-		return Interpreter{}, broken.from(source)
-	}
 	if pyenv == "" {
 		unknown := problem(ShimUnresolved, path, "is a shim: the Python that it starts is unknown until it runs").from(source)
 		if f.Untrusted && !source.Named() { // files of the working directory may select what it starts
@@ -159,7 +153,7 @@ func versionsIn(path string) (versions []string) {
 		if line == "" || len(versions) == mostVersions {
 			continue
 		}
-		if !isSpec(line) && !filepath.IsAbs(line) { // which may have spaces
+		if !isSpec(line) { // which may have spaces
 			line = strings.Fields(line)[0]
 		}
 		versions = append(versions, line)

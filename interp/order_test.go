@@ -118,11 +118,6 @@ func TestPins(t *testing.T) {
 			want: "error: python of .python-version: plug/.python-version pins Python >=3.14, which is not installed"},
 		{name: "specifiers that are excluded", tree: lines(opt, []string{"f plug/.python-version <3.12\\n"}), requires: []string{">=3.12 p.py"},
 			want: "opt/bin/python3 3.12.4 PATH", tried: []string{"<3.12 (.python-version): is pinned by plug/.python-version, and requires-python excludes it"}},
-		{name: "a path", tree: lines(opt, []string{"f plug/.python-version $ROOT/opt/bin/python\\n"}), want: "opt/bin/python 3.12.4 .python-version"},
-		{name: "a path to nothing", tree: lines(opt, []string{"f plug/.python-version $ROOT/gone\\n"}), want: "opt/bin/python3 3.12.4 PATH",
-			tried: []string{"gone (.python-version): does not exist"}},
-		{name: "a path, by the file of another", tree: lines(opt, venv("e", "opt", "3.12.4"), []string{"f plug/.python-version $ROOT/e\\n"}), want: "opt/bin/python3 3.12.4 PATH",
-			owners: ownedCase{shared: "plug/.python-version"}.ownerOf, tried: []string{"e (.python-version): is pinned by plug/.python-version, which is writable for everybody"}},
 		{name: "the system's", tree: lines(opt, []string{"f plug/.python-version system\\n"}), want: "opt/bin/python3 3.12.4 PATH"},
 	} {
 		c.environ = []string{"PATH=$ROOT/opt/bin:$ROOT/a", "PYENV_ROOT=$ROOT/pyenv"}

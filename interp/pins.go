@@ -33,10 +33,6 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 		if version == "system" {
 			return Interpreter{}, nil
 		}
-		if broken := f.distrust(file); broken != nil && filepath.IsAbs(version) {
-			f.skip(broken.Code, version, SourcePin, "is pinned by "+broken.Path+", which "+broken.Reason)
-			continue
-		}
 		r, isVersion := parsePin(version)
 		if isVersion && f.excludes(r) {
 			f.skip(OtherVersion, version, SourcePin, "is pinned by "+file+", and requires-python excludes it").Fix = schema.Hintf("change %s or requires-python", file)
@@ -65,13 +61,10 @@ func (f *finder) excludes(r request) bool {
 	return !satisfiable(append(f.clauses(), r.bound("").clauses...))
 }
 
-// install looks for a version: as a path, by its name among the versions of pyenv, on PATH,
-// then any patch of the same minor version. Unlike pyenv it accepts another patch: packages work
+// install looks for a version: by its name among the versions of pyenv, on PATH, then any patch of the same minor version. Unlike pyenv it accepts another patch: packages work
 // with every patch, and files name the patch that somebody once had.
 func (f *finder) install(ctx context.Context, version string, r request, isVersion bool) (found Interpreter, err error) {
-	if filepath.IsAbs(version) {
-		found, err = f.named(ctx, version, "", SourcePin)
-	} else if dir := installed(f.pyenvVersions(), version); dir != "" {
+	if dir := installed(f.pyenvVersions(), version); dir != "" {
 		found, err = f.inEnv(ctx, dir, SourcePin)
 	}
 	if err != nil {

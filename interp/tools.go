@@ -29,8 +29,7 @@ type tool struct {
 	// marks are the files at the root of the tool's projects, one of which is enough. After a
 	// space follows a text that the file contains.
 	marks []string
-	// envs lists patterns of the paths of the project's environments, as [filepath.Glob] reads
-	// them. The first that matches counts.
+	// envs lists where the project's environments may be, the preferred one first.
 	envs func(f *finder, p project) []string
 	// run begins the command line that runs a program in the environment, for tools whose
 	// environments pyplug does not look for.
@@ -68,8 +67,7 @@ func (f *finder) kept(ctx context.Context) (Interpreter, error) {
 	return Interpreter{}, nil
 }
 
-// keptEnvs yields the environments that each tool keeps elsewhere for the plugin's project, the
-// newest version first.
+// keptEnvs yields the environments that each tool keeps elsewhere for the plugin's project.
 func (f *finder) keptEnvs(yield func(tool string, envs []string) bool) {
 	for _, dir := range f.Dirs {
 		p := project{root: f.root(dir)}
@@ -78,7 +76,8 @@ func (f *finder) keptEnvs(yield func(tool string, envs []string) bool) {
 			if t.envs == nil || t.mark(p.root) == "" {
 				continue
 			}
-			if envs := firstMatches(t.envs(f, p)); len(envs) > 0 && !yield(t.name, envs) {
+			envs := slices.DeleteFunc(t.envs(f, p), func(env string) bool { return !exists(filepath.Join(env, "pyvenv.cfg")) })
+			if len(envs) > 0 && !yield(t.name, envs) {
 				return
 			}
 		}
@@ -102,31 +101,6 @@ func (f *finder) noteTool() {
 	}
 }
 
-// firstMatches returns the environments that match the first pattern that has any, the newest
-// version first.
-func firstMatches(patterns []string) []string {
-	for _, pattern := range patterns {
-		if !filepath.IsAbs(pattern) {
-			continue
-		}
-		found, _ := filepath.Glob(pattern) // none if it is malformed
-		found = slices.DeleteFunc(found, func(env string) bool { return !exists(filepath.Join(env, "pyvenv.cfg")) })
-		if len(found) > 0 {
-			slices.SortFunc(found, func(a, b string) int { return slices.Compare(numbers(filepath.Base(b)), numbers(filepath.Base(a))) })
-			return found
-		}
-	}
-	return nil
-}
-
-// literal escapes a path for [filepath.Glob].
-func literal(path string) string {
-	if runtime.GOOS == "windows" {
-		return path
-	}
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
-}
-
 // readTOML reads what it can of a file into a struct.
 func readTOML(path string, into any) {
 	text, _ := bounded.Head(path, maxFile)
@@ -135,7 +109,7 @@ func readTOML(path string, into any) {
 
 func (f *finder) uvEnvs(p project) []string {
 	if dir := f.vars["UV_PROJECT_ENVIRONMENT"]; dir != "" {
-		return []string{literal(f.under(p.root, dir))}
+		return []string{f.under(p.root, dir)}
 	}
 	return nil
 }
@@ -143,7 +117,7 @@ func (f *finder) uvEnvs(p project) []string {
 // pdmEnvs returns the environment of the Python that .pdm-python names.
 func (f *finder) pdmEnvs(p project) []string {
 	python, _ := bounded.Head(filepath.Join(p.root, ".pdm-python"), maxFile)
-	return []string{literal(filepath.Dir(filepath.Dir(strings.TrimSpace(python))))}
+	return []string{filepath.Dir(filepath.Dir(strings.TrimSpace(python)))}
 }
 
 // poetryEnvs returns the environment that `poetry env use` chose, then all of the project. Their
@@ -175,13 +149,15 @@ func (f *finder) poetryEnvs(p project) []string {
 		return nil
 	}
 	dir := f.under(p.root, strings.ReplaceAll(path, "{cache-dir}", cache))
-	var patterns []string
 	var chosen map[string]struct{ Minor string }
 	readTOML(filepath.Join(dir, "envs.toml"), &chosen)
-	if chosen[base].Minor != "" {
-		patterns = append(patterns, literal(filepath.Join(dir, base+"-py"+chosen[base].Minor)))
+	envs := []string{filepath.Join(dir, base+"-py"+chosen[base].Minor)}
+	for _, name := range newestFirst(dir) {
+		if strings.HasPrefix(name, base+"-py") {
+			envs = append(envs, filepath.Join(dir, name))
+		}
 	}
-	return append(patterns, literal(filepath.Join(dir, base))+"-py*")
+	return envs
 }
 
 // userDir returns a user's directory for name, below what the variable names, or else below the

@@ -13,7 +13,7 @@ func TestPoetryName(t *testing.T) {
 	f := newFinder(Request{Environ: []string{"HOME=/home/u"}})
 	p := project{root: "/home/u/my proj"}
 	p.Project.Name = "My_proj"
-	const want = "/my-proj-NLwqEe48-py*"
+	const want = "/my-proj-NLwqEe48-py"
 	if got := f.poetryEnvs(p); !strings.HasSuffix(got[len(got)-1], want) {
 		t.Errorf("got %q, want %s", got, want)
 	}

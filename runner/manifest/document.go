@@ -29,7 +29,7 @@ type document struct {
 }
 
 // position is a place in a document. line and column start at 1. Line 0 means unknown.
-type position struct{ line, column, width int }
+type position struct{ line, column int }
 
 // fault reports a problem with a value in pyplug's table.
 func (d document) fault(p *problem) *Error {
@@ -50,10 +50,8 @@ func (d document) fault(p *problem) *Error {
 // errorAt starts an error about a place.
 func (d document) errorAt(at position) *Error {
 	e := &Error{File: d.file}
-	if lines := strings.Split(d.text, "\n"); at.line >= 1 && at.line <= len(lines) {
-		text := d.prefix + strings.TrimSuffix(lines[at.line-1], "\r")
-		e.Line, e.Column = d.skipped+at.line, max(1, min(len(d.prefix)+at.column, len(text)+1))
-		e.drawing = draw(text, e.Column, at.width)
+	if at.line > 0 {
+		e.Line, e.Column = d.skipped+at.line, len(d.prefix)+at.column
 	}
 	return e
 }
@@ -91,9 +89,8 @@ func locateTOML(text string, path []string) (found position) {
 			step := func(name string) {
 				at = append(at, name)
 				if n := len(at); n > longest && n <= len(path) && slices.Equal(at, path[:n]) {
-					key := keys.Node().Raw
-					start := parser.Shape(key).Start
-					longest, found = n, position{line: start.Line, column: start.Column, width: int(key.Length)}
+					start := parser.Shape(keys.Node().Raw).Start
+					longest, found = n, position{line: start.Line, column: start.Column}
 				}
 			}
 			step(string(keys.Node().Data))
@@ -125,8 +122,6 @@ type Error struct {
 	schema.Advice
 	// Err is the error of the system, or nil.
 	Err error
-
-	drawing []string
 }
 
 // Error returns one line with the place and the message.
@@ -146,23 +141,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns the error of the system, if any.
 func (e *Error) Unwrap() error { return e.Err }
-
-// Drawing returns the line of the file and carets under the mistake. It is nil if the place is
-// unknown or too far to the right.
-func (e *Error) Drawing() []string { return e.drawing }
-
-// draw underlines width bytes of a line from a column on.
-func draw(line string, column, width int) []string {
-	const longest = 100
-	if column > longest {
-		return nil
-	}
-	if len(line) > longest {
-		line = strings.ToValidUTF8(line[:longest], "") + "…"
-	}
-	width = max(1, min(width, len(line)-column+1))
-	return []string{line, strings.Repeat(" ", column-1) + strings.Repeat("^", width)}
-}
 
 // unreadable reports a file that exists but cannot be read.
 func unreadable(path string, err error) *Error {

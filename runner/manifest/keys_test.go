@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -167,36 +166,6 @@ func TestManifestErrors(t *testing.T) {
 		}
 		if e.Error() != c.want || c.suggest != "*" && !reflect.DeepEqual(e.Hints(), schema.DidYouMean(c.suggest)) {
 			t.Errorf("%q:\ngot  %s (%s)\nwant %s (%s)", c.text, e, e.Hints(), c.want, c.suggest)
-		}
-	}
-}
-
-// TestDrawing holds what is underlined, in TOML of every shape.
-func TestDrawing(t *testing.T) {
-	for _, c := range []struct{ text, line, marked string }{
-		{"id = 'x'\ntmeouts = 1", "tmeouts = 1", "tmeouts"},
-		{"timeouts = { start = '1s', strat = 1 }", "timeouts = { start = '1s', strat = 1 }", "timeouts"},
-		{"timeouts.'strat' = 1", "timeouts.'strat' = 1", "'strat'"},
-		{"[tmeouts]\nstart = 1", "[tmeouts]", "tmeouts"},
-		{"workers = '2'", "workers = '2'", "workers"},
-		{"protocol-versions = [\n  1,\n  'x', # no\n]", "protocol-versions = [", "protocol-versions"},
-		{"[[bootstrap]]\nhook = 'a'\nargs = [\n  [\"a\"],\n]\nhoook = 'x'", "hoook = 'x'", "hoook"},
-		{"bootstrap = [{hook = 'a'}, {args = []}]", "bootstrap = [{hook = 'a'}, {args = []}]", "bootstrap"},
-		{"id = 'a'\r\nworkers = 0\r\n", "workers = 0", "workers"},
-		{"id = = 1", "id = = 1", "="},
-		{"id = '" + strings.Repeat("é", 100) + "'\nid = 1 2", "id = 1 2", "2"},
-		{"id = 1 # " + strings.Repeat("é", 100), "id = 1 # " + strings.Repeat("é", 45) + "…", "id"},
-	} {
-		_, err := readText(c.text)
-		var e *Error
-		if !errors.As(err, &e) {
-			t.Errorf("%q: got %v", c.text, err)
-			continue
-		}
-		drawing := e.Drawing()
-		want := strings.Repeat(" ", strings.LastIndex(c.line, c.marked)) + strings.Repeat("^", len(c.marked))
-		if len(drawing) != 2 || drawing[0] != c.line || drawing[1] != want {
-			t.Errorf("%q: %v\n%s\nwant\n%s\n%s", c.text, err, strings.Join(drawing, "\n"), c.line, want)
 		}
 	}
 }

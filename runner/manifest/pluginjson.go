@@ -124,7 +124,5 @@ func locateJSON(text string, path []string) position {
 	if i < 0 {
 		return position{}
 	}
-	at := positionOf(text, int64(i))
-	at.width = len(key)
-	return at
+	return positionOf(text, int64(i))
 }

@@ -128,17 +128,7 @@ func (r resolved) choose(f found) (resolved, error) {
 }
 
 // same reports whether two paths are one file.
-func same(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
+func same(a, b string) bool { return a == b || interp.SamePath(a, b) }
 
 // resolveDir returns what a directory runs: the entry of its manifests, or the package itself.
 func resolveDir(dir string) (resolved, error) {
