@@ -93,14 +93,14 @@ package-smoke: ## the same for the wheel and the deb alone
 	$(PACKAGE_TEST) -short -run '^TestPackages$$/^(pip|deb)$$'
 
 define package
-	@$(GO) run ./packaging version "$(VERSION)"
+	@$(GO) run ./packaging "$(VERSION)"
 	@set -e; for target in $(TARGETS); do \
 		os=$${target%/*} arch=$${target#*/} exe=; test $$os != windows || exe=.exe; \
 		echo "$$target"; \
 		GOOS=$$os GOARCH=$$arch $(BUILD) -o bin/package/$$os-$$arch/pyplug$$exe .; \
 	done
 	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)} \
-		$(GO) run ./packaging build "$(VERSION)" $(FORMATS) $(TARGETS)
+		$(GO) run ./packaging "$(VERSION)" $(FORMATS) $(TARGETS)
 endef
 
 bench: ## run every benchmark

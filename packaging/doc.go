@@ -1,9 +1,8 @@
 // Command packaging turns built binaries into what users install: wheels, deb, rpm and apk
 // packages, archives and a Homebrew formula, with checksums, an SBOM and the licences.
 //
-//		go run ./packaging build VERSION FORMAT... OS/ARCH...  fill dist
-//		go run ./packaging version VERSION                     check VERSION and print it
-//		go run ./packaging notes VERSION                       the changelog's section on VERSION
+//		go run ./packaging VERSION                       check VERSION and print it
+//		go run ./packaging VERSION FORMAT... OS/ARCH...  fill dist
 //
 //	 1. The Makefile builds bin/package/OS-ARCH/pyplug, with its own flags.
 //	 2. Package debug/buildinfo names the modules in it; their licences are read from the

@@ -28,29 +28,22 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) < 2 {
-		return fmt.Errorf("usage: packaging version|notes|build VERSION [FORMAT...] [OS/ARCH...]")
+	if len(args) == 0 {
+		return fmt.Errorf("usage: packaging VERSION [FORMAT... OS/ARCH...]")
 	}
-	v, err := parseVersion(args[1])
+	v, err := parseVersion(args[0])
 	if err != nil {
 		return err
 	}
-	switch args[0] {
-	case "version":
+	if len(args) == 1 {
 		fmt.Println(v.semver)
 		return nil
-	case "notes":
-		text, err := notes(v)
-		fmt.Print(text)
-		return err
-	case "build":
-		r, err := newRelease(v, args[2:])
-		if err != nil {
-			return err
-		}
-		return r.build()
 	}
-	return fmt.Errorf("unknown word %q", args[0])
+	r, err := newRelease(v, args[1:])
+	if err != nil {
+		return err
+	}
+	return r.build()
 }
 
 var formats = []string{"wheel", "archive", "deb", "rpm", "apk"}
@@ -177,18 +170,4 @@ func writeFile(path string, content []byte) error {
 		return err
 	}
 	return os.WriteFile(path, content, 0o644)
-}
-
-// notes returns what the changelog says of a version.
-func notes(v version) (string, error) {
-	text, err := os.ReadFile("CHANGELOG.md")
-	if err != nil {
-		return "", err
-	}
-	_, section, ok := strings.Cut(string(text), "\n## "+v.semver+"\n")
-	if !ok {
-		return "", fmt.Errorf("CHANGELOG.md has no section %q", "## "+v.semver)
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	return strings.TrimSpace(section) + "\n", nil
 }
