@@ -56,9 +56,6 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 				f.advise(ctx, e)
 			}
 		}
-		if i == len(sources)-2 && found.Path != "" {
-			f.further(ctx, r)
-		}
 		for i, attempt := range f.tried {
 			f.tried[i].Fix = f.fix(ctx, attempt)
 		}
@@ -81,16 +78,6 @@ func (f *finder) requirements() (all []Requirement) {
 }
 
 func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
-
-// further records the other Pythons on PATH that satisfy the requirements.
-func (f *finder) further(ctx context.Context, r Request) {
-	all, _ := List(ctx, r) // the error is ctx's
-	for i := range all {
-		if refused, _ := f.against(all[i].Version); refused == nil && all[i].Source == SourcePath {
-			f.tried = append(f.tried, later(all[i]))
-		}
-	}
-}
 
 // once removes candidates that are listed already, such as the chosen environment by another
 // source.

@@ -167,18 +167,6 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// What PATH has behind the chosen Python is listed, each Python once.
-func TestLater(t *testing.T) {
-	c := findCase{tree: lines(base("opt"), []string{"x a/python3.13", "l a/python3 python3.13", "l a/python python3.13", "l b/python3 ../opt/bin/python3"}),
-		environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a:$ROOT/b"}}
-	root := c.make(t)
-	got := strings.ReplaceAll(fmt.Sprint(c.explained(t, root)), root+"/", "")
-	const want = "[a/python3 (PATH): is 3.13, and comes later]"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
 // TestManaged holds that a version that is asked for is also found among what version
 // managers have installed: the newest one that is no pre-release and no environment.
 func TestManaged(t *testing.T) {
