@@ -1,6 +1,7 @@
 package pysrc
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"sync"
@@ -11,67 +12,48 @@ import (
 // show none.
 func Cookie(files []File) (key, value string) {
 	x := cookies()
-	var code strings.Builder
+	var all strings.Builder
 	for _, f := range files {
-		code.WriteString(x.environ.ReplaceAllString(f.code, "«$1»"))
-		code.WriteByte('\n')
+		all.WriteString(f.code)
+		all.WriteByte('\n')
 	}
-	text := code.String()
-	values := map[string]string{} // of a name: a literal, or a variable of the environment
-	for _, m := range x.assigned.FindAllStringSubmatch(text, -1) {
-		if values[m[1]] == "" {
-			values[m[1]] = m[2]
+	code := all.String()
+	values := map[string]string{} // of a name: a literal, or a read of the environment
+	for _, m := range x.assigned.FindAllStringSubmatch(code, -1) {
+		if len(m[2]) < longestPlace {
+			values[m[1]] = cmp.Or(values[m[1]], m[2])
 		}
 	}
-	resolve := func(operand string) string {
-		name := operand[strings.LastIndexByte(operand, '.')+1:]
-		if literal := strings.HasPrefix(operand, "‹") || strings.HasPrefix(operand, "«"); !literal && values[name] != "" {
-			return values[name]
-		}
-		return operand
+	text := code
+	for range 2 { // a read of the environment may have its variable in a name
+		text = x.operand.ReplaceAllStringFunc(text, func(operand string) string {
+			return cmp.Or(values[operand[strings.LastIndexByte(operand, '.')+1:]], operand)
+		})
 	}
 	for _, m := range x.compared.FindAllStringSubmatch(text, -1) {
-		one, other := resolve(m[1]), resolve(m[3])
-		if strings.HasPrefix(other, "«") {
-			one, other = other, one
+		k, operator, v := m[1]+m[6], m[2]+m[5], m[3]+m[4]
+		if strings.Contains(strings.ToLower(k), "cookie") {
+			return k, v
 		}
-		variable, isVariable := strings.CutPrefix(one, "«")
-		if !isVariable {
-			continue
-		}
-		k, v := plain(resolve(strings.TrimSuffix(variable, "»"))), plain(other)
-		isCookie := strings.Contains(strings.ToLower(k+m[0]), "cookie")
-		if k != "" && v != "" && (isCookie || key == "" && m[2] == "!=") {
+		if key == "" && operator == "!=" {
 			key, value = k, v
-			if isCookie {
-				return key, value
-			}
 		}
 	}
-	if k, v := x.key.FindStringSubmatch(text), x.value.FindStringSubmatch(text); k != nil && v != nil {
+	if k, v := x.key.FindStringSubmatch(code), x.value.FindStringSubmatch(code); k != nil && v != nil {
 		return k[1], v[1]
 	}
 	return key, value
 }
 
-// plain returns the text of a rendered literal without formats, or "".
-func plain(literal string) string {
-	text, ok := strings.CutPrefix(literal, "‹")
-	if text = strings.TrimSuffix(text, "›"); !ok || strings.Contains(text, "%") {
-		return ""
-	}
-	return text
-}
-
-// cookies are expressions for rendered code. The first replaces a read of the environment by its
-// variable between « and ».
-var cookies = sync.OnceValue(func() (x struct{ environ, assigned, compared, key, value *regexp.Regexp }) {
-	const operand, read = `(‹[^›\n]*›|«[^»\n]*»|[A-Za-z_][\w.]*)`, `(‹[^›\n]*›|[A-Za-z_][\w.]*)`
-	x.environ = regexp.MustCompile(`(?:\w+\.)*(?:environ(?:\.get)?|getenv)\s*[(\[]\s*` + read + `[^)\]\n]*[)\]]`)
-	x.assigned = regexp.MustCompile(`\b(\w+)(?:[ \t]*:[ \t]*[\w.\[\]]+)?\s*:?=\s*(‹[^›\n]*›|«[^»\n]*»)`)
-	x.compared = regexp.MustCompile(operand + `\s*(!=|==)\s*` + operand)
+// cookies are expressions for rendered code.
+var cookies = sync.OnceValue(func() (x struct{ assigned, operand, compared, key, value *regexp.Regexp }) {
+	const environ, literal = `(?:\w+\.)*(?:environ(?:\.get)?|getenv)\s*[(\[]`, `‹([^›%\n]+)›`
+	const read = environ + `\s*` + literal + `[^)\]\n]*[)\]]`
+	x.assigned = regexp.MustCompile(`\b(\w+)(?:[ \t]*:[ \t]*[\w.\[\]]+)?\s*:?=\s*(‹[^›\n]*›|` + environ + `[^)\]\n]*[)\]])`)
+	x.operand = regexp.MustCompile(`‹[^›\n]*›|[A-Za-z_][\w.]*`)
+	x.compared = regexp.MustCompile(read + `\s*(!=|==)\s*` + literal + `|` + literal + `\s*(!=|==)\s*` + read)
 	named := func(names string) *regexp.Regexp {
-		return regexp.MustCompile(`(?i)cookie` + names + `›?(?:[ \t]*:[ \t]*\w+\s*=|\s*[:=])\s*‹([^›%\n]+)›`)
+		return regexp.MustCompile(`(?i)cookie` + names + `›?(?:[ \t]*:[ \t]*\w+\s*=|\s*[:=])\s*` + literal)
 	}
 	x.key, x.value = named(`_?key`), named(`(?:_?val(?:ue)?)?`)
 	return x
