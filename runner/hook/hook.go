@@ -221,9 +221,6 @@ type Exit struct {
 	Stacks []string `json:"-"`
 	// Stopped reports whether pyplug requested the exit.
 	Stopped bool `json:"-"`
-	// MaxRSS is the peak resident memory in bytes; 0 if the system does not
-	// report it.
-	MaxRSS int64 `json:"-"`
 	// Step is the last step of the stop ladder before the exit: "asked" (by the
 	// protocol), "closed" (the connection), "SIGTERM" or "SIGINT", "SIGKILL". It is
 	// empty if the process exited by itself. The signal follows "closed" at once
@@ -233,7 +230,7 @@ type Exit struct {
 	// Left names up to 10 processes that it left behind, each as "sleep (pid
 	// 4711)". These are descendants, in its process group or not, that did not exit
 	// within 100 ms after it and that pyplug had to kill. Processes ended by the
-	// same signal are not listed. macOS lists only the group, Windows nothing.
+	// same signal are not listed. It is empty on macOS and Windows.
 	Left []string `json:"-"`
 }
 

@@ -143,7 +143,6 @@ var behaviours = map[string]func(args []string){
 			fmt.Println("process", p.PID())
 		}
 		running.guardMu.Lock()
-		running.ensureGuard()
 		fmt.Println("guard", running.guard.pid)
 		running.guardMu.Unlock()
 		fmt.Println("started")
@@ -153,14 +152,6 @@ var behaviours = map[string]func(args []string){
 		fmt.Println("spinning")
 		for i := uint64(0); ; i++ {
 			sink = i
-		}
-	},
-	// eat has args[0] MiB resident.
-	"eat": func(args []string) {
-		size, _ := strconv.Atoi(args[0])
-		b := make([]byte, size<<20)
-		for i := 0; i < len(b); i += 4096 {
-			b[i] = 1
 		}
 	},
 	// leave exits on the end of its standard input, code 6.

@@ -155,6 +155,11 @@ func (p *Process) requestFork(n uint32, descriptors []int) (pid int, err error) 
 	return 0, p.killForking()
 }
 
+// death is how to learn of the leader's death.
+type death struct {
+	forked *forked // nil for a child of ours
+}
+
 // forked describes a leader that another process of ours forked. When that one is
 // gone, the leader becomes our child.
 type forked struct {
@@ -172,8 +177,8 @@ func (f *forked) awaitDeath() {
 	}
 }
 
-// takeStatus reaps a dead leader. It returns its status and its peak memory in KiB.
-func (t *tree) takeStatus() (status syscall.WaitStatus, maxRSS int64, err error) {
+// takeStatus reaps a dead leader and returns its status.
+func (t *tree) takeStatus() (status syscall.WaitStatus, err error) {
 	if t.forked == nil {
 		return waitFor(t.pid)
 	}
@@ -184,34 +189,25 @@ func (t *tree) takeStatus() (status syscall.WaitStatus, maxRSS int64, err error)
 	if err != nil {
 		return t.forked.waitFor(t.pid)
 	}
-	if _, bad := fmt.Sscan(rest, (*uint32)(&status), &maxRSS); word != "status" || bad != nil {
-		return status, 0, unix.ECHILD
+	if _, bad := fmt.Sscan(rest, (*uint32)(&status)); word != "status" || bad != nil {
+		return status, unix.ECHILD
 	}
-	return status, maxRSS, nil
+	return status, nil
 }
 
 // waitFor takes the status after the death of the forking process. It returns an error if
 // that process had already taken it: then the number may belong to another process.
-func (f *forked) waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
+func (f *forked) waitFor(pid int) (status syscall.WaitStatus, err error) {
 	select {
 	case <-f.by.died:
 	case <-time.After(sweepTime): // it waits for a disk
-		return status, 0, unix.ECHILD
+		return status, unix.ECHILD
 	}
 	if f.pidfd >= 0 {
 		err = retry(func() error { return unix.Waitid(unix.P_PIDFD, f.pidfd, nil, unix.WEXITED|unix.WNOWAIT, nil) })
 		if err != nil {
-			return status, 0, err
+			return status, err
 		}
 	}
 	return waitFor(pid)
-}
-
-// startMemory is the value at which the figure of the leader's peak memory begins. A forked
-// leader begins at 0, and its figure includes shared memory.
-func (t *tree) startMemory() int64 {
-	if t.forked != nil {
-		return 0
-	}
-	return ownMemory()
 }

@@ -42,8 +42,8 @@ while True:
         os.setpgid(pid, pid)
         told = "pid %d" % pid
     elif word == "reap" and worker:
-        _, status, usage = os.wait4(int(rest), 0)
-        told = eval(answer) if answer else "status %d %d" % (status, usage.ru_maxrss)
+        _, status = os.waitpid(int(rest), 0)
+        told = eval(answer) if answer else "status %d" % status
     else:
         told = eval(answer)
     for number in rights:
@@ -96,7 +96,7 @@ func TestForkExit(t *testing.T) {
 				t.Errorf("its standard output: %q, %v", out, err)
 			}
 			e := w.Exit()
-			if e.Code != want.Code || e.Signal != want.Signal || e.Stopped || e.MaxRSS < 1<<20 || e.Uptime <= 0 {
+			if e.Code != want.Code || e.Signal != want.Signal || e.Stopped || e.Uptime <= 0 {
 				t.Errorf("got %+v, want %+v", e, want)
 			}
 			if len(e.Stderr) != 1 || e.Stderr[0] != "err" || l.find(t, "err") != "" {
@@ -165,7 +165,7 @@ func TestForkOrphans(t *testing.T) {
 	if _, err := w.Conn().Write([]byte("x")); err != nil {
 		t.Error(err)
 	}
-	if e := w.Exit(); e.Code != 7 || e.MaxRSS < 1<<20 {
+	if e := w.Exit(); e.Code != 7 {
 		t.Errorf("one that outlived it: %+v", e)
 	}
 	dead.Kill()

@@ -205,7 +205,6 @@ func TestGuardReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	running.guardMu.Lock()
-	running.ensureGuard()
 	first := running.guard.pid
 	running.guardMu.Unlock()
 	syscall.Kill(first, syscall.SIGKILL)
@@ -231,7 +230,6 @@ func TestGuardItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	running.guardMu.Lock()
-	running.ensureGuard()
 	pid := running.guard.pid
 	running.guardMu.Unlock()
 	proc := "/proc/" + strconv.Itoa(pid)

@@ -28,8 +28,7 @@ func (t *tree) members() []int {
 // memoryAtMost is the resident memory of the tree. It counts shared memory in each process.
 func (t *tree) memoryAtMost() (bytes int64) {
 	for _, pid := range t.members() {
-		resident, _ := pagesOf(pid)
-		bytes += resident
+		bytes += residentOf(pid)
 	}
 	return bytes
 }
@@ -43,26 +42,24 @@ func (t *tree) memory() (bytes int64) {
 }
 
 // memoryOf is the memory of one process: its proportional share. For processes of other
-// users the system does not report that, so memoryOf returns the unshared memory.
+// users the system does not report that, so memoryOf returns all that is resident.
 func memoryOf(pid int) int64 {
-	if pss := statusLine(procFile(pid, "smaps_rollup"), "Pss:"); pss != nil {
-		return kilobytes(pss)
+	share, ok := bytes.CutSuffix(statusLine(procFile(pid, "smaps_rollup"), "Pss:"), []byte(" kB"))
+	if !ok {
+		return residentOf(pid)
 	}
-	resident, shared := pagesOf(pid)
-	return resident - shared
+	kilobytes, _ := strconv.ParseInt(string(share), 10, 64)
+	return kilobytes << 10
 }
 
-// pagesOf reads /proc/PID/statm: the size, what is resident, and what of that is
-// shared, in pages. It returns bytes.
-func pagesOf(pid int) (resident, shared int64) {
+// residentOf reads the second field of /proc/PID/statm, in pages, and returns bytes.
+func residentOf(pid int) int64 {
 	fields := bytes.Fields(procFile(pid, "statm"))
-	if len(fields) < 3 {
-		return 0, 0
+	if len(fields) < 2 {
+		return 0
 	}
-	resident, _ = strconv.ParseInt(string(fields[1]), 10, 64)
-	shared, _ = strconv.ParseInt(string(fields[2]), 10, 64)
-	page := int64(os.Getpagesize())
-	return resident * page, shared * page
+	pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+	return pages * int64(os.Getpagesize())
 }
 
 // oomKills is how many processes the system has killed because memory ran out, on the

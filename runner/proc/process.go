@@ -87,6 +87,9 @@ func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) 
 		running.add(p)
 	}
 	running.starting.RUnlock()
+	if err == nil {
+		running.protect(p)
+	}
 	f.closeChild()
 	if err != nil {
 		f.closeOurs()
@@ -111,7 +114,7 @@ func (p *Process) drain(stream Stream, from *outputPipe) {
 
 // watch waits for the end of the process, cleans up after it, and records its exit.
 func (p *Process) watch(pipes ...*outputPipe) {
-	oomBefore, startMemory := oomKills(), p.tree.startMemory()
+	oomBefore := oomKills()
 	var limiting sync.WaitGroup
 	limiting.Go(p.limitMemory)
 	p.tree.awaitDeath()
@@ -128,9 +131,6 @@ func (p *Process) watch(pipes ...*outputPipe) {
 	}
 	p.reading.Wait()
 	p.exit.Code, p.exit.Signal, p.exit.Left = end.code, end.signal, end.left
-	if end.maxRSS > startMemory {
-		p.exit.MaxRSS = end.maxRSS
-	}
 	p.exit.Stderr, p.exit.Stacks = p.output.last(), p.output.stacks
 	p.exit.Stopped = p.stopped.Load()
 	if killed && (end.signal == "SIGKILL" || !endsBySignal) {
@@ -266,8 +266,8 @@ func (e *RefusedError) Error() string { return e.Reason }
 //	                 all tags have one length. It must not run the user's code until it
 //	                 can read something. The answer is "pid PID", "errno NUMBER" if the
 //	                 system refused, or "refused REASON".
-//	reap PID         Reap a dead worker. The answer is "status STATUS KIB", wait4's
-//	                 status and peak memory, or "gone" if there is no such worker.
+//	reap PID         Reap a dead worker. The answer is "status STATUS", waitpid's,
+//	                 or "gone" if there is no such worker.
 //
 // When the socket is closed, the process must exit.
 func (p *Process) Fork(s Spec) (*Process, error) {

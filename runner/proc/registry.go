@@ -38,32 +38,26 @@ type registry struct {
 // next returns a number for a process.
 func (r *registry) next() uint32 { return r.count.Add(1) }
 
-// add registers a new process. It starts the guard in the background, because a start should
-// not wait for it, and a process needs longer to escape the lifeline.
+// add registers a new process.
 func (r *registry) add(p *Process) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.live[p] = struct{}{}
 	if r.stopReaping == nil {
 		r.stopReaping = reapOrphans()
 	}
-	r.mu.Unlock()
-	if r.guardMu.TryLock() {
-		guarded := r.guard.alive()
-		if guarded {
-			r.guard.sendGroup(guard.Group, p.tree.pid)
-		}
-		r.guardMu.Unlock()
-		if guarded {
-			return
-		}
+}
+
+// protect tells the guard of a new process, which already runs: it does not wait for that, and
+// needs longer to escape the lifeline.
+func (r *registry) protect(p *Process) {
+	r.guardMu.Lock()
+	defer r.guardMu.Unlock()
+	if r.guard.alive() {
+		r.guard.sendGroup(guard.Group, p.tree.pid)
+	} else {
+		r.startGuard()
 	}
-	go func() {
-		r.guardMu.Lock()
-		defer r.guardMu.Unlock()
-		if len(r.processes()) > 0 {
-			r.ensureGuard()
-		}
-	}()
 }
 
 func (r *registry) remove(p *Process) {
@@ -112,11 +106,8 @@ func (r *registry) find(pid int) *Process {
 	return nil
 }
 
-// ensureGuard starts a guard unless one is alive. If that fails, only the lifeline protects.
-func (r *registry) ensureGuard() {
-	if r.guard.alive() {
-		return
-	}
+// startGuard starts a guard. If that fails, only the lifeline protects.
+func (r *registry) startGuard() {
 	r.guard = startGuard(r.run)
 	for _, dir := range r.temp {
 		r.guard.send(guard.Temp + dir)
@@ -179,7 +170,7 @@ func (r *registry) tempIn(parent string) (string, error) {
 	if r.guard.alive() {
 		r.guard.send(guard.Temp + dir)
 	} else {
-		r.ensureGuard() // now, and not after the first process: pyplug may be killed by then
+		r.startGuard() // now, and not after the first process: pyplug may be killed by then
 	}
 	return dir, nil
 }

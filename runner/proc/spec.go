@@ -112,9 +112,6 @@ type Exit struct {
 	Stacks []string
 	// Stopped reports that pyplug asked for the exit.
 	Stopped bool
-	// MaxRSS is the most resident memory of the process in bytes; 0 if unknown. Linux
-	// does not know it if it is below our own, with which a process begins.
-	MaxRSS int64
 	// Step is the last step of the stop ladder before the end: "asked", by word;
 	// "closed", the connection; "SIGTERM" or "SIGINT", whichever the ladder sent;
 	// "SIGKILL". It is empty if the process ended by itself. Except on Windows, which
@@ -124,8 +121,7 @@ type Exit struct {
 	// Left names at most 10 processes that it left behind, each as "sleep (pid 4711)":
 	// what it had started, in its group or not, that was there when it was dead, did
 	// not exit by itself within 100 ms, and had to be killed. What the same signal
-	// ended is not among them. On macOS it covers only the group; on Windows it is
-	// empty.
+	// ended is not among them. It is empty on macOS and Windows.
 	Left []string
 }
 

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/signal"
 	"slices"
@@ -187,6 +188,31 @@ func childrenByParent() []int {
 	return pids
 }
 
+// maxLeftovers bounds the processes that Exit names.
+const maxLeftovers = 10
+
+// leftovers names the processes that a dead leader left behind, before they are killed. A
+// process that exits by itself within leaveTime does not count. leftovers returns at once if
+// there are none, as usual, and stops waiting when forced ends.
+func (t *tree) leftovers(forced context.Context) []string {
+	forced, cancel := context.WithTimeout(forced, leaveTime)
+	defer cancel()
+	for pause := time.Millisecond; ; pause *= 2 {
+		last := forced.Err() != nil
+		left, certain := t.survivors()
+		if len(left) == 0 && !certain {
+			left, _ = t.survivors()
+		}
+		if len(left) == 0 || last {
+			return left
+		}
+		select {
+		case <-time.After(pause):
+		case <-forced.Done():
+		}
+	}
+}
+
 // survivors names the living processes of a dead leader's tree. Since its death, its
 // children are ours. certain reports that there was no process of the tree, dead or alive. If
 // it is false, a process that died during the pass may have handed over children.
@@ -197,7 +223,7 @@ func (t *tree) survivors() (left []string, certain bool) {
 		pid := queue[0]
 		queue = queue[1:]
 		if name, alive := aliveName(pid); alive {
-			left = append(left, leftover(name, pid))
+			left = append(left, name+" (pid "+strconv.Itoa(pid)+")")
 			more, _ := childrenOf(pid)
 			queue = append(queue, more...)
 		}

@@ -15,8 +15,8 @@ func Lacks() string {
 }
 
 const (
-	rssUnit          = 1 // of rusage's Maxrss, in bytes
 	guardNeedsGroups = true
+	showsExiting     = false
 	sweepTime        = 5 * time.Second
 )
 
@@ -25,10 +25,11 @@ func prepare() {}
 // reapOrphans does nothing: orphans become the system's children.
 func reapOrphans() (stop func()) { return func() {} }
 
-// forked exists only on Linux.
-type forked struct{}
-
-func (t *tree) takeStatus() (syscall.WaitStatus, int64, error) { return waitFor(t.pid) }
+// death is how the leader ended, once it was reaped.
+type death struct {
+	status syscall.WaitStatus
+	err    error
+}
 
 func rawPipe() (r, w int, err error) {
 	syscall.ForkLock.RLock()
@@ -42,71 +43,21 @@ func rawPipe() (r, w int, err error) {
 	return p[0], p[1], nil
 }
 
-// ownMemory is 0: a child's figure does not include ours.
-func ownMemory() int64 { return 0 }
-
-// awaitDeath blocks until the leader has exited, and leaves it a zombie. The waitid of
-// macOS also returns for a stopped process, hence kqueue, which rejects a process that
-// is dead already. Without a queue it polls.
+// awaitDeath blocks until the leader has exited. It reaps the leader: macOS cannot wait for a
+// process and leave it a zombie.
 func (t *tree) awaitDeath() {
-	queue, err := unix.Kqueue()
-	for err != nil {
-		const zombie = 5 // SZOMB
-		info, gone := unix.SysctlKinfoProc("kern.proc.pid", t.pid)
-		if gone != nil || info.Proc.P_stat == zombie {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	defer unix.Close(queue)
-	unix.CloseOnExec(queue)
-	var event unix.Kevent_t
-	unix.SetKevent(&event, t.pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
-	event.Fflags = unix.NOTE_EXIT
-	changes := []unix.Kevent_t{event}
-	for {
-		n, err := unix.Kevent(queue, changes, make([]unix.Kevent_t, 1), nil)
-		if err == unix.EINTR {
-			changes = nil
-			continue
-		}
-		if n > 0 || err != nil {
-			return
-		}
-	}
+	t.status, t.err = waitFor(t.pid)
+	t.setReaped()
 }
 
-// cleanUp kills what a dead leader left in its group, and reaps the leader. A group of
-// zombies cannot be signalled.
-func (t *tree) cleanUp(forced context.Context) ending {
-	var left []string
-	if forced.Err() == nil { // what is being killed looks like what lives
-		left = t.leftovers(forced)
-	}
-	end := time.Now().Add(sweepTime)
-	for t.send(-t.pid, syscall.SIGKILL) == nil && time.Now().Before(end) {
+func (t *tree) takeStatus() (syscall.WaitStatus, error) { return t.status, t.err }
+
+// cleanUp kills what a dead leader left in its group.
+func (t *tree) cleanUp(context.Context) ending {
+	for end := time.Now().Add(sweepTime); syscall.Kill(-t.pid, syscall.SIGKILL) == nil && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
-	e := t.reap()
-	e.left = left
-	return e
-}
-
-// survivors names what lives in the group of a dead leader. The system does not tell
-// whose the processes outside the group were.
-func (t *tree) survivors() (left []string, certain bool) {
-	const zombie = 5 // SZOMB
-	members, err := unix.SysctlKinfoProcSlice("kern.proc.pgrp", t.pid)
-	if err != nil {
-		return nil, true
-	}
-	for _, m := range members {
-		pid := int(m.Proc.P_pid)
-		if pid != t.pid && m.Proc.P_stat != zombie && m.Proc.P_flag&pWExit == 0 && len(left) < maxLeftovers {
-			left = append(left, leftover(unix.ByteSliceToString(m.Proc.P_comm[:]), pid))
-		}
-	}
-	return left, true
+	return t.reap()
 }
 
 // catches reports whether the leader handles signal sig.
@@ -129,13 +80,8 @@ func kin(pid int) (parent, group int) {
 	return int(info.Eproc.Ppid), int(info.Eproc.Pgid)
 }
 
-// exiting reports whether the leader has begun to exit.
-func (t *tree) exiting() bool {
-	info, err := unix.SysctlKinfoProc("kern.proc.pid", t.pid)
-	return err != nil || info.Proc.P_flag&pWExit != 0
-}
-
-const pWExit = 0x2000 // the flag of a process that is exiting
+// exiting reports that the leader may have begun to exit.
+func (*tree) exiting() bool { return true }
 
 // lifeline does nothing: no pipe of macOS sends SIGKILL.
 type lifeline struct{}

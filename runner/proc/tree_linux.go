@@ -17,8 +17,9 @@ import (
 func Lacks() string { return "" }
 
 const (
-	rssUnit          = 1024 // of rusage's Maxrss, in bytes
 	guardNeedsGroups = false
+	// showsExiting reports that the system tells whether a process has begun to exit.
+	showsExiting = true
 )
 
 // inherited are the children that we had before we started any: a shell may have started
@@ -125,17 +126,6 @@ const pfExiting, pfSignaled = 0x4, 0x400
 func hasFlag(flags []byte, bits uint64) bool {
 	number, _ := strconv.ParseUint(string(flags), 10, 64)
 	return number&bits != 0
-}
-
-// ownMemory is our peak resident memory in bytes. A child's figure begins there, because it
-// shares our memory until it executes its program.
-func ownMemory() int64 { return kilobytes(statusLine(procFile(os.Getpid(), "status"), "VmHWM:")) }
-
-// kilobytes converts a size such as "512 kB" to bytes.
-func kilobytes(text []byte) int64 {
-	number, _, _ := bytes.Cut(text, []byte(" "))
-	n, _ := strconv.ParseInt(string(number), 10, 64)
-	return n << 10
 }
 
 // lifelineFD is the child's descriptor of the lifeline. It is high, because programs may

@@ -3,13 +3,11 @@
 package proc
 
 import (
-	"context"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,8 +18,8 @@ import (
 type tree struct {
 	pid      int // of the leader and of the group
 	n        uint32
-	lifeline int     // descriptor of the write end; -1 without one
-	forked   *forked // nil for a child of ours
+	lifeline int // descriptor of the write end; -1 without one
+	death
 
 	mu     sync.Mutex
 	reaped bool // pid may belong to another process
@@ -143,16 +141,20 @@ func (t *tree) kill() {
 type ending struct {
 	code   int
 	signal string
-	maxRSS int64
 	left   []string // what it left behind, by name
+}
+
+// setReaped ends the signals to the leader and its group.
+func (t *tree) setReaped() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reaped = true
 }
 
 // reap takes the status of the dead leader and frees its number.
 func (t *tree) reap() ending {
-	t.mu.Lock()
-	t.reaped = true // before the wait, which may take long for a forked process
-	t.mu.Unlock()
-	status, maxRSS, err := t.takeStatus()
+	t.setReaped() // before the wait, which may take long for a forked process
+	status, err := t.takeStatus()
 	if t.lifeline >= 0 {
 		syscall.Close(t.lifeline)
 	}
@@ -160,7 +162,7 @@ func (t *tree) reap() ending {
 		return ending{code: -1}
 	}
 	code, signal := statusOf(status)
-	return ending{code: code, signal: signal, maxRSS: maxRSS * rssUnit}
+	return ending{code: code, signal: signal}
 }
 
 // StatusOf returns the exit code of a process that another package waited for, and the name
@@ -177,21 +179,16 @@ func statusOf(status syscall.WaitStatus) (code int, signal string) {
 }
 
 // waitFor takes the status of a child of ours.
-func waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
-	var usage syscall.Rusage
-	_, err = syscall.Wait4(pid, &status, 0, &usage)
+func waitFor(pid int) (status syscall.WaitStatus, err error) {
+	_, err = syscall.Wait4(pid, &status, 0, nil)
 	for err == syscall.EINTR {
-		_, err = syscall.Wait4(pid, &status, 0, &usage)
+		_, err = syscall.Wait4(pid, &status, 0, nil)
 	}
-	return status, int64(usage.Maxrss), err
+	return status, err
 }
 
-const (
-	// endsBySignal reports that an ending names the signal that caused it.
-	endsBySignal = true
-	// showsExiting reports that the system tells whether a process has begun to exit.
-	showsExiting = true
-)
+// endsBySignal reports that an ending names the signal that caused it.
+const endsBySignal = true
 
 func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {
@@ -214,31 +211,4 @@ func Descends(pid, leader int) bool {
 		pid = parent
 	}
 	return false
-}
-
-// maxLeftovers bounds the processes that Exit names.
-const maxLeftovers = 10
-
-func leftover(name string, pid int) string { return name + " (pid " + strconv.Itoa(pid) + ")" }
-
-// leftovers names the processes that a dead leader left behind, before they are killed. A
-// process that exits by itself within leaveTime does not count. leftovers returns at once if
-// there are none, as usual, and stops waiting when forced ends.
-func (t *tree) leftovers(forced context.Context) []string {
-	forced, cancel := context.WithTimeout(forced, leaveTime)
-	defer cancel()
-	for pause := time.Millisecond; ; pause *= 2 {
-		last := forced.Err() != nil
-		left, certain := t.survivors()
-		if len(left) == 0 && !certain {
-			left, _ = t.survivors()
-		}
-		if len(left) == 0 || last {
-			return left
-		}
-		select {
-		case <-time.After(pause):
-		case <-forced.Done():
-		}
-	}
 }

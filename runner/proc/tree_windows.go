@@ -6,7 +6,6 @@ import (
 	"os"
 	"sync"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -23,62 +22,49 @@ const (
 	guardNeedsGroups = false
 	endsBySignal     = false
 	showsExiting     = false
-	sweepTime        = 5 * time.Second
 )
 
 // StdoutAt is that of standard error: a process on Windows starts with no more than
 // three descriptors.
 const StdoutAt = 2
 
-var resume = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
-
 // tree is one process and everything that it starts: a job, which the system ends when
 // its last handle, ours, is closed.
 type tree struct {
 	pid     int
-	process windows.Handle
+	process *os.Process
+	state   *os.ProcessState // after its death
 	job     windows.Handle
 
 	mu   sync.Mutex
-	over bool // the handles are closed
+	over bool // job is closed
 }
 
-// startTree starts the leader suspended, so that it is in the job before it can start
-// anything.
+// startTree starts the leader in a job of its own.
 func startTree(s Spec, child []*os.File) (*tree, error) {
 	job, err := newJob()
 	if err != nil {
 		return nil, err
 	}
-	var fds []uintptr
-	for _, c := range child {
-		fds = append(fds, c.Fd())
-	}
-	env := append(append([]string(nil), s.Env...), guard.Tag+"="+running.run.Element(running.next()))
-	pid, handle, err := syscall.StartProcess(s.Path, append([]string{s.Path}, s.Args...), &syscall.ProcAttr{
-		Dir:   s.Dir,
-		Env:   environ(env, false, nil, true),
-		Files: fds,
-		Sys:   &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED},
+	process, err := os.StartProcess(s.Path, append([]string{s.Path}, s.Args...), &os.ProcAttr{
+		Dir: s.Dir, Env: s.Env, Files: child,
+		Sys: &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP},
 	})
 	if err != nil {
 		windows.CloseHandle(job)
 		return nil, err
 	}
-	t := &tree{pid: pid, process: windows.Handle(handle), job: job}
-	err = windows.AssignProcessToJobObject(job, t.process)
-	if err == nil {
-		if status, _, _ := resume.Call(handle); status != 0 {
-			err = windows.NTStatus(status)
-		}
-	}
-	if err != nil {
-		windows.TerminateProcess(t.process, 1)
-		windows.CloseHandle(t.process)
+	var failed error
+	err = process.WithHandle(func(handle uintptr) {
+		failed = windows.AssignProcessToJobObject(job, windows.Handle(handle))
+	})
+	if err = errors.Join(err, failed); err != nil {
+		process.Kill()
+		process.Release()
 		windows.CloseHandle(job)
 		return nil, err
 	}
-	return t, nil
+	return &tree{pid: process.Pid, process: process, job: job}, nil
 }
 
 func newJob() (windows.Handle, error) {
@@ -105,8 +91,6 @@ func newPipe(childReads bool) (theirs, ours *os.File, err error) {
 	return w, r, err
 }
 
-func ownMemory() int64 { return 0 }
-
 func reapOrphans() (stop func()) { return func() {} }
 
 func (t *tree) interrupt() error { return errors.ErrUnsupported }
@@ -114,14 +98,7 @@ func (t *tree) signal(int) error { return errors.ErrUnsupported }
 func (t *tree) catches(int) bool { return false }
 
 // crash ends the leader; what it started lives on until cleanUp.
-func (t *tree) crash() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.over {
-		return os.ErrProcessDone
-	}
-	return windows.TerminateProcess(t.process, 1)
-}
+func (t *tree) crash() error { return t.process.Kill() }
 
 // terminationSignal is none: Windows has no signals. The process has its grace period
 // to notice that its connection is closed.
@@ -139,45 +116,23 @@ func (t *tree) kill() {
 	}
 }
 
-func (t *tree) awaitDeath() { windows.WaitForSingleObject(t.process, windows.INFINITE) }
+func (t *tree) awaitDeath() { t.state, _ = t.process.Wait() }
 
 // ending is how the leader ended.
 type ending struct {
 	code   int
 	signal string
-	maxRSS int64
 	left   []string // unknown here
 }
 
-// cleanUp ends what the leader left in the job, and waits until the job is empty.
+// cleanUp ends what the leader left in the job.
 func (t *tree) cleanUp(context.Context) ending {
 	t.kill()
-	for end := time.Now().Add(sweepTime); t.active() > 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	defer windows.CloseHandle(t.job)
-	defer windows.CloseHandle(t.process)
-	var code uint32
-	if windows.GetExitCodeProcess(t.process, &code) != nil {
-		return ending{code: -1}
-	}
-	return ending{code: int(code)}
-}
-
-// active returns the number of living processes in the job.
-func (t *tree) active() uint32 {
-	var info struct {
-		times                             [4]int64
-		faults, total, active, terminated uint32
-	}
-	if windows.QueryInformationJobObject(t.job, windows.JobObjectBasicAccountingInformation,
-		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil) != nil {
-		return 0
-	}
-	return info.active
+	windows.CloseHandle(t.job)
+	return ending{code: t.state.ExitCode()} // -1 if it is not known
 }
 
 // guardProcess is not needed: the system ends the jobs of a killed pyplug.

@@ -20,8 +20,6 @@ func (*control) close() {}
 
 func (p *Process) forkTree([]*os.File) (*tree, error) { return nil, errors.ErrUnsupported }
 
-func (t *tree) startMemory() int64 { return ownMemory() }
-
 // canLimit reports that this system does not tell what a tree uses.
 func canLimit() error {
 	return fmt.Errorf("memory limits work on Linux only, and this is %s: %w", runtime.GOOS, errors.ErrUnsupported)

@@ -257,18 +257,10 @@ def lend(rest, numbers):
 
 def reap(pid):
     """Takes the status of a dead worker."""
-    # wait4 imports resource, which may be the name of a module of the user's.
-    theirs = sys.modules.get("resource")
-    sys.modules["resource"] = resource
     try:
-        _, status, usage = os.wait4(pid, 0)
+        return "status %d" % os.waitpid(pid, 0)[1]
     except ChildProcessError:
         return "gone"
-    finally:
-        del sys.modules["resource"]
-        if theirs is not None:
-            sys.modules["resource"] = theirs
-    return "status %d %d" % (status, usage.ru_maxrss)
 
 
 def fork_process():

@@ -51,7 +51,7 @@ class ZygoteTest(ZygoteCase):
         answer, worker = zygote.fork(TAGS[2])
         worker.receive()
         worker.close()  # without load it ends
-        self.assertRegex(zygote.ask("reap " + answer[4:]), "^status 0 ")
+        self.assertRegex(zygote.ask("reap " + answer[4:]), "^status 0$")
 
     def test_changed(self):
         zygote = self.zygote("import json\ndef one(): return 1\n")

@@ -105,17 +105,6 @@ class CopiesTest(ZygoteCase):
                 _, worker = self.worker(self.zygote(source % line))
                 self.assertEqual(worker.call("state"), ("R", [enabled, gc.get_threshold()[0] if threshold is None else threshold, True]))
 
-    def test_own_resource(self):
-        """A module of the user's may have the name of one that wait4 imports."""
-        write(os.path.join(self.id(), "resource.py"), "TEXT = 'mine'\n")
-        zygote = self.zygote("import resource\ndef text(): return resource.TEXT\n")
-        pid, worker = self.worker(zygote)
-        self.assertEqual(worker.call("text"), ("R", "mine"))
-        os.kill(pid, signal.SIGTERM)
-        self.assertRegex(zygote.ask("reap %d" % pid), "^status 15 ")
-        _, worker = self.worker(zygote, 2)
-        self.assertEqual(worker.call("text"), ("R", "mine"))
-
     def test_files(self):
         """Each worker has the files for itself that the import reads, where it left them."""
         path = write(os.path.join(self.id(), "data"), "0123456789")
