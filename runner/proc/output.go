@@ -114,24 +114,20 @@ const maxLine = 16 << 10
 type splitter struct {
 	kept []byte // of the line that has not ended
 	cut  int    // dropped bytes of it
-	last byte   // the last of these
 }
 
 // feed passes each line that ends in b to emit, which must not keep the bytes.
 func (s *splitter) feed(b []byte, emit func(line []byte, cut int)) {
 	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			s.keep(b)
+		line, rest, ended := bytes.Cut(b, []byte{'\n'})
+		n := min(len(line), maxLine-len(s.kept))
+		s.kept = append(s.kept, line[:n]...)
+		s.cut += len(line) - n
+		if !ended {
 			return
 		}
-		if len(s.kept) == 0 && i <= maxLine {
-			emit(bytes.TrimSuffix(b[:i], []byte{'\r'}), 0)
-		} else {
-			s.keep(b[:i])
-			s.flush(emit)
-		}
-		b = b[i+1:]
+		s.flush(emit)
+		b = rest
 	}
 }
 
@@ -142,24 +138,8 @@ func (s *splitter) end(emit func(line []byte, cut int)) {
 	}
 }
 
-func (s *splitter) keep(b []byte) {
-	n := min(len(b), maxLine-len(s.kept))
-	s.kept = append(s.kept, b[:n]...)
-	if n < len(b) {
-		s.cut += len(b) - n
-		s.last = b[len(b)-1]
-	}
-}
-
 func (s *splitter) flush(emit func(line []byte, cut int)) {
-	line, cut := s.kept, s.cut
-	// A carriage return before the newline is no part of the line, dropped or not.
-	if cut == 0 {
-		line = bytes.TrimSuffix(line, []byte{'\r'})
-	} else if s.last == '\r' {
-		cut--
-	}
-	emit(line, cut)
+	emit(bytes.TrimSuffix(s.kept, []byte{'\r'}), s.cut)
 	s.kept, s.cut = s.kept[:0], 0
 }
 

@@ -75,13 +75,12 @@ func TestStartError(t *testing.T) {
 		want string
 	}{
 		{Spec{Path: "sh"}, "the path is relative, want an absolute one"},
-		{Spec{Path: dir + "/none"}, "no such file"},
-		{Spec{Path: dir}, "is a directory"},
-		{Spec{Path: plain}, "permission denied: the file is not executable"},
+		{Spec{Path: dir + "/none"}, "no such file or directory"},
+		{Spec{Path: plain}, "permission denied"},
 		{Spec{Path: file("garbage", "text", 0o755)}, `neither a program for this machine nor a script that begins with "#!"`},
 		{Spec{Path: file("script", "#!/no/python -u\n", 0o755)}, `its first line names "/no/python", which does not exist`},
 		{Spec{Path: "/bin/sh", Dir: dir + "/none"}, "the working directory " + dir + "/none does not exist"},
-		{Spec{Path: "/bin/sh", Dir: plain}, "the working directory " + plain + " is not a directory"},
+		{Spec{Path: "/bin/sh", Dir: plain}, "the working directory " + plain + " does not exist"},
 	}
 	for _, test := range tests {
 		p, err := Start(test.spec)
@@ -291,7 +290,7 @@ func TestRun(t *testing.T) {
 		{name: "long stderr", tool: Tool{Args: []string{"-c", "echo 12345678 >&2"}, MaxOutput: 5}, stderr: "12345"},
 		{name: "too slow", tool: Tool{Args: []string{"-c", "echo a; sleep 100"}, Limit: 100 * time.Millisecond}, stdout: "a\n", code: -1, is: context.DeadlineExceeded, err: "/bin/sh: no end within 100ms: context deadline exceeded"},
 		{name: "not wanted", ctx: ended, is: context.Canceled, err: "/bin/sh: not started: context canceled"},
-		{name: "not there", tool: Tool{Path: "/no/tool"}, err: "cannot start /no/tool: no such file"},
+		{name: "not there", tool: Tool{Path: "/no/tool"}, err: "cannot start /no/tool: no such file or directory"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

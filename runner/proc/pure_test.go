@@ -55,9 +55,9 @@ func TestSplitter(t *testing.T) {
 		{"a\r\nb\r\n", []string{"a+0", "b+0"}},
 		{"a\rb\r\r\n", []string{"a\rb\r+0"}},
 		{long + "\n", []string{long + "+0"}},
-		{long + "\r\n", []string{long + "+0"}},
+		{long + "\r\n", []string{long + "+1"}},
 		{long + "yz\na", []string{long + "+2", "a+0"}},
-		{long + "yz\r\na", []string{long + "+2", "a+0"}},
+		{long + "yz\r\na", []string{long + "+3", "a+0"}},
 		{long + long + long, []string{fmt.Sprintf("%s+%d", long, 2*maxLine)}},
 		{"\xff\x00\n", []string{"\xff\x00+0"}},
 	}

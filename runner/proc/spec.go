@@ -133,32 +133,14 @@ func startError(path string, err error) error { return fmt.Errorf("cannot start 
 // diagnose finds out why the system could not start a process. One errno may mean the
 // program, its working directory, or its "#!" line.
 func diagnose(s Spec, err error) error {
-	if s.Dir != "" {
-		info, statErr := os.Stat(s.Dir)
-		switch {
-		case errors.Is(statErr, fs.ErrNotExist):
-			return errors.New("the working directory " + s.Dir + " does not exist")
-		case statErr == nil && !info.IsDir():
-			return errors.New("the working directory " + s.Dir + " is not a directory")
-		}
+	if info, statErr := os.Stat(s.Dir); s.Dir != "" && (statErr != nil || !info.IsDir()) {
+		return errors.New("the working directory " + s.Dir + " does not exist")
 	}
-	info, statErr := os.Stat(s.Path)
-	switch {
-	case errors.Is(statErr, fs.ErrNotExist):
-		return errors.New("no such file")
-	case statErr == nil && info.IsDir():
-		return errors.New("is a directory")
-	case errors.Is(err, fs.ErrPermission) && statErr == nil && info.Mode()&0o111 == 0:
-		return errors.New("permission denied: the file is not executable")
-	case errors.Is(err, fs.ErrPermission):
-		return errors.New("permission denied")
-	case errors.Is(err, fs.ErrNotExist):
-		if program := shebang(s.Path); program != "" {
-			return fmt.Errorf("its first line names %q, which does not exist", program)
-		}
-		return errors.New("the loader that the program needs does not exist")
-	case errors.Is(err, syscall.ENOEXEC):
+	if errors.Is(err, syscall.ENOEXEC) {
 		return errors.New(`neither a program for this machine nor a script that begins with "#!"`)
+	}
+	if program := shebang(s.Path); errors.Is(err, fs.ErrNotExist) && program != "" {
+		return fmt.Errorf("its first line names %q, which does not exist", program)
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"syscall"
@@ -113,31 +112,25 @@ func reapOrphan(pid int) bool {
 	return got == pid
 }
 
-// reapPause is the least time between two passes over dead orphans.
-const reapPause = time.Second
+// reapEvery is the time between two passes over dead orphans.
+const reapEvery = time.Second
 
-// reapOrphans reaps orphans within about a second of their death, until stop is called: a
-// long-lived process may leave many.
+// reapOrphans reaps orphans soon after their death, until stop is called: a long-lived process
+// may leave many.
 func reapOrphans() (stop func()) {
-	died, over := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(died, syscall.SIGCHLD)
+	again, over := time.NewTicker(reapEvery), make(chan struct{})
 	go func() { // ends with stop
 		for {
 			select {
-			case <-died:
+			case <-again.C:
+				new(tree).eachOrphan(func(int) {})
 			case <-over:
 				return
 			}
-			select {
-			case <-time.After(reapPause):
-			case <-over:
-				return
-			}
-			new(tree).eachOrphan(func(int) {})
 		}
 	}()
 	return func() {
-		signal.Stop(died)
+		again.Stop()
 		close(over)
 	}
 }
