@@ -42,11 +42,8 @@ func NotRunningError(word string) *hook.Error {
 		return e
 	}
 	e.Hints = schema.Hints("%s lists the running plugins; %s starts one", schema.Command{"status"}, schema.Command{"start", "PLUGIN"})
-	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
-		e.Tried = []string{"searched " + strings.Join(dirs, " and ")}
-		if err := Skipped(); err != nil {
-			e.Tried = append(e.Tried, "skipped: "+err.Error())
-		}
+	if os.Getenv("PYPLUG_RUN_DIR") == "" {
+		e.Tried = []string{"searched " + strings.Join(RunDirs(), " and ")}
 	}
 	return e
 }

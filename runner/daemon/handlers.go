@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,7 +85,7 @@ func (s *Server) handler() http.Handler {
 		switch {
 		case err != nil:
 		case answer == nil:
-			writeUnknown(w, r, slices.Sorted(maps.Keys(requests[path])))
+			writeUnknown(w, r, requests[path] != nil)
 		default:
 			ctx, cancel := hook.WithLimit(r.Context(), limit)
 			defer cancel()
@@ -133,15 +131,14 @@ func (s *Server) recover(w http.ResponseWriter) {
 	}
 }
 
-// writeUnknown answers a request with an unknown path or, if methods are allowed for the
-// path, with another method.
-func writeUnknown(w http.ResponseWriter, r *http.Request, allowed []string) {
-	status, message := http.StatusNotFound, "no such request: "+r.Method+" "+r.URL.Path
-	if len(allowed) > 0 {
-		status, message = http.StatusMethodNotAllowed, message+", want "+strings.Join(allowed, " or ")
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
+// writeUnknown answers a request with an unknown path or, if the path is known, with another
+// method.
+func writeUnknown(w http.ResponseWriter, r *http.Request, known bool) {
+	status := http.StatusNotFound
+	if known {
+		status = http.StatusMethodNotAllowed
 	}
-	e := hook.NewError(hook.Request, errors.New(message))
+	e := hook.NewError(hook.Request, errors.New("no such request: "+r.Method+" "+r.URL.Path))
 	e.Hints = schema.Hints("docs/http.md lists the requests")
 	writeJSON(w, status, wire.Failed(e))
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -231,43 +232,38 @@ func findLog(name string) (*tailer, error) {
 
 // catchUp emits the lines since the last call; first all.
 func (t *tailer) catchUp(emit func(Line) error) error {
-	newer, err := t.newer()
-	for _, next := range newer { // so nothing more is written to the file before
-		if t.file != nil && err == nil {
-			err = t.rest(emit, true)
+	if t.file == nil {
+		for _, suffix := range slices.Backward(older) {
+			if err := t.follow(t.path+suffix, emit); err != nil {
+				return err
+			}
 		}
-		t.close()
-		t.file = next
 	}
-	if t.file == nil || err != nil {
-		return err
-	}
-	return t.rest(emit, false)
+	return t.follow(t.path, emit)
 }
 
-// newer opens the logs that replaced the last one that was read, the oldest first.
-func (t *tailer) newer() (logs []*os.File, err error) {
-	var known *os.File
-	for _, suffix := range append([]string{""}, older...) {
-		f, err := os.Open(t.path + suffix)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return logs, unavailable(err)
-		}
-		last := sameFile(f, t.file)
-		if last || sameFile(f, known) { // the latter if the log has just turned over
-			_ = f.Close()
-		} else {
-			known = f
-			logs = append([]*os.File{f}, logs...)
-		}
-		if last {
-			return logs, nil
-		}
+// follow emits the rest of the file that was read last and, if path is another one, all of that.
+// A path without a file is as good as the same one: the log has just turned over.
+func (t *tailer) follow(path string, emit func(Line) error) error {
+	next, err := os.Open(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unavailable(err)
 	}
-	return logs, nil
+	replaced := err == nil && !sameFile(next, t.file)
+	if !replaced {
+		_ = next.Close() // which fails if it is nil
+	}
+	if t.file != nil {
+		if err := t.rest(emit, replaced); err != nil || !replaced {
+			return err
+		}
+		t.close()
+	}
+	if !replaced {
+		return nil
+	}
+	t.file = next
+	return t.rest(emit, false)
 }
 
 // sameFile reports whether two open files are the same file. It is false if one is nil.
