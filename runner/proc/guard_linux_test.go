@@ -238,7 +238,7 @@ func TestGuardItself(t *testing.T) {
 		return string(comm) == guard.Name+"\n"
 	})
 	environ, _ := os.ReadFile(proc + "/environ")
-	if got, want := string(environ), guard.Variable+"="+string(running.run)+"\x00"; got != want {
+	if got, want := string(environ), guard.Variable+"="+running.run+"\x00"; got != want {
 		t.Errorf("environment %q, want %q", got, want)
 	}
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {

@@ -18,7 +18,7 @@ type guardProcess struct {
 }
 
 // startGuard starts a guard in a session of its own.
-func startGuard(run guard.Run) *guardProcess {
+func startGuard(run string) *guardProcess {
 	prepare()
 	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -34,7 +34,7 @@ func startGuard(run guard.Run) *guardProcess {
 	running.starting.RLock() // until it is executed it looks like an orphan
 	defer running.starting.RUnlock()
 	pid, err := syscall.ForkExec(executable(), []string{guard.Name}, &syscall.ProcAttr{
-		Env:   []string{guard.Variable + "=" + string(run)},
+		Env:   []string{guard.Variable + "=" + run},
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})

@@ -16,7 +16,7 @@ func leftovers() []int {
 	left := children()
 	names, _ := os.ReadDir("/proc")
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name.Name()); err == nil && bytes.Contains(procFile(pid, "environ"), []byte(running.run.Prefix())) {
+		if pid, err := strconv.Atoi(name.Name()); err == nil && bytes.Contains(procFile(pid, "environ"), []byte(running.run+".")) {
 			left = append(left, pid)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 
 // running is everything that this pyplug runs.
 var running = registry{
-	run:  guard.NewRun(rand.Uint64()),
+	run:  fmt.Sprintf("%016x", rand.Uint64()),
 	live: map[*Process]struct{}{},
 	temp: map[string]string{},
 }
 
 type registry struct {
-	run   guard.Run
+	run   string // random digits
 	count atomic.Uint32
 
 	// starting is held for reading from a process's start until it is in live: a sweep
@@ -34,6 +34,9 @@ type registry struct {
 	guard   *guardProcess     // nil without one
 	temp    map[string]string // our temporary directories, by their parents
 }
+
+// element is the element of the n-th process in [guard.Tag]. All are of the same length.
+func (r *registry) element(n uint32) string { return fmt.Sprintf("%s.%08x", r.run, n) }
 
 // next returns a number for a process.
 func (r *registry) next() uint32 { return r.count.Add(1) }

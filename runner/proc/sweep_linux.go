@@ -74,7 +74,7 @@ func (t *tree) includes(pid int) bool {
 		return true
 	}
 	environ := procFile(pid, "environ")
-	if bytes.Contains(environ, []byte(running.run.Element(t.n))) {
+	if bytes.Contains(environ, []byte(running.element(t.n))) {
 		return true
 	}
 	if !isOrphan(pid) {
@@ -83,14 +83,14 @@ func (t *tree) includes(pid int) bool {
 	if _, alive := aliveName(pid); !alive {
 		return true
 	}
-	tagged := bytes.Contains(environ, []byte(running.run.Prefix()))
+	tagged := bytes.Contains(environ, []byte(running.run+"."))
 	// The first process of a container gets the orphans of all others.
 	if !tagged && (os.Getpid() == 1 || bytes.Contains(environ, []byte(guard.Variable+"="))) {
 		return false
 	}
 	return !slices.ContainsFunc(running.processes(), func(p *Process) bool {
 		if tagged {
-			return bytes.Contains(environ, []byte(running.run.Element(p.tree.n)))
+			return bytes.Contains(environ, []byte(running.element(p.tree.n)))
 		}
 		return p.tree != t && !p.Exited()
 	})

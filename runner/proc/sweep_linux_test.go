@@ -73,7 +73,7 @@ func TestTagOfTheDead(t *testing.T) {
 	clean(t)
 	start(t, child(t, "sleep"))
 	other := exec.Command("/bin/sleep", "1000")
-	other.Env = []string{guard.Tag + "=" + running.run.Element(running.next())}
+	other.Env = []string{guard.Tag + "=" + running.element(running.next())}
 	other.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	must(other.Start())
 	start(t, shell("exit 0")).Exit()
@@ -271,7 +271,7 @@ func TestTag(t *testing.T) {
 	s.OnLine = l.add
 	p := start(t, s)
 	p.Exit()
-	if got, want := l.find(t, guard.Tag+"="), "0123456789.1:"+running.run.Element(p.tree.n); got != want {
+	if got, want := l.find(t, guard.Tag+"="), "0123456789.1:"+running.element(p.tree.n); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -59,7 +59,7 @@ func startTree(s Spec, child []*os.File) (*tree, error) {
 // tag returns the tag of the run's n-th process: our element, after the tag of an outer
 // pyplug that runs us.
 func tag(n uint32) string {
-	tag := running.run.Element(n)
+	tag := running.element(n)
 	if outer := os.Getenv(guard.Tag); outer != "" {
 		tag = outer + ":" + tag
 	}

@@ -9,8 +9,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
-
-	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
 // Lacks says what this system cannot do of what the package promises.
@@ -138,7 +136,7 @@ func (t *tree) cleanUp(context.Context) ending {
 // guardProcess is not needed: the system ends the jobs of a killed pyplug.
 type guardProcess struct{}
 
-func startGuard(guard.Run) *guardProcess    { return nil }
+func startGuard(string) *guardProcess       { return nil }
 func (*guardProcess) alive() bool           { return false }
 func (*guardProcess) send(string)           {}
 func (*guardProcess) sendGroup(string, int) {}

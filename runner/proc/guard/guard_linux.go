@@ -1,7 +1,10 @@
 package guard
 
 import (
+	"bytes"
 	"os"
+	"slices"
+	"strconv"
 	"syscall"
 	"unsafe"
 )
@@ -27,7 +30,7 @@ func detach() {
 // It reports whether it found any, or may have missed one: a dying process has no
 // environment any more, and may just have forked a child. seen lists the processes that were
 // alive in an earlier pass, and do not count again.
-func killTagged(run Run, seen map[string]bool) (found bool) {
+func killTagged(run string, seen map[string]bool) (found bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return false
@@ -35,17 +38,17 @@ func killTagged(run Run, seen map[string]bool) (found bool) {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	var stopped []int
-	for i := len(names) - 1; i >= 0; i-- {
-		pid := number(names[i])
-		if pid == 0 {
+	for _, name := range slices.Backward(names) {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
 			continue
 		}
-		switch env := environ(names[i]); {
-		case contains(env, run.Prefix()):
+		switch env, _ := os.ReadFile("/proc/" + name + "/environ"); {
+		case bytes.Contains(env, []byte(run+".")):
 			syscall.Kill(pid, syscall.SIGSTOP)
 			stopped = append(stopped, pid)
-		case !seen[names[i]]:
-			seen[names[i]] = true
+		case !seen[name]:
+			seen[name] = true
 			found = found || len(env) == 0
 		}
 	}
@@ -53,33 +56,4 @@ func killTagged(run Run, seen map[string]bool) (found bool) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return found || len(stopped) > 0
-}
-
-// environ reads the environment of a process with as few system calls as possible,
-// or returns nil.
-func environ(pid string) []byte {
-	fd, err := syscall.Open("/proc/"+pid+"/environ", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer syscall.Close(fd)
-	b := make([]byte, 0, 4096)
-	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
-		n, err := syscall.Read(fd, b[len(b):cap(b)])
-		if err == syscall.EINTR {
-			continue
-		}
-		if n <= 0 {
-			return b
-		}
-		b = b[:len(b)+n]
-	}
-}
-
-func pause() {
-	millisecond := syscall.Timespec{Nsec: 1e6}
-	syscall.Nanosleep(&millisecond, nil)
 }

@@ -3,8 +3,12 @@
 package guard
 
 import (
+	"bufio"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // maxPasses bounds the search for processes, with a millisecond between two passes:
@@ -13,7 +17,7 @@ import (
 const maxPasses = 5000
 
 func init() {
-	run := Run(os.Getenv(Variable))
+	run := os.Getenv(Variable)
 	if run == "" || len(os.Args) == 0 || os.Args[0] != Name {
 		return
 	}
@@ -26,43 +30,32 @@ func init() {
 
 // cleanup is what the guard does when pyplug is gone.
 type cleanup struct {
-	run    Run
+	run    string
 	temps  []string
 	groups map[int]bool
 }
 
 // listen reads messages until pyplug's end of the pipe is closed.
 func (c *cleanup) listen() {
-	var message []byte
-	buf := make([]byte, 4096)
-	for {
-		n, err := syscall.Read(Pipe, buf)
-		if err == syscall.EINTR {
-			continue
-		}
-		if n <= 0 {
+	for from := bufio.NewReader(os.NewFile(Pipe, "pipe")); ; {
+		message, err := from.ReadString(0)
+		if err != nil {
 			return
 		}
-		for _, b := range buf[:n] {
-			if b != 0 {
-				message = append(message, b)
-				continue
-			}
-			c.receive(string(message))
-			message = message[:0]
-		}
+		c.receive(strings.TrimSuffix(message, "\x00"))
 	}
 }
 
 func (c *cleanup) receive(message string) {
-	if dir, ok := cutPrefix(message, Temp); ok {
-		c.temps = append(c.temps, dir)
-	}
-	if group, ok := cutPrefix(message, Group); ok && number(group) > 1 {
-		c.groups[number(group)] = true
-	}
-	if group, ok := cutPrefix(message, GroupEnded); ok {
-		delete(c.groups, number(group))
+	word, argument, _ := strings.Cut(message, " ")
+	group, _ := strconv.Atoi(argument)
+	switch word + " " {
+	case Temp:
+		c.temps = append(c.temps, argument)
+	case Group:
+		c.groups[group] = true
+	case GroupEnded:
+		delete(c.groups, group)
 	}
 }
 
@@ -77,17 +70,10 @@ func (c *cleanup) do() {
 		empty++
 		if killTagged(c.run, seen) {
 			empty = 0
-			pause()
+			time.Sleep(time.Millisecond)
 		}
 	}
 	for _, dir := range c.temps {
 		os.RemoveAll(dir)
 	}
-}
-
-func cutPrefix(s, prefix string) (string, bool) {
-	if len(s) < len(prefix) || s[:len(prefix)] != prefix {
-		return "", false
-	}
-	return s[len(prefix):], true
 }
