@@ -83,7 +83,7 @@ func TestGRPCInputTooLong(t *testing.T) {
 	}
 	words = append(words, "--max-message", "1KB", "--input", input, "Hang")
 	s := pyplug(t, []string{"PYPLUG_PYTHON="}, words...)
-	s.says(t, 4, `^error: Hang: input message 2: \S+/input: line 3: it has more than 71680 bytes; --max-message is 1024\n`)
+	s.says(t, 4, `^error: Hang: input message 2: \S+/input: message 2: it has more than 71680 bytes; --max-message is 1024\n`)
 	if !strings.Contains(s.errs.String(), "hint: raise --max-message to allow larger messages") {
 		t.Errorf("no hint in %q", &s.errs)
 	}
