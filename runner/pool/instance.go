@@ -18,7 +18,6 @@ type instance struct {
 	version       int // of the plugin's files when it was started
 	places        int // how many calls it takes at once
 	ready         time.Time
-	limits        limits
 
 	// Protected by the pool's mu.
 	replayed     int // how many of the pool's replays it has made
@@ -30,6 +29,7 @@ type instance struct {
 	overdue      string // the last call that was interrupted, and why
 	unresponsive bool   // is asked nothing any more
 	lastCall     time.Time
+	notBefore    time.Time     // no replacement is started before
 	idle         chan struct{} // closed when no call runs; nil until that is awaited
 }
 
@@ -101,7 +101,7 @@ func (p *Pool) count(i *instance, o outcome) {
 	if o.overdue != "" {
 		i.overdue = o.overdue
 	}
-	if i.limits.calls > 0 && i.calls >= i.limits.calls {
+	if p.opt.MaxCalls > 0 && i.calls >= uint64(p.opt.MaxCalls) {
 		i.worker.signal()
 	}
 }

@@ -3,7 +3,6 @@ package pool
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"time"
 )
 
@@ -110,62 +109,30 @@ const (
 	recycleAgain = time.Minute
 )
 
-// limits are the limits after which an instance is replaced. 0 means no limit. The pool's mu
-// protects them.
-type limits struct {
-	calls     uint64
-	age, idle time.Duration
-	weighed   uint64    // its calls when its memory was last looked at
-	notBefore time.Time // no replacement is started before
-}
-
 // recycles reports whether there are limits to check from time to time.
 func (o Options) recycles() bool { return o.MaxAge > 0 || o.IdleTime > 0 || o.MaxMemory > 0 }
-
-// jitter lowers a limit by up to a quarter, at random.
-func jitter(limit int64) int64 {
-	if limit <= 0 {
-		return 0
-	}
-	return limit - rand.Int64N(limit/4+1)
-}
-
-// newLimits returns the limits of a new instance.
-func (p *Pool) newLimits() limits {
-	return limits{
-		calls: uint64(jitter(int64(p.opt.MaxCalls))),
-		age:   time.Duration(jitter(int64(p.opt.MaxAge))), idle: time.Duration(jitter(int64(p.opt.IdleTime))),
-	}
-}
 
 // recyclingDue returns which limit an instance has reached, or "".
 func (p *Pool) recyclingDue(i *instance) string {
 	p.mu.Lock()
-	l, calls, idle := i.limits, i.calls, time.Duration(0)
+	calls, idle, tooSoon := i.calls, time.Duration(0), time.Now().Before(i.notBefore)
 	if i.running == 0 && calls > 0 {
 		idle = time.Since(i.lastCall)
 	}
-	quiet := time.Now().Before(l.notBefore)
-	weigh := p.opt.MaxMemory > 0 && calls != l.weighed && !quiet
-	if weigh {
-		i.limits.weighed = calls
-	}
 	p.mu.Unlock()
-	var memory int64 // 0 if unknown
-	if weigh {
-		memory, _ = p.opt.Memory(i.Info().PID)
-	}
-	age := time.Since(i.ready)
+	o, age := p.opt, time.Since(i.ready)
 	switch {
-	case quiet:
-	case l.calls > 0 && calls >= l.calls:
+	case tooSoon:
+	case o.MaxCalls > 0 && calls >= uint64(o.MaxCalls):
 		return fmt.Sprintf("answered %d calls", calls)
-	case l.age > 0 && age >= l.age:
+	case o.MaxAge > 0 && age >= o.MaxAge:
 		return fmt.Sprintf("%v old", age.Round(time.Second))
-	case l.idle > 0 && idle >= l.idle:
+	case o.IdleTime > 0 && idle >= o.IdleTime:
 		return fmt.Sprintf("idle for %v", idle.Round(time.Second))
-	case memory > p.opt.MaxMemory:
-		return fmt.Sprintf("uses %d MB of memory, the limit is %d MB", memory>>20, p.opt.MaxMemory>>20)
+	case o.MaxMemory > 0 && calls > 0:
+		if memory, _ := o.Memory(i.Info().PID); memory > o.MaxMemory {
+			return fmt.Sprintf("uses %d MB of memory, the limit is %d MB", memory>>20, o.MaxMemory>>20)
+		}
 	}
 	return ""
 }

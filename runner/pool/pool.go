@@ -156,10 +156,6 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		return
 	}
 	p.active++
-	calls := s.Calls
-	if most := i.limits.calls; most > 0 {
-		calls = calls[:min(len(calls), max(1, int(most)-int(i.calls)))]
-	}
 	p.mu.Unlock()
 	o := panicked
 	defer func() {
@@ -169,7 +165,7 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		p.release(i, o)
 	}()
 	last := outcome{}
-	i.Instance.CallSeries(ctx, &hook.Series{Calls: calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
+	i.Instance.CallSeries(ctx, &hook.Series{Calls: s.Calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
 		last = outcome{}
 		if err != nil {
 			last = outcomeOf(err)
@@ -186,10 +182,7 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 func (p *Pool) extend(ctx context.Context, i *instance, s *hook.Series, n int) []hook.Call {
 	before := len(s.Calls)
 	p.mu.Lock()
-	if most := i.limits.calls; most > 0 {
-		n = min(n, int(most)-int(i.calls)-before)
-	}
-	goesOn := n > 0 && p.takesSeries(ctx) && i.worker.serving == i && !i.lost
+	goesOn := p.takesSeries(ctx) && i.worker.serving == i && !i.lost
 	p.mu.Unlock()
 	if goesOn {
 		s.Extend(n)

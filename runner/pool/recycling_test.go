@@ -51,21 +51,3 @@ func TestNeverCalledIsNotIdle(t *testing.T) {
 		w.states("3:starting 3:ready 1:stopping 1:stopped")
 	})
 }
-
-// TestSeriesRecycles holds that a series does not go far beyond the limit on calls.
-func TestSeriesRecycles(t *testing.T) {
-	bubble(t, Options{Policy: always, MaxCalls: 2}, nil, func(w *world) {
-		s := &hook.Series{Calls: make([]hook.Call, 9), Answered: func(hook.Result, *hook.Error) {}}
-		if w.CallSeries(w.t.Context(), s); len(s.Calls) != 7 && len(s.Calls) != 8 {
-			t.Errorf("%d calls are left", len(s.Calls))
-		}
-	})
-	bubble(t, Options{Policy: always, MaxCalls: 20}, nil, func(w *world) {
-		made := 0
-		s := &hook.Series{Calls: make([]hook.Call, 9), Answered: func(hook.Result, *hook.Error) { made++ }}
-		s.More = func(n int) []hook.Call { return make([]hook.Call, n) }
-		if w.CallSeries(w.t.Context(), s); len(s.Calls) != 0 || made <= 9 || made > 20 {
-			t.Errorf("%d calls were made, %d are left", made, len(s.Calls))
-		}
-	})
-}

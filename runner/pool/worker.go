@@ -223,7 +223,6 @@ func (w *worker) install(i *instance) {
 	p, old, from, reason := w.pool, w.serving, w.state, "started"
 	i.ready, p.mayCollide = time.Now(), i.Info().MayCollide
 	i.places = max(1, min(i.Concurrency(), p.opt.Concurrency))
-	i.limits = p.newLimits()
 	w.serving, w.cause, w.startError, w.wanted, w.refusing = i, nil, "", false, false
 	if old != nil {
 		w.state, reason = hook.StateStarting, fmt.Sprintf("started, replaces generation %d", old.generation)
@@ -251,7 +250,7 @@ func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 		p.oneAtATime, w.restart = true, "no second instance can run beside it"
 		return
 	}
-	w.serving.limits.notBefore = time.Now().Add(recycleAgain)
+	w.serving.notBefore = time.Now().Add(recycleAgain)
 	w.reply(e)
 	p.failWaiting(e)
 }
