@@ -1,17 +1,11 @@
 package grpcplugin
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"google.golang.org/grpc"
 
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -71,7 +65,6 @@ type scanner struct {
 	lines       int        // the number of lines before it
 	onStderr    string     // a handshake on standard error, which no host reads
 	wantsCookie bool       // a line mentions the magic cookie
-	claims      []claim    // the first few, in the order of the lines
 }
 
 func newScanner(out *output) *scanner { return &scanner{out: out, found: make(chan string, 1)} }
@@ -94,9 +87,6 @@ func (s *scanner) isHandshake(line proc.Line) bool {
 	looks := line.Cut == 0 && handshake.Looks(line.Text)
 	text := strings.ToLower(line.Text)
 	s.wantsCookie = s.wantsCookie || strings.Contains(text, "cookie") || strings.Contains(text, "not meant to be executed directly")
-	if c, claims := claimOf(line, line.Stream == proc.Stdout && s.lines == 0); claims && !looks && len(s.claims) < mostClaims {
-		s.claims = append(s.claims, c)
-	}
 	switch {
 	case line.Stream == proc.Stderr:
 		if looks && s.onStderr == "" {
@@ -176,89 +166,4 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 		hints = schema.Hints("if the plugin wants the magic cookie of its host, pass %s KEY=VALUE", schema.Setting("cookie"))
 	}
 	return &hook.Error{Reason: ReasonNoHandshake, Hints: hints, Err: err}
-}
-
-// Programs for other hosts may be started like plugins, but print no handshake: they print
-// only their port, or log their address.
-const (
-	ownAddressEvery = 250 * time.Millisecond
-	// ownAddressGrace is how long a handshake may follow after such a line.
-	// ownAddressLimit is how long the port may take to open.
-	ownAddressGrace = time.Second
-	ownAddressLimit = 5 * time.Second
-	mostClaims      = 8
-)
-
-var ownAddressHints = []schema.Hint{
-	schema.Hintf("it serves at an address of its own, as plugins of Pulumi and CloudQuery do: hosts of go-plugin cannot start it, and neither can pyplug"),
-	schema.Hintf("start it yourself, and %s calls it", schema.Command{"call", "--address", "HOST:PORT", "HOOK"}),
-}
-
-// loggedAddress matches the words and the port of a line that logs an address.
-var loggedAddress = sync.OnceValue(func() (x struct{ words, port *regexp.Regexp }) {
-	x.words = regexp.MustCompile(`(?i)\b(?:listen|serv|start|runn)`)
-	x.port = regexp.MustCompile(`(?:\blocalhost|\b\d+(?:\.\d+){3}|\[[0-9a-fA-F:]*\]|\s):([1-9]\d{1,4})\b`)
-	return x
-})
-
-// claim is a line in which the plugin may have named its port.
-type claim struct {
-	text, port string // text is quoted
-	at         time.Time
-}
-
-// claimOf returns the claim in a line, and whether there is one. first reports whether the
-// line is the first of standard output.
-func claimOf(line proc.Line, first bool) (claim, bool) {
-	c := claim{at: time.Now()}
-	if port, err := strconv.ParseUint(line.Text, 10, 16); first && err == nil && port > 0 {
-		c.text, c.port = "only "+shortened(line), line.Text
-	} else if x := loggedAddress(); x.words.MatchString(line.Text) {
-		if m := x.port.FindStringSubmatch(line.Text); m != nil {
-			c.text, c.port = "but "+shortened(line), m[1]
-		}
-	}
-	return c, c.port != ""
-}
-
-// ownAddress returns an error if the plugin serves gRPC at a port that it has claimed, and
-// still has not printed a handshake.
-func (l *launch) ownAddress() *hook.Error {
-	for _, c := range l.scanner.dueClaims() {
-		if !l.servesAt(c.port) {
-			continue
-		}
-		return &hook.Error{Kind: hook.Handshake, Reason: ReasonNoHandshake, Hints: ownAddressHints,
-			Err: fmt.Errorf("no handshake on standard output, %s, and gRPC is served at port %s", c.text, c.port)}
-	}
-	return nil
-}
-
-// servesAt reports whether the plugin's process serves gRPC at a port of this machine.
-func (l *launch) servesAt(port string) bool {
-	ctx, cancel := context.WithTimeout(l.ctx, ownAddressGrace)
-	defer cancel()
-	t := &target{network: "tcp", address: net.JoinHostPort("localhost", port), limit: ownAddressGrace, leader: l.proc.PID()}
-	cc, err := grpc.NewClient("passthrough:///"+t.address, t.options()...)
-	if err != nil {
-		return false
-	}
-	defer cc.Close()
-	return t.ready(ctx, cc) == nil
-}
-
-// dueClaims returns the claims older than the grace period, and drops the claims older
-// than the limit.
-func (s *scanner) dueClaims() (due []claim) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.claims) > 0 && time.Since(s.claims[0].at) >= ownAddressLimit {
-		s.claims = s.claims[1:]
-	}
-	for _, c := range s.claims {
-		if time.Since(c.at) >= ownAddressGrace {
-			due = append(due, c)
-		}
-	}
-	return due
 }

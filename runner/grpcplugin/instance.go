@@ -46,7 +46,6 @@ type Instance struct {
 	protocol plugin.ClientProtocol
 	evidence Evidence
 	info     hook.Info
-	broker   broker
 	done     chan struct{} // closed when nothing of the plugin is left
 
 	describing chan struct{} // held by the goroutine that sets methods
@@ -123,7 +122,6 @@ func (i *Instance) cleanUp() {
 // release releases what the instance used. Its process must have exited.
 func (i *Instance) release() {
 	i.disconnect()
-	i.broker.close()
 	i.out.end()
 	os.RemoveAll(i.dir)
 }
