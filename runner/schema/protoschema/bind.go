@@ -1,24 +1,24 @@
 package protoschema
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// BindMessage assigns each word to a field of m's request. A word names the field by its
-// proto name or its JSON name. A dot leads to a field of a message or to the key of a map,
-// which may itself contain dots if the values are not messages:
+// BindMessage makes m's request of words: they become JSON, which [DecodeMessage] reads. A word
+// names a field by its proto name or its JSON name. A dot leads to a field of a message or to the
+// key of a map, which may itself contain dots if the values are not messages:
 //
 //   - repeated fields by repeating the word, or as a JSON array by the only word; maps by
 //     labels.key=VALUE
@@ -31,11 +31,10 @@ import (
 //     user_name
 //   - Struct, Value and ListValue: by the rule of [schema.Value]
 //   - any other message, and a map without a key: a JSON object
-//   - name:=JSON for any field, as [DecodeMessage] reads it; for a repeated
-//     field one element, or an array of several
+//   - name:=JSON for any field; for a repeated field one element, or an array of several
 //
-// Names in a Struct, or in a Value that is a field, are keys: meta.fields.a=x sets a key
-// "fields" of meta. The same applies to a request that is a Struct. The word value=VALUE sets
+// Names in a Struct or a Value are keys: meta.fields.a=x sets a key
+// "fields" of meta. The same applies to a request that is one. The word value=VALUE sets
 // a request that wraps a value. Requests of other well-known types take no words.
 //
 // A name need not be a Python identifier: labels.my-key=VALUE. A bool needs no value as --NAME
@@ -43,78 +42,162 @@ import (
 // that it does not have. An error is a [*schema.ArgumentError], whose Place is the path of the
 // field, or a [*DescriptorError].
 func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.Message, error) {
-	b := messageBinder{method: m, given: map[string]given{}}
-	request := dynamicpb.NewMessage(m.desc.Input()).ProtoReflect()
+	b := binder{method: m, own: map[string]bool{}}
 	if content != nil {
-		whole, err := DecodeMessage(m, content)
-		if err != nil {
+		if err := b.start(content); err != nil {
 			return nil, err
 		}
-		if b.skip, err = b.own(content); err != nil {
-			return nil, err
-		}
-		request = whole.ProtoReflect()
 	}
 	words, err := schema.Decide(words, b.takesNoValue)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range words {
-		if err := b.bind(request, w); err != nil {
-			return nil, b.withJSON(err)
+	for i := range words {
+		if words[i], err = words[i].Respell(b.isPath); err != nil {
+			return nil, err
+		}
+		if err := b.put(words[i]); err != nil {
+			return nil, err
 		}
 	}
-	return request.Interface(), initialized(request.Interface())
+	if content == nil && len(words) == 0 { // a well-known type may have no JSON for it
+		return m.NewRequest(), initialized(m.NewRequest())
+	}
+	request, err := b.json(&b.root, "")
+	if err != nil {
+		return nil, b.withForm(err, words)
+	}
+	message, err := DecodeMessage(m, request)
+	return message, b.withForm(err, words)
 }
 
-// messageBinder fills one request word by word.
-type messageBinder struct {
+// binder builds the JSON of one request word by word.
+type binder struct {
 	method Method
-	word   schema.Word      // the current one
-	given  map[string]given // by path
-	skip   map[protoreflect.FieldDescriptor]bool
+	root   part
+	own    map[string]bool // the fields that the request's own JSON decides
 }
 
-// given is the first word that set a path, or something below it.
-type given struct {
-	word  schema.Word
-	below bool
+// part is a part of the request: the words that give it, or its members.
+type part struct {
+	words   []schema.Word // several for a repeated field
+	field   protoreflect.FieldDescriptor
+	members map[string]*part
+	text    json.RawMessage // a member of the request's own JSON
 }
 
-// bind puts one word into the request.
-func (b *messageBinder) bind(request protoreflect.Message, w schema.Word) (err error) {
-	const deepest = 100
-	if w.Name == "" {
-		if w, err = w.Respell(b.isPath); err != nil {
-			return err
+// start begins with the request's own JSON. One field of a oneof decides all of it.
+func (b *binder) start(content json.RawMessage) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(content, &members); err != nil {
+		return b.method.unfit("", wantedMessage(b.method.desc.Input()), err.Error())
+	}
+	b.root.members = map[string]*part{}
+	for name, text := range members {
+		b.root.members[name] = &part{text: text}
+		b.own[name] = true
+		field := findField(b.method.desc.Input(), name)
+		if field == nil { // an extension, or a key
+			continue
+		}
+		b.own[field.TextName()] = true
+		if oneof := field.ContainingOneof(); oneof != nil {
+			for i := range oneof.Fields().Len() {
+				b.own[oneof.Fields().Get(i).TextName()] = true
+			}
 		}
 	}
-	b.word = w
-	path := strings.Split(w.Name, ".")
+	return nil
+}
+
+// put adds a word to the part that it names.
+func (b *binder) put(w schema.Word) error {
+	const deepest = 100
 	switch {
 	case w.Name == "":
-		return b.noName()
-	case len(path) > deepest:
+		return b.noName(w)
+	case strings.Count(w.Name, ".") >= deepest:
 		return schema.BadValue(w.Name, w.Name, "a path of at most 100 names")
-	case w.Form == schema.JSON:
-		if offset, err := schema.CheckJSON([]byte(w.Value)); err != nil {
-			return schema.ArgumentErrorf(w.Name, "argument %q: not JSON at byte %d: %v", schema.Short(w.Typed), offset+1, err)
+	case !utf8.ValidString(w.Name):
+		return schema.BadValue(w.Name, w.Name, "a name of UTF-8")
+	}
+	path, field, err := b.resolve(w)
+	if err != nil || len(path) > 0 && b.own[path[0]] {
+		return err
+	}
+	at := &b.root
+	for _, key := range path {
+		if at.members == nil {
+			at.members = map[string]*part{}
+		}
+		if at.members[key] == nil {
+			at.members[key] = new(part)
+		}
+		if at = at.members[key]; len(at.words) > 0 && (at.field == nil || !at.field.IsList()) {
+			break
 		}
 	}
-	switch input := request.Descriptor(); {
-	case isStruct(input):
-		return b.structEntry(request, path, "")
-	case hasOwnJSON(input) && !isWrapper(input):
-		return schema.ArgumentErrorf("", "the request is a %s, want its JSON by --input", input.FullName())
+	isList := field != nil && field.IsList()
+	if at.members != nil || len(at.words) > 0 && !isList {
+		e := schema.ArgumentErrorf(strings.Join(path, "."), "%s is given twice, last by %q", schema.Short(strings.Join(path, ".")), schema.Short(w.Typed))
+		e.Advice = []schema.Hint{b.method.hint()}
+		return e
 	}
-	return b.field(request, path, "")
+	at.field, at.words = field, append(at.words, w)
+	return nil
 }
 
-// isPath reports whether a name that is not an identifier may be the path of a map's key:
-// it begins with a field.
-func (b *messageBinder) isPath(name string) bool {
-	first, _, _ := strings.Cut(name, ".")
-	return isStruct(b.method.desc.Input()) || findField(b.method.desc.Input(), first) != nil
+// resolve returns the path of the part that a word names, by proto names, and its field. The
+// field is nil within a Struct.
+func (b *binder) resolve(w schema.Word) (path []string, _ protoreflect.FieldDescriptor, _ error) {
+	message, names := b.method.desc.Input(), strings.Split(w.Name, ".")
+	for {
+		at := strings.Join(path, ".")
+		switch {
+		case isStruct(message), message.FullName() == "google.protobuf.Value":
+			return append(path, names...), nil, nil
+		case hasOwnJSON(message) && !isWrapper(message):
+			return nil, nil, notNested(w, at, "message "+string(message.FullName()))
+		}
+		field := b.find(message, names[0], w)
+		switch {
+		case field == nil:
+			return nil, nil, noWordField(message, at, names[0], w)
+		case isWrapper(message) && len(names) == 1: // its JSON is that of the field
+			return path, field, nil
+		}
+		path, names = append(path, field.TextName()), names[1:]
+		if field.IsMap() && len(names) > 0 {
+			key, rest := strings.Join(names, "."), []string(nil)
+			if field.MapValue().Message() != nil {
+				key, rest = names[0], names[1:]
+			}
+			text, ok := textJSON(field.MapKey(), key)
+			if !ok {
+				return nil, nil, schema.BadValue(strings.Join(path, "."), key, wanted(field.MapKey())+" as key", b.method.hint())
+			}
+			path, names, field = append(path, strings.Trim(string(text), `"`)), rest, field.MapValue()
+		}
+		inner := field.Message()
+		switch {
+		case inner != nil && inner.IsPlaceholder():
+			return nil, nil, b.method.set.missing(inner.FullName(), field)
+		case len(names) == 0:
+			return path, field, nil
+		case inner == nil, field.IsList():
+			return nil, nil, notNested(w, strings.Join(path, "."), fieldType(field))
+		}
+		message = inner
+	}
+}
+
+// find finds the field that a name of a word means. In --NAME, dashes may stand for underscores.
+func (b *binder) find(message protoreflect.MessageDescriptor, name string, w schema.Word) protoreflect.FieldDescriptor {
+	found := findField(message, name)
+	if found == nil && w.IsDashed() {
+		found = findField(message, strings.ReplaceAll(name, "-", "_"))
+	}
+	return found
 }
 
 // findField finds a field by its proto name or its JSON name.
@@ -123,242 +206,129 @@ func findField(message protoreflect.MessageDescriptor, name string) protoreflect
 	return cmp.Or(fields.ByTextName(name), fields.ByName(protoreflect.Name(name)), fields.ByJSONName(name))
 }
 
-// field puts the word at path below message, whose own path is at.
-func (b *messageBinder) field(message protoreflect.Message, path []string, at string) error {
-	field := b.find(message.Descriptor(), path[0])
-	switch {
-	case field == nil:
-		return b.noField(message.Descriptor(), at, path[0])
-	case at == "" && b.skip[field]:
-		return nil
-	}
-	if err := b.oneof(message, field, at); err != nil {
-		return err
-	}
-	at = join(at, field.TextName())
-	rest, inner := path[1:], field.Message()
-	switch {
-	case field.IsMap() && len(rest) > 0:
-		return b.mapEntry(message.Mutable(field).Map(), field, rest, at)
-	case len(rest) == 0:
-		return b.leaf(message, field, at)
-	case field.IsList() || inner == nil:
-		return b.notNested(at, fieldType(field))
-	case inner.IsPlaceholder():
-		return b.method.set.missing(inner.FullName(), field)
-	}
-	return b.inside(message.Mutable(field).Message(), rest, at)
+// isPath reports whether a name that is not an identifier may be the path of a map's key:
+// it begins with a field.
+func (b *binder) isPath(name string) bool {
+	first, _, _ := strings.Cut(name, ".")
+	return isStruct(b.method.desc.Input()) || findField(b.method.desc.Input(), first) != nil
 }
 
-// inside puts the word at path below a message that is in another.
-func (b *messageBinder) inside(message protoreflect.Message, path []string, at string) error {
-	if err := b.giveBelow(at); err != nil {
-		return err
+// takesNoValue reports, for [schema.Decide], whether a name is a field, and whether it is a bool.
+func (b *binder) takesNoValue(name string) (known, is bool) {
+	_, field, err := b.resolve(schema.Word{Name: name, Typed: "--" + name})
+	if err != nil || field == nil {
+		return err == nil, false
 	}
-	inner := message.Descriptor()
-	switch {
-	case isStruct(inner), inner.FullName() == "google.protobuf.Value":
-		return b.structEntry(message, path, at)
-	case hasOwnJSON(inner) && !isWrapper(inner):
-		return b.notNested(at, "message "+string(inner.FullName()))
-	}
-	return b.field(message, path, at)
-}
-
-// structEntry puts the word at path below a Struct, or a Value that is one.
-func (b *messageBinder) structEntry(message protoreflect.Message, path []string, at string) error {
-	key := path[0]
-	if !utf8.ValidString(key) {
-		return schema.BadValue(cmp.Or(at, "the request"), key, "a key of UTF-8")
-	}
-	if inner := message.Descriptor().Fields().ByName("struct_value"); inner != nil {
-		message = message.Mutable(inner).Message()
-	}
-	entries := message.Descriptor().Fields().ByName("fields")
-	value := message.Mutable(entries).Map().Mutable(protoreflect.ValueOfString(key).MapKey()).Message()
-	at = join(at, key)
-	if len(path) > 1 {
-		if err := b.giveBelow(at); err != nil {
-			return err
-		}
-		return b.structEntry(value, path[1:], at)
-	}
-	if err := b.give(at); err != nil {
-		return err
-	}
-	content := json.RawMessage(b.word.Value)
-	if b.word.Form != schema.JSON {
-		content = schema.Value(b.word.Value)
-	}
-	if err := b.method.unmarshal(content, value.Interface()); err != nil {
-		return b.badValue(at, "message google.protobuf.Value")
-	}
-	return nil
-}
-
-// mapEntry puts the word into a map, which is at, under the key that path begins
-// with.
-func (b *messageBinder) mapEntry(entries protoreflect.Map, field protoreflect.FieldDescriptor, path []string, at string) error {
-	if err := b.giveBelow(at); err != nil {
-		return err
-	}
-	value := field.MapValue()
-	text, rest := strings.Join(path, "."), []string(nil)
-	if value.Message() != nil {
-		text, rest = path[0], path[1:]
-	}
-	entry := dynamicpb.NewMessage(field.Message())
-	key, ok := textJSON(field.MapKey(), text)
-	if !ok || b.method.merge(entry, field.MapKey(), key) != nil {
-		return schema.BadValue(at, text, wanted(field.MapKey())+" as key", b.method.hint())
-	}
-	mapKey := entry.Get(field.MapKey()).MapKey()
-	at = join(at, mapKey.String()) // however a number was typed
-	switch {
-	case len(rest) > 0 && value.Message().IsPlaceholder():
-		return b.method.set.missing(value.Message().FullName(), value)
-	case len(rest) > 0:
-		return b.inside(entries.Mutable(mapKey).Message(), rest, at)
-	case b.word.Value == "null" && (b.word.Form == schema.JSON || value.Message() != nil) && !takesNull(value):
-		return b.badValue(at, wanted(value))
-	}
-	if err := b.leaf(entry, value, at); err != nil {
-		return err
-	}
-	if value.Message() != nil {
-		entries.Set(mapKey, entry.Mutable(value))
-	} else {
-		entries.Set(mapKey, entry.Get(value))
-	}
-	return nil
-}
-
-// leaf sets a field to the word's value.
-func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.FieldDescriptor, at string) error {
-	if field.IsList() {
-		return b.element(message, field, at)
-	}
-	if err := b.give(at); err != nil {
-		return err
-	}
-	return b.set(message, field, at, false)
-}
-
-// set sets a field, or an element of it, to the word's value. isJSON says that this is JSON,
-// whatever the word's form.
-func (b *messageBinder) set(message protoreflect.Message, field protoreflect.FieldDescriptor, at string, isJSON bool) error {
 	inner := field.Message()
-	if inner != nil && inner.IsPlaceholder() {
-		return b.method.set.missing(inner.FullName(), field)
-	}
-	content := json.RawMessage(b.word.Value)
-	if isJSON = isJSON || b.word.Form == schema.JSON; !isJSON {
-		if inner != nil && inner.FullName() == "google.protobuf.FieldMask" && !field.IsList() && strings.Contains(b.word.Value, "_") {
-			return b.fieldMask(message.Mutable(field).Message(), at)
-		}
-		var ok bool
-		if content, ok = textJSON(field, b.word.Value); !ok {
-			return b.badValue(at, wanted(field))
-		}
-	}
-	if field.IsList() && !isArray(field, content) {
-		content = slices.Concat([]byte("["), content, []byte("]"))
-	}
-	err := b.method.merge(message, field, content)
+	isBool := field.Kind() == protoreflect.BoolKind || inner != nil && inner.FullName() == "google.protobuf.BoolValue"
+	return true, isBool && !field.IsList()
+}
+
+// json returns the JSON of a part, whose path is at.
+func (b *binder) json(p *part, at string) (json.RawMessage, error) {
 	switch {
-	case err == nil:
-		return nil
-	case !isJSON && (inner == nil || hasOwnJSON(inner)):
-		return b.badValue(at, wanted(field))
-	}
-	return b.method.misfit(field, content, at)
-}
-
-// fieldMask sets the paths of a FieldMask by proto names. JSON cannot express all of them.
-func (b *messageBinder) fieldMask(mask protoreflect.Message, at string) error {
-	paths := mask.Mutable(mask.Descriptor().Fields().ByName("paths")).List()
-	for path := range strings.SplitSeq(strings.TrimSpace(b.word.Value), ",") {
-		if !protoreflect.FullName(path).IsValid() {
-			return b.badValue(at, wantedMessage(mask.Descriptor()))
+	case p.text != nil:
+		return p.text, nil
+	case len(p.words) == 0:
+		object := map[string]json.RawMessage{}
+		for _, name := range slices.Sorted(maps.Keys(p.members)) {
+			text, err := b.json(p.members[name], join(at, name))
+			if err != nil {
+				return nil, err
+			}
+			object[name] = text
 		}
-		paths.Append(protoreflect.ValueOfString(path))
+		return json.Marshal(object)
+	case p.field == nil || !p.field.IsList():
+		return b.value(p.field, p.words[0], at)
 	}
-	return nil
+	elements := []json.RawMessage{}
+	for _, w := range p.words {
+		var several []json.RawMessage
+		isWhole := w.Form == schema.JSON || len(p.words) == 1 && strings.HasPrefix(w.Value, "[")
+		if isWhole && json.Unmarshal([]byte(w.Value), &several) == nil {
+			elements = append(elements, several...)
+			continue
+		}
+		element, err := b.value(p.field, w, at)
+		if err != nil {
+			return nil, err
+		}
+		elements = append(elements, element)
+	}
+	return json.Marshal(elements)
 }
 
-// textJSON returns the JSON for a VALUE, and whether the text may fit the field. protojson
-// checks the rest.
-func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage, bool) {
-	switch field.Kind() {
-	case protoreflect.StringKind:
-		return schema.Quote(text), utf8.ValidString(text)
-	case protoreflect.BytesKind:
-		return schema.Quote(base64.StdEncoding.EncodeToString([]byte(text))), true
-	case protoreflect.BoolKind:
-		return schema.ParseBool(text)
-	case protoreflect.FloatKind, protoreflect.DoubleKind:
-		return floatJSON(text)
-	case protoreflect.EnumKind:
-		return enumJSON(field.Enum(), strings.TrimSpace(text))
-	case protoreflect.MessageKind, protoreflect.GroupKind:
-		return messageJSON(field.Message(), text)
-	default:
-		return schema.ParseInt(text)
+// value returns the JSON of a word for a field, or for one element of it. A nil field is a value
+// in a Struct.
+func (b *binder) value(field protoreflect.FieldDescriptor, w schema.Word, at string) (json.RawMessage, error) {
+	if w.Form == schema.JSON {
+		if offset, err := schema.CheckJSON([]byte(w.Value)); err != nil {
+			return nil, schema.ArgumentErrorf(w.Name, "argument %q: not JSON at byte %d: %v", schema.Short(w.Typed), offset+1, err)
+		}
+		return json.RawMessage(w.Value), nil
 	}
-}
-
-// floatJSON reads a float. It also takes NaN and the infinities by the names of Python and
-// JSON.
-func floatJSON(text string) (json.RawMessage, bool) {
-	switch sign, name := schema.CutSign(strings.ToLower(strings.TrimSpace(text))); name {
-	case "nan":
-		return json.RawMessage(`"NaN"`), sign == ""
-	case "inf", "infinity":
-		return schema.Quote(sign + "Infinity"), true
+	if field == nil {
+		return schema.Value(w.Value), nil
 	}
-	return schema.ParseFloat(text)
-}
-
-// enumJSON reads a value by name or number. A closed enum, such as an enum of proto2, takes
-// only declared numbers.
-func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, bool) {
-	if enum.FullName() == "google.protobuf.NullValue" && text == "null" {
-		return json.RawMessage(text), true
-	}
-	digits, ok := schema.ParseInt(text)
+	text, ok := textJSON(field, w.Value)
 	if !ok {
-		return schema.Quote(text), utf8.ValidString(text)
+		return nil, schema.BadValue(at, w.Value, wanted(field), b.method.hint())
 	}
-	number, err := strconv.ParseInt(string(digits), 10, 32)
-	known := enum.Values().ByNumber(protoreflect.EnumNumber(number)) != nil
-	return digits, err == nil && (known || !enum.IsClosed() || enum.IsPlaceholder())
+	return text, nil
 }
 
-// messageJSON reads a message. The text for a wrapper is the value that it wraps.
-func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawMessage, bool) {
-	switch message.FullName() {
-	case "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask":
-		return schema.Quote(strings.TrimSpace(text)), true
+// noName rejects a value without a name, since fields have no positions.
+func (b *binder) noName(w schema.Word) error {
+	names := fieldNames(b.method.desc.Input())
+	e := schema.ArgumentErrorf("", "%q has no name, want --NAME VALUE", schema.Short(w.Typed))
+	if w.Form == schema.Plain {
+		e.Word = w.Number
 	}
-	if isWrapper(message) {
-		return textJSON(message.Fields().Get(0), text)
+	if len(names) > 0 && !isStruct(b.method.desc.Input()) {
+		e.Problem += " with " + schema.OneOf(names)
+		e.Advice = schema.Hints("fields have no positions: %s", schema.QuoteLine([]string{schema.OptionOf(names[0]), w.Value}))
 	}
-	return schema.Value(text), true
+	return e
 }
 
-// isArray reports whether the JSON for a repeated field is the whole field and not one
-// element.
-func isArray(field protoreflect.FieldDescriptor, content json.RawMessage) bool {
-	trimmed := strings.TrimSpace(string(content))
-	return strings.HasPrefix(trimmed, "[") || trimmed == "null" && !takesNull(field)
+func notNested(w schema.Word, at, kind string) error {
+	return schema.ArgumentErrorf(at, "%s is %s, want no name below it as in %q", cmp.Or(schema.Short(at), "the request"), kind, schema.Short(w.Typed))
 }
 
-// takesNull reports whether null is a value of a field and not its absence.
-func takesNull(field protoreflect.FieldDescriptor) bool {
-	if field.Message() != nil {
-		return field.Message().FullName() == "google.protobuf.Value"
+// noWordField reports a name of a word that a message does not have.
+func noWordField(message protoreflect.MessageDescriptor, at, name string, w schema.Word) error {
+	e := noField(message, at, name)
+	e.Unknown, e.Word = w.Name, w.Number
+	if meant := schema.Suggest(strings.ReplaceAll(name, "-", "_"), fieldNames(message)); w.IsDashed() {
+		e.Advice = schema.DidYouMean(schema.OptionOf(join(at, meant)))
 	}
-	return field.Enum() != nil && field.Enum().FullName() == "google.protobuf.NullValue"
+	return e
+}
+
+// withForm adds to an error of a field that wants an object or a list the word that gives it.
+func (b *binder) withForm(err error, words []schema.Word) error {
+	bad := (*schema.ArgumentError)(nil)
+	if !errors.As(err, &bad) {
+		return err
+	}
+	for _, w := range words {
+		field := b.find(b.method.desc.Input(), w.Name, w)
+		if w.Form != schema.Plain || field == nil || !strings.HasPrefix(bad.Place, field.TextName()) {
+			continue
+		}
+		var values map[string]json.RawMessage
+		var value bytes.Buffer
+		switch {
+		case field.IsMap():
+			bad.Advice = append(bad.Advice, schema.Hintf("name the key: %s.KEY VALUE", schema.OptionOf(field.TextName())))
+		case !field.IsList() && (field.Message() == nil || hasOwnJSON(field.Message())):
+		case json.Unmarshal(b.method.Template(), &values) == nil && json.Compact(&value, values[field.TextName()]) == nil:
+			bad.Advice = append(bad.Advice, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{field.TextName() + ":=" + value.String()})))
+		}
+		break
+	}
+	return err
 }
 
 func join(path, name string) string {

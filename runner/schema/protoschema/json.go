@@ -33,7 +33,7 @@ func DecodeMessage(m Method, content []byte) (proto.Message, error) {
 			return nil, err
 		}
 	}
-	return nil, m.unfit("", wantedMessage(input), cleanProto(err))
+	return nil, m.unfit("", wantedMessage(input), reason(err))
 }
 
 // misfitIn returns the error for the first field in a message's JSON that does not fit, or nil
@@ -284,4 +284,23 @@ func isStruct(message protoreflect.MessageDescriptor) bool {
 func isWrapper(message protoreflect.MessageDescriptor) bool {
 	fields := message.Fields()
 	return hasOwnJSON(message) && fields.Len() == 1 && fields.ByName("value") != nil
+}
+
+// noField reports a name that a message does not have. at is the path of the message.
+func noField(message protoreflect.MessageDescriptor, at, name string) *schema.ArgumentError {
+	names, path := fieldNames(message), join(at, name)
+	e := schema.ArgumentErrorf(path, "no field %q in %s, want %s", schema.Short(path), message.FullName(), schema.OneOf(names))
+	if meant := schema.Suggest(name, names); meant != "" {
+		e.Advice = schema.DidYouMean(join(at, meant))
+	}
+	return e
+}
+
+func fieldNames(message protoreflect.MessageDescriptor) []string {
+	fields := message.Fields()
+	names := []string{}
+	for i := range fields.Len() {
+		names = append(names, fields.Get(i).TextName())
+	}
+	return names
 }

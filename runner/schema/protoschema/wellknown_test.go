@@ -62,7 +62,8 @@ func TestBindWellKnown(t *testing.T) {
 		{"Do", "blobs.1@=f blobs.2=x", `{"blobs":{"1":"/wo=","2":"eA=="}}`},
 		{"Do", "mts.b=1970-01-01T00:00:00Z", `{"mts":{"b":"1970-01-01T00:00:00Z"}}`},
 		{"Do", "masks.a=baz.qux,user_name", `{"masks":{"a":"baz.qux,userName"}}`},
-		{"Do", "values=1 values:=null", `{"values":[1,null]}`},
+		{"Do", "values=1 values:=[null]", `{"values":[1,null]}`},
+		{"Val", "number_value=1", `{"number_value":1}`},
 	}
 	for _, test := range tests {
 		m, err := d.Find(test.method)
@@ -84,18 +85,17 @@ func TestBindWellKnown(t *testing.T) {
 func TestBindWellKnownErrors(t *testing.T) {
 	d := merge(t, compile(t, "wk.proto", wellKnownProto))
 	tests := []struct{ method, words, want string }{
-		{"Val", "number_value=1", `the request is a google.protobuf.Value, want its JSON by --input`},
-		{"Now", "seconds=1", `the request is a google.protobuf.Timestamp, want its JSON by --input`},
-		{"Raw", "value:=5", `value is 5, want bytes`},
+		{"Now", "seconds=1", `the request is message google.protobuf.Timestamp, want no name below it as in "seconds=1"`},
+		{"Raw", "value:=5", `the request does not fit bytes: invalid value for bytes field value: 5`},
 		{"Stru", "foo", `"foo" has no name, want --NAME VALUE`},
 		{"Stru", "=foo", `"=foo" has no name, want --NAME VALUE`},
-		{"Stru", "a=1 a.b=2", `a is given twice, by "a=1" and by "a.b=2"`},
-		{"Stru", "\xff=2", `the request is "\xff", want a key of UTF-8`},
+		{"Stru", "a=1 a.b=2", `a.b is given twice, last by "a.b=2"`},
+		{"Stru", "\xff=2", "\xff is \"\\xff\", want a name of UTF-8"},
 		{"Do", `:={"s":"1"}`, `":={\"s\":\"1\"}" has no name, want --NAME VALUE with one of weird, blobs, `},
 		{"Do", "@=n", `"@=n" has no name, want --NAME VALUE with one of`},
 		{"Do", "q-q=1", `"q-q=1" has no name, want --NAME VALUE with one of`},
 		{"Do", "lists.a.b=1", `lists.a is message google.protobuf.ListValue, want no name below it`},
-		{"Do", "masks.a=b_1..c", `masks.a is "b_1..c", want message google.protobuf.FieldMask such as user.name,age`},
+		{"Do", "masks.a=b_1..c", `masks.a does not fit message google.protobuf.FieldMask such as user.name,age: `},
 	}
 	for _, test := range tests {
 		m, err := d.Find(test.method)
@@ -121,9 +121,9 @@ func TestDecodeWellKnown(t *testing.T) {
 		{"Now", `"2024-01-02T03:04:05Z"`, ""},
 		{"Mask", `"a,userName"`, ""},
 		{"Big", `"5"`, ""},
-		{"Now", `{"seconds":5}`, `the request does not fit message google.protobuf.Timestamp such as 2006-01-02T15:04:05Z: syntax error`},
-		{"Big", `-1`, `the request does not fit uint64 from 0 to 18446744073709551615: (line 1:1): invalid value`},
-		{"Stru", `[]`, `the request does not fit message google.protobuf.Struct: syntax error`},
+		{"Now", `{"seconds":5}`, `the request does not fit message google.protobuf.Timestamp such as 2006-01-02T15:04:05Z: unexpected token {`},
+		{"Big", `-1`, `the request does not fit uint64 from 0 to 18446744073709551615: invalid value`},
+		{"Stru", `[]`, `the request does not fit message google.protobuf.Struct: unexpected token [`},
 	}
 	for _, test := range tests {
 		m, err := d.Find(test.method)

@@ -1,0 +1,90 @@
+package protoschema
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// textJSON returns the JSON for a VALUE, and whether the text may fit the field. protojson
+// checks the rest.
+func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage, bool) {
+	switch field.Kind() {
+	case protoreflect.StringKind:
+		return schema.Quote(text), utf8.ValidString(text)
+	case protoreflect.BytesKind:
+		return schema.Quote(base64.StdEncoding.EncodeToString([]byte(text))), true
+	case protoreflect.BoolKind:
+		return schema.ParseBool(text)
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return floatJSON(text)
+	case protoreflect.EnumKind:
+		return enumJSON(field.Enum(), strings.TrimSpace(text))
+	case protoreflect.MessageKind, protoreflect.GroupKind:
+		return messageJSON(field.Message(), text)
+	default:
+		return schema.ParseInt(text)
+	}
+}
+
+// floatJSON reads a float. It also takes NaN and the infinities by the names of Python and
+// JSON.
+func floatJSON(text string) (json.RawMessage, bool) {
+	switch sign, name := schema.CutSign(strings.ToLower(strings.TrimSpace(text))); name {
+	case "nan":
+		return json.RawMessage(`"NaN"`), sign == ""
+	case "inf", "infinity":
+		return schema.Quote(sign + "Infinity"), true
+	}
+	return schema.ParseFloat(text)
+}
+
+// enumJSON reads a value by name or number. A closed enum, such as an enum of proto2, takes
+// only declared numbers.
+func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, bool) {
+	if enum.FullName() == "google.protobuf.NullValue" && text == "null" {
+		return json.RawMessage(text), true
+	}
+	digits, ok := schema.ParseInt(text)
+	if !ok {
+		return schema.Quote(text), utf8.ValidString(text)
+	}
+	number, err := strconv.ParseInt(string(digits), 10, 32)
+	known := enum.Values().ByNumber(protoreflect.EnumNumber(number)) != nil
+	return digits, err == nil && (known || !enum.IsClosed() || enum.IsPlaceholder())
+}
+
+// messageJSON reads a message. The text for a wrapper is the value that it wraps.
+func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawMessage, bool) {
+	switch message.FullName() {
+	case "google.protobuf.Timestamp", "google.protobuf.Duration":
+		return schema.Quote(strings.TrimSpace(text)), true
+	case "google.protobuf.FieldMask":
+		return schema.Quote(camelCase(strings.TrimSpace(text))), true
+	}
+	if isWrapper(message) {
+		return textJSON(message.Fields().Get(0), text)
+	}
+	return schema.Value(text), true
+}
+
+// camelCase returns the paths of a FieldMask as JSON has them: user_name is userName. What JSON
+// cannot express keeps its underscores, which protojson rejects.
+func camelCase(paths string) string {
+	var b strings.Builder
+	for i := 0; i < len(paths); i++ {
+		c := paths[i]
+		if c == '_' && i+1 < len(paths) && paths[i+1] >= 'a' && paths[i+1] <= 'z' {
+			i++
+			c = paths[i] - 'a' + 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
