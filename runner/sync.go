@@ -94,18 +94,16 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 	return made, syncError(ctx, err)
 }
 
-// SyncSource returns the file that lists what the plugin needs, and its kind, as in
-// [env.Source]. They are "" if there is none. ok is false if a start would not use the
+// SyncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if a start would not use the
 // environment, even without --python and PYPLUG_PYTHON.
-func (o *Opened) SyncSource() (kind, path string, ok bool) {
+func (o *Opened) SyncSource() (source env.Source, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf
 	fixed := python.Env != "" && python.Env != o.synced
 	if python.Path == "" || named {
-		return "", "", false
+		return source, false
 	}
-	s := env.SourceOf(o.plugin.Entry, o.plugin.Project.Dirs)
-	return s.Kind, s.Path, !fixed
+	return env.SourceOf(o.plugin.Entry, o.plugin.Project.Dirs), !fixed
 }
 
 // SyncLine returns the command line that makes the environment for a start like this one. The

@@ -1,15 +1,11 @@
 package check
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
@@ -44,11 +40,11 @@ var wellKnown = map[string]string{
 }
 
 // distribution is the name by which a module, given by its dotted name, is installed: one
-// that is declared, or that of a well-known module; empty if neither is known.
-func distribution(module string, declared []string) string {
+// that the plugin's files list, or that of a well-known module; empty if neither is known.
+func distribution(module string, listed []string) string {
 	for name := module; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
 		known := strings.Fields(wellKnown[name])
-		for _, d := range declared {
+		for _, d := range listed {
 			same := func(other string) bool { return pysrc.Canonical(d) == pysrc.Canonical(other) }
 			if same(name) || slices.ContainsFunc(known, same) {
 				return d
@@ -61,58 +57,14 @@ func distribution(module string, declared []string) string {
 	return ""
 }
 
-// declaring are the files that name distributions, mostDeclaring how many are read of a
-// directory.
-var declaring = []string{"requirements*.txt", "pyproject.toml", "setup.cfg", "uv.lock", "poetry.lock", "pdm.lock", "pylock*.toml"}
-
-const mostDeclaring = 20
-
-// declared lists the distributions that a plugin's files name: those in dirs, and the
-// metadata in its scripts.
-func declared(dirs, scripts []string) []string {
-	var names []string
-	for _, dir := range dirs {
-		var files []string
-		for _, pattern := range declaring {
-			found, _ := fs.Glob(os.DirFS(dir), pattern) // cannot fail: the patterns are well-formed
-			files = append(files, found...)
-		}
-		for _, file := range files[:min(len(files), mostDeclaring)] {
-			names = append(names, declaredBy(filepath.Join(dir, file))...)
-		}
-	}
-	for _, script := range scripts {
-		names = append(names, declaredBy(script)...)
-	}
-	return names
-}
-
-// declaredBy lists the distributions that a file names.
-func declaredBy(file string) []string {
-	text, _ := pysrc.Read(file, pysrc.LargestFile) // empty if it cannot be read
-	switch filepath.Ext(file) {
-	case ".txt":
-		names := required(strings.Split(text, "\n"))
-		for _, include := range pysrc.Includes(file, text) {
-			if !include.Constraint {
-				names = append(names, required(strings.Split(include.Text, "\n"))...)
-			}
-		}
-		return names
-	case ".cfg":
-		return required(pysrc.InstallRequires(text))
-	case ".toml", ".lock":
-		return declaredIn(text)
-	}
-	block, _ := pysrc.Script(text) // another stage reports what is wrong with it
-	return declaredIn(block.Text)
-}
-
 // requirement is a line that has a package index find a distribution: not one that names a
 // file, a directory or an address.
-var requirement = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?:$|[<>=!~;#(])`)
-})
+var requirement = lazyRegexp(`^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?:$|[<>=!~;#(])`)
+
+// lazyRegexp compiles a regular expression on first use.
+func lazyRegexp(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // required are the distributions of requirements.
 func required(lines []string) (names []string) {
@@ -122,78 +74,6 @@ func required(lines []string) (names []string) {
 		}
 	}
 	return names
-}
-
-// declaredIn lists the distributions that the text of a script's metadata, a pyproject.toml
-// or a lock names, but for the project itself and those that no package index has.
-func declaredIn(text string) []string {
-	var file struct {
-		Dependencies []string
-		Project      struct {
-			Name         string
-			Dependencies []string
-			Optional     map[string][]string `toml:"optional-dependencies"`
-		}
-		Groups map[string][]any `toml:"dependency-groups"`
-		Tool   struct {
-			Poetry struct {
-				Dependencies map[string]any
-				Group        map[string]struct{ Dependencies map[string]any }
-			}
-			UV struct{ Sources map[string]any }
-		}
-		Package, Packages []locked
-	}
-	if bounded.TOML([]byte(text), &file) != nil {
-		return nil // where it matters, the manifest's reader reports it
-	}
-	lines := slices.Concat(file.Dependencies, file.Project.Dependencies)
-	for _, more := range file.Project.Optional {
-		lines = append(lines, more...)
-	}
-	for _, group := range file.Groups {
-		for _, line := range group {
-			text, _ := line.(string) // a table includes another group
-			lines = append(lines, text)
-		}
-	}
-	names := append(required(lines), versioned(file.Tool.Poetry.Dependencies)...)
-	for _, group := range file.Tool.Poetry.Group {
-		names = append(names, versioned(group.Dependencies)...)
-	}
-	for _, p := range slices.Concat(file.Package, file.Packages) {
-		if p.inIndex() {
-			names = append(names, p.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.DeleteFunc(names, func(name string) bool {
-		_, elsewhere := file.Tool.UV.Sources[name]
-		return elsewhere || pysrc.Canonical(name) == pysrc.Canonical(file.Project.Name)
-	})
-}
-
-// versioned are the dependencies of Poetry that have a version, and no path or address.
-func versioned(dependencies map[string]any) (names []string) {
-	for name, wanted := range dependencies {
-		table, _ := wanted.(map[string]any)
-		if _, ok := wanted.(string); ok || table["version"] != nil {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// locked is a package of uv.lock or poetry.lock, which have a source, or of pylock.toml.
-type locked struct {
-	Name                    string
-	Source                  map[string]any
-	VCS, Directory, Archive any
-}
-
-func (p locked) inIndex() bool {
-	return (len(p.Source) == 0 || p.Source["registry"] != nil || p.Source["type"] == "legacy") &&
-		p.VCS == nil && p.Directory == nil && p.Archive == nil
 }
 
 // standardNames are modules that some Pythons have in their standard library and

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pyplug/pyplug/interp/pysrc"
-	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
 func TestDistribution(t *testing.T) {
@@ -34,70 +34,31 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-func TestDeclared(t *testing.T) {
+// TestListed has files that list what a plugin needs.
+func TestListed(t *testing.T) {
+	python := runnertest.Python(t)
 	for _, c := range []struct{ file, text, want string }{
 		{"requirements.txt", "# some\r\na==1.0 --hash=sha256:0\r\n B_b[x, y] >= 2 ; python_version < '3.9'\nc.c\n-r more.txt\n" +
 			"./d\ne @ https://example.com/e.whl\ngit+https://example.com/f\n-e g\nhttps://example.com/h.whl\ni (>1)\n", "a B_b c.c i m"},
-		{"requirements-dev.txt", "a", "a"},
 		{"notes.txt", "a", ""},
-		{"pyproject.toml", "[project]\nname = 'own'\ndependencies = ['a>1', 'own[x]', 'local']\n[project.optional-dependencies]\nx = ['b']\n" +
-			"[dependency-groups]\ndev = ['c', {include-group = 'x'}]\n[tool.uv.sources]\nlocal = {workspace = true}\n", "a b c"},
-		{"pyproject.toml", "[tool.poetry.dependencies]\na = '^1'\nb = {version = '1', extras = ['x']}\nc = {path = '../c'}\n" +
-			"[tool.poetry.group.dev.dependencies]\nd = '*'\n", "a b d"},
-		{"pyproject.toml", "[project\n", ""},
-		{"uv.lock", "version = 1\n[[package]]\nname = 'a'\nsource = { registry = 'https://pypi.org/simple' }\ndependencies = [{ name = 'x' }]\n" +
-			"[[package]]\nname = 'own'\nsource = { virtual = '.' }\n", "a"},
-		{"poetry.lock", "[[package]]\nname = 'a'\n[[package]]\nname = 'b'\n[package.source]\ntype = 'git'\nurl = 'x'\n", "a"},
-		{"pylock.dev.toml", "[[packages]]\nname = 'a'\n[[packages]]\nname = 'b'\n[packages.directory]\npath = 'b'\n", "a"},
+		{"pyproject.toml", "[project]\nname = 'own'\nversion = '1'\ndependencies = ['a>1', 'b']\n", "a b"},
+		{"poetry.lock", "[[package]]\nname = \"a\"\n", "a"},
 		{"plugin.py", "# /// script\n# dependencies = [\n#   'a<2',\n# ]\n# ///\nimport a\n", "a"},
-		{"other.py", "# /// script\n# dependencies = ['a']\n# ///\n", ""},
 	} {
 		dir := t.TempDir()
-		for file, text := range map[string]string{c.file: c.text, "more.txt": "m>1\n-r requirements.txt\n-c=limits.txt\n", "limits.txt": "n<2"} {
+		for file, text := range map[string]string{"plugin.py": "import a\n", "more.txt": "m>1\n", c.file: c.text} {
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got := declared([]string{dir, filepath.Join(dir, "none")}, []string{filepath.Join(dir, "plugin.py")})
-		if !slices.Equal(got, strings.Fields(c.want)) {
-			t.Errorf("%s: got %q, want %q in\n%s", c.file, got, c.want, c.text)
-		}
-	}
-}
-
-// TestGenerate has modules that protoc generates, and where their .proto files are.
-func TestGenerate(t *testing.T) {
-	root := filepath.Join(t.TempDir(), "root")
-	at := func(path string) string { return filepath.Join(root, filepath.FromSlash(path)) }
-	for _, file := range []string{"a.proto", "../d.proto", "protos/b.proto", "protos/gen/e.proto", "c/c.proto"} {
-		if err := os.MkdirAll(filepath.Dir(at(file)), 0o755); err != nil {
+		o, err := runner.Open(t.Context(), runner.Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{"PATH=" + filepath.Dir(python)}})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(at(file), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l := sourceLook{Python: "py", Place: pysrc.Place{Root: root, First: root}}
-	command := func(include, file string) string {
-		return "py -m grpc_tools.protoc -I " + at(include) + " --python_out=" + root + " --grpc_python_out=" + root + " " + at(file)
-	}
-	for _, c := range []struct {
-		missing
-		want string
-	}{
-		{missing{Module: "a_pb2"}, command("", "a.proto")},
-		{missing{Module: "a_pb2_grpc.Stub"}, command("", "a.proto")},
-		{missing{Module: "b_pb2"}, command("protos", "protos/b.proto")},
-		{missing{Module: "gen.e_pb2"}, command("protos", "protos/gen/e.proto")},
-		{missing{Module: "c.c_pb2"}, command("", "c/c.proto")},
-		{missing{Module: "c_pb2", Dir: at("c")}, command("", "c/c.proto")},
-		{missing{Module: "none.b_pb2"}, "if protoc generates it, use `py -m grpc_tools.protoc` of grpcio-tools"},
-		{missing{Module: "d_pb2"}, "protoc generates it from its .proto file: use `py -m grpc_tools.protoc` of grpcio-tools"},
-		{missing{Module: "proto"}, ""},
-		{missing{Module: "_pb2"}, ""},
-	} {
-		if got := hook.Word(l.remedy([]missing{c.missing})); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.Module, got, c.want)
+		l := lookOf(o)
+		l.readSource()
+		if !slices.Equal(l.listed, strings.Fields(c.want)) {
+			t.Errorf("%s: got %q, want %q in\n%s", c.file, l.listed, c.want, c.text)
 		}
 	}
 }

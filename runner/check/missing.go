@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -19,80 +20,113 @@ import (
 // If that kept the plugin from starting, the same hint is about all others that it lacks.
 func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 	l := lookOf(o)
-	_, python, _ := o.Source()
-	l.readWays()
-	l.Pip = !python.Version.Known() || slices.ContainsFunc(python.SearchPath(l.Env), func(dir string) bool {
-		_, err := os.Stat(filepath.Join(dir, "pip"))
-		return err == nil
-	})
+	l.readSource()
 	m := missing{Module: module, Missing: module}
-	switch why, fix := l.lackOf(m); {
+	_, fix, isPackage := l.lackOf(m)
+	switch {
 	case fix != "":
 		return schema.Hints("%s", fix)
-	case why == lacksOwn && !strings.Contains(module, "."):
-		return schema.Hints("%s is the name of the plugin's own package or project, which has no such module where Python looks", module)
+	case !isPackage && strings.Contains(module, "."): // Python found the package, and not this part of it
+		return nil
+	}
+	names := m.Missing + " is"
+	all := []missing{m}
+	if others := l.alsoMissing(m, start); len(others) > 0 {
+		all = append(all, others...)
+		names = joined(append([]string{m.Missing}, l.places(others)...)) + " are"
 	}
 	var hints []schema.Hint
-	var others []missing
-	if start {
-		others = l.alsoMissing(module)
-	}
-	var outdated bool
-	for _, skipped := range python.Skipped {
-		if skipped.Source == interp.SourceSync {
-			hints, outdated = append(hints, schema.Hintf("the environment that pyplug made %s: %s", skipped.Reason, l.sync("", true))), true
-		}
+	for _, skipped := range l.python.Skipped {
 		if skipped.Code == interp.ToolRuns {
 			hints = append(hints, skipped.Fix)
 		}
-	}
-	if remedy := l.remedy(append([]missing{m}, others...)); !remedy.IsZero() {
-		if !outdated || l.generate(m) != "" {
-			hints = append(hints, schema.Hintf("%s: %s", l.notInstalled(m, others), remedy))
-		}
-		last := "or name the Python that has it with %s"
-		if l.distribution(m) == "" && l.generate(m) == "" {
-			last = "if it is your own module, put it beside the plugin; " + last
-		}
-		return append(hints, schema.Hintf(last, schema.Setting("python")))
-	}
-	if !strings.Contains(module, ".") { // else Python found the package, and not this part of it
-		return append(hints, schema.Hintf("name the Python that has %s with %s", l.named(m, others), schema.Setting("python")))
-	}
-	if len(others) > 0 {
-		hints = append(hints, schema.Hintf("also missing: %s", joined(l.places(others))))
-	}
-	return hints
-}
-
-// named lists the module of an error, whose place the error has, and others with their places.
-func (l *sourceLook) named(m missing, others []missing) string {
-	return joined(append([]string{m.Missing}, l.places(others)...))
-}
-
-// notInstalled says which modules are missing, and which of them the remedy provides if that is
-// not all of them.
-func (l *sourceLook) notInstalled(m missing, others []missing) string {
-	if len(others) == 0 {
-		return m.Missing + " is not installed for this Python"
-	}
-	text := l.named(m, others) + " are not installed for this Python"
-	provided := []string{m.Missing}
-	for _, other := range others {
-		if l.sameRemedy(m, other) {
-			provided = append(provided, other.Missing)
+		if skipped.Source == interp.SourceSync {
+			names = "the environment that pyplug made " + skipped.Reason + "; " + names
 		}
 	}
-	if len(provided) <= len(others) {
-		text += "; for " + joined(provided)
+	if remedy := l.remedy(all); isPackage && !remedy.IsZero() {
+		hints = append(hints, schema.Hintf("%s not installed for this Python: %s", names, remedy))
 	}
-	return text
+	return append(hints, schema.Hintf("if it is your own module, put it beside the plugin; or name the Python that has it with %s", schema.Setting("python")))
 }
 
-// sameRemedy reports whether what provides a module provides another one, too.
-func (l *sourceLook) sameRemedy(m, other missing) bool {
-	known := l.distribution(m) != ""
-	return known && l.distribution(other) != "" || l.generate(m) == "" && (!known || l.source != "")
+// lackOf says why a module is not found, what to do about it if that is known, and whether its
+// package is to be installed.
+func (l *sourceLook) lackOf(m missing) (problem, fix string, isPackage bool) {
+	none := "there is no module " + m.Missing
+	switch {
+	case m.Dir != "":
+		return none + " in " + l.shown(m.Dir), "", false
+	case m.Where != "":
+		return none + ": " + l.shown(m.Where) + " has none", "", false
+	}
+	name, dir := distribution(m.Module, l.listed), l.besides(m)
+	switch {
+	case dir != "":
+		return m.Missing + " is not where Python looks for it", "it is in " + dir + ": put that directory on PYTHONPATH, or on sys.path before the import", false
+	case standard(m.Missing):
+		return m.Missing + " is not in the standard library of this Python, " + l.Version.String(), "", false
+	case generated(m.Module):
+		return none, "protoc generates it from its .proto file: use `" + schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools", false
+	case !slices.Contains(l.listed, name) && l.isOwn(m): // somebody else's of that name would be installed
+		return none + " in the plugin's project", "", false
+	case name == "" && strings.Contains(m.Missing, "."):
+		return none, "", false
+	}
+	return m.Missing + " is not installed for this Python", "", true
+}
+
+// besides is a directory that has the top-level module that is missing, but that Python does not
+// search: that of the importing file, or one of the plugin's project; empty for none.
+func (l *sourceLook) besides(m missing) string {
+	if strings.Contains(m.Missing, ".") { // Python found what is above it
+		return ""
+	}
+	var dirs []string
+	if m.File != "" {
+		dirs = append(dirs, filepath.Dir(m.File))
+	}
+	for _, dir := range l.project() {
+		dirs = append(dirs, dir, filepath.Join(dir, "src"))
+	}
+	// Of a directory without __init__.py, which may be anything, the next part counts.
+	top, rest, _ := strings.Cut(m.Module, ".")
+	next, _, _ := strings.Cut(rest, ".")
+	for _, dir := range dirs {
+		for _, path := range []string{top + ".py", top + "/__init__.py", top + "/" + next + ".py", top + "/" + next + "/__init__.py"} {
+			if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// generated reports whether protoc generates a module.
+func generated(module string) bool {
+	return slices.ContainsFunc(strings.Split(module, "."), func(part string) bool {
+		return strings.HasSuffix(strings.TrimSuffix(part, "_grpc"), "_pb2")
+	})
+}
+
+// isOwn reports whether a missing module has the name of the plugin's own package or project,
+// which nobody is to install.
+func (l *sourceLook) isOwn(m missing) bool {
+	top, _, _ := strings.Cut(m.Missing, ".")
+	pkg, _, _ := strings.Cut(l.Place.Name, ".")
+	return top == pkg || slices.ContainsFunc(l.project(), func(dir string) bool {
+		var file struct{ Project struct{ Name string } }
+		text, _ := pysrc.Read(filepath.Join(dir, "pyproject.toml"), pysrc.LargestManifest) // empty without one
+		return bounded.TOML([]byte(text), &file) == nil && text != "" && pysrc.Canonical(file.Project.Name) == pysrc.Canonical(top)
+	})
+}
+
+// project lists the directories of the plugin's project.
+func (l *sourceLook) project() []string {
+	if l.opened == nil {
+		return l.Dirs
+	}
+	return l.opened.Plugin().Project.Dirs
 }
 
 // places are modules with the places that import them.
@@ -107,38 +141,22 @@ func (l *sourceLook) places(all []missing) (places []string) {
 	return places
 }
 
-// distributions are those that provide modules, as far as they are known.
-func (l *sourceLook) distributions(all []missing) (names []string) {
-	for _, m := range all {
-		if name := l.distribution(m); name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// foreign are the modules that the plugin imports, apart from its own and the standard
-// library's.
-func (l *sourceLook) foreign() (all []pysrc.Import) {
-	for _, script := range l.Scripts {
-		_, others := pysrc.Own(script, l.Place.Dirs(), pysrc.Short)
-		all = append(all, slices.DeleteFunc(others, func(i pysrc.Import) bool { return standard(i.Module) })...)
-	}
-	return all
-}
-
 // alsoLimit bounds how long it may take to look for what else is missing.
 const alsoLimit = 5 * time.Second
 
-// alsoMissing are the other modules without which the plugin cannot be loaded. Its Python is
-// asked only if the plugin imports anything else that is not in the standard library.
-func (l *sourceLook) alsoMissing(module string) (all []missing) {
-	top, _, _ := strings.Cut(module, ".")
-	isOther := func(i pysrc.Import) bool {
-		other, _, _ := strings.Cut(i.Module, ".")
-		return other != top
+// alsoMissing are the packages beside that of m without which the plugin cannot be loaded. Its
+// Python is asked only if the plugin imports anything else that is not in the standard library.
+func (l *sourceLook) alsoMissing(m missing, start bool) (all []missing) {
+	top := func(module string) string {
+		name, _, _ := strings.Cut(module, ".")
+		return name
 	}
-	if !slices.ContainsFunc(l.foreign(), isOther) {
+	asks := false
+	for _, script := range l.Scripts {
+		_, others := pysrc.Own(script, l.Place.Dirs(), pysrc.Short)
+		asks = asks || slices.ContainsFunc(others, func(i pysrc.Import) bool { return top(i.Module) != top(m.Missing) && !standard(i.Module) })
+	}
+	if !start || !asks {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), alsoLimit)
@@ -147,12 +165,123 @@ func (l *sourceLook) alsoMissing(module string) (all []missing) {
 	if err != nil || answer.Altered {
 		return nil
 	}
-	seen := []string{top}
-	for _, m := range answer.Missing {
-		other, _, _ := strings.Cut(m.Missing, ".")
-		if m.Hard && !slices.Contains(seen, other) && l.isPackage(m) && len(all) < mostMissing {
-			seen, all = append(seen, other), append(all, m)
+	seen := []string{top(m.Missing)}
+	for _, other := range answer.Missing {
+		_, _, isPackage := l.lackOf(other)
+		if other.Hard && isPackage && !slices.Contains(seen, top(other.Missing)) && len(all) < mostMissing {
+			seen, all = append(seen, top(other.Missing)), append(all, other)
 		}
 	}
 	return all
+}
+
+// lockedName is a line of a lock file that names a distribution.
+var lockedName = lazyRegexp(`(?m)^name = "([\w.-]+)"`)
+
+// toolSync makes the environment that a tool keeps for a project from the tool's lock file.
+var toolSync = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
+
+// readSource reads what the plugin's files say about the packages that it needs. It is needed once
+// something is missing.
+func (l *sourceLook) readSource() {
+	if l.opened == nil {
+		return
+	}
+	source, canSync := l.opened.SyncSource()
+	tool, _, _ := strings.Cut(source.Kind, ".")
+	switch {
+	case canSync:
+		l.command = schema.Hintf("%s", schema.EnvLine(l.opened.SyncLine()))
+	case toolSync[source.Kind] != "" && !l.python.Source.Named() && interp.LookPath(l.Env, tool) != "":
+		l.command = schema.Hintf("%s", toolSync[source.Kind]+schema.QuoteLine([]string{filepath.Dir(source.Path)}))
+	default:
+		return
+	}
+	l.source = source.Path
+	text, _ := pysrc.Read(l.source, pysrc.LargestFile) // empty if it cannot be read
+	lines := source.Requirements
+	switch {
+	case source.Kind == "requirements.txt":
+		lines = strings.Split(text, "\n")
+		for _, include := range pysrc.Includes(l.source, text) {
+			lines = append(lines, strings.Split(include.Text, "\n")...)
+		}
+	case lines == nil:
+		for _, m := range lockedName().FindAllStringSubmatch(text, -1) {
+			lines = append(lines, m[1])
+		}
+	}
+	l.listed = required(lines)
+}
+
+// remedy says how to install the packages of missing modules, by a command if possible; zero if it
+// is unknown.
+func (l *sourceLook) remedy(all []missing) schema.Hint {
+	var names, modules []string
+	for _, m := range all {
+		name := distribution(m.Module, l.listed)
+		top, _, _ := strings.Cut(m.Missing, ".")
+		switch {
+		case name != "" && !slices.Contains(names, name):
+			names = append(names, name)
+		case name == "" && !slices.Contains(modules, top):
+			modules = append(modules, top)
+		}
+	}
+	return l.install(names, modules)
+}
+
+// install says how to install distributions, and those of modules whose distribution is unknown:
+// by the command that makes the plugin's environment, or by uv or pip unless other programs may
+// use its Python.
+func (l *sourceLook) install(names, modules []string) schema.Hint {
+	known := len(modules) == 0
+	switch {
+	case !l.command.IsZero() && (l.source != "" || l.managed || !known):
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(l.listed, name) })
+		return l.remake(names, modules)
+	case known && l.managed:
+		return schema.Hint{}
+	case known && interp.LookPath(l.Env, "uv") != "":
+		return schema.Hintf("%s", schema.QuoteLine(append([]string{"uv", "pip", "install", "--python", l.Python}, names...)))
+	case known:
+		return schema.Hintf("%s", schema.QuoteLine(append([]string{l.Python, "-m", "pip", "install"}, names...)))
+	case l.python.Env != "":
+		return schema.Hintf("install %s in %s", packages(names, modules), l.python.Env)
+	}
+	return schema.Hint{}
+}
+
+// remake says how to make the plugin's environment anew with packages that its files must list.
+func (l *sourceLook) remake(names, modules []string) schema.Hint {
+	line, unnamed := l.command, !l.python.Source.Named() || l.python.AnyOf // a start takes the environment
+	what := packages(names, modules)
+	if what == "" && l.python.Source == interp.SourceSync && l.opened.EnvChanged() == "" { // sync would find that one, which lacks something
+		line = schema.Hintf("%s && %s", schema.QuoteLine([]string{"rm", "-r", l.python.Env}), line)
+	}
+	how := schema.Hintf("run `%s`", line)
+	if !unnamed {
+		how = schema.Hintf("%s, then start it without %s", how, l.python.Source)
+	}
+	switch {
+	case what == "" && unnamed:
+		return line
+	case what == "":
+		return how
+	case l.source == "":
+		return schema.Hintf("list %s in requirements.txt beside the plugin and %s", what, how)
+	}
+	return schema.Hintf("check that %s lists %s and %s", l.shown(l.source), what, how)
+}
+
+// packages names distributions, and those of modules.
+func packages(names, modules []string) string {
+	if len(modules) > 0 {
+		plural := ""
+		if len(modules) > 1 {
+			plural = "s"
+		}
+		names = append(slices.Clone(names), "the package"+plural+" of "+joined(modules))
+	}
+	return joined(names)
 }

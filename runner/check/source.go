@@ -54,7 +54,11 @@ type sourceLook struct {
 	Dir string
 
 	sourceAnswer
-	ways
+	// listed are the distributions that the file source asks for, by which command makes the
+	// plugin's environment; zero if no command does.
+	listed  []string
+	source  string
+	command schema.Hint
 	managed bool // pip may not install into its Python (PEP 668), or other programs may use that
 	python  interp.Interpreter
 	opened  *runner.Opened
@@ -67,8 +71,6 @@ type sourceAnswer struct {
 	Files, Imports, Found int
 	// Altered: the plugin changes where Python finds modules.
 	Altered bool
-	// Pip: the interpreter has pip.
-	Pip     bool
 	Syntax  []syntaxFault
 	Missing []missing
 	Clashes []clash
@@ -141,7 +143,7 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	}
 	stage := hook.Stage{Details: map[string]any{"files": l.Files + len(l.Syntax), "imports": l.Imports}}
 	if len(l.Missing)+len(l.Clashes) > 0 {
-		l.readWays()
+		l.readSource()
 	}
 	stage.Findings = append(append(l.syntax(), l.imports()...), l.versions()...)
 	compile := "s compile"
@@ -220,7 +222,10 @@ func (l *sourceLook) versions() []hook.Finding {
 		}
 		f := hook.Finding{ID: c.ID, Verdict: hook.Failure, Kind: hook.Start, File: c.File,
 			Message: fmt.Sprintf("%s generated for %s %s, but %s is installed: %s", what, c.Library, c.Wants, c.Has, c.Why),
-			Fix:     []string{hook.Word(l.install(c.Needs)), "or regenerate it with the " + generator + " that is installed"}}
+			Fix:     []string{"regenerate it with the " + generator + " that is installed"}}
+		if install := l.install([]string{c.Needs}, nil); !install.IsZero() {
+			f.Fix = append([]string{hook.Word(install)}, "or "+f.Fix[0])
+		}
 		if !c.Hard || l.Altered { // another library may be found when it runs
 			f.Verdict = hook.Warning
 		}

@@ -41,7 +41,7 @@ def main(place, scripts):
     clashes = protobuf_clashes(look.generated) + grpc_clashes(look.generated)
     answer = {
         "files": look.compiled, "imports": len(look.imports), "found": len(look.imports) - len(look.unfound),
-        "altered": look.altered, "pip": look.find("pip", None) is not None,
+        "altered": look.altered,
         "syntax": look.syntax[:MOST_FAULTS], "missing": list(look.missing.values())[:MOST_FAULTS], "clashes": clashes,
     }  # fmt: skip
     sys.stdout.write("\n" + MARK + json(answer) + "\n")
