@@ -58,7 +58,7 @@ func TestCompileProto(t *testing.T) {
 		{nil, []string{"proto/root/deep.proto"}, "[proto/root/deep.proto]"},
 		{[]string{"proto"}, []string{"a.proto"}, "[sub/b.proto a.proto]"},
 		{[]string{"proto"}, []string{"proto/a.proto", "proto/sub/b.proto"}, "[sub/b.proto a.proto]"},
-		{nil, []string{"options.proto"}, "[options.proto]"},
+		{nil, []string{"options.proto"}, "options.proto:1:27: open google/api/annotations.proto: file does not exist"},
 		{nil, []string{"well.proto"}, "[well.proto]"},
 		{nil, []string{"editions.proto"}, "[editions.proto]"},
 		{nil, []string{"java.proto"}, "[java.proto]"},
@@ -66,12 +66,10 @@ func TestCompileProto(t *testing.T) {
 		{nil, []string{"own.proto"}, "[own.proto]"},
 		{nil, []string{"one.proto"}, "cycle"},
 		{nil, []string{"twice.proto"}, "twice.proto:1:56: symbol \"B\" already defined at proto/sub/b.proto:1:28"},
-		{nil, []string{"again.proto", "proto/sub/b.proto"}, "proto/sub/b.proto:1:28: symbol \"B\" already defined at again.proto:1:28"},
-		{nil, []string{"proto/sub/b.proto", "again.proto"}, "again.proto:1:28: symbol \"B\" already defined at proto/sub/b.proto:1:28"},
 		{nil, []string{"/abs/lone.proto"}, "[beside.proto lone.proto]"},
 		{nil, []string{"../up/outside.proto"}, "[outside.proto]"},
-		{nil, []string{"gone.proto"}, "gone.proto: open gone.proto: file does not exist"},
-		{nil, []string{"undefined.proto"}, "undefined.proto:3:13: field A.g: unknown type Gone; import not found: gone.proto"},
+		{nil, []string{"gone.proto"}, "open gone.proto: file does not exist"},
+		{nil, []string{"undefined.proto"}, "undefined.proto:2:8: open gone.proto: file does not exist"},
 		{nil, []string{"syntax.proto"}, "syntax.proto:2:24: syntax error: unexpected ';', expecting int literal"},
 	}
 	for _, test := range tests {
@@ -83,7 +81,7 @@ func TestCompileProto(t *testing.T) {
 				got = "cycle" // which of the files is named is open
 			}
 			var pe *DescriptorError
-			if !errors.As(err, &pe) || strings.Contains(got, "import not found") != (len(pe.Hints()) == 1) {
+			if !errors.As(err, &pe) || strings.Contains(got, ": open ") != (len(pe.Hints()) == 1) {
 				t.Errorf("%v: got %#v", test.names, err)
 			}
 		} else {
