@@ -93,7 +93,7 @@ func (p *plugin) open(ctx context.Context, cfg runner.Config) (err error) {
 
 // follow makes the processes of cfg report to p.
 func (p *plugin) follow(cfg *runner.Config) {
-	cfg.Output, cfg.Started, cfg.Observe = p.line, p.starts.started, p.starts.observe
+	cfg.Output, cfg.Started = p.line, p.starts.started
 	areas := p.f.opts.debug
 	if len(areas) == 0 {
 		return
@@ -133,9 +133,6 @@ func (p *plugin) fits(o *runner.Opened) error {
 // noteReady reports what the user should know of a plugin that is ready.
 func (p *plugin) noteReady() {
 	p.notePython()
-	for _, odd := range p.starts.oddities() {
-		p.note(odd)
-	}
 	if found := p.opened.Plugin(); found.IsInSrc() {
 		p.f.streams.Aside("using " + found.Entry + ", as if the project were installed")
 	}
@@ -272,26 +269,16 @@ func (p *plugin) pythonVersion() string {
 
 // starts records the newest start of a plugin. It is safe for concurrent use.
 type starts struct {
-	info     atomic.Pointer[hook.Info]       // nil: none was ready
-	evidence atomic.Pointer[runner.Evidence] // nil: none was seen
+	info atomic.Pointer[hook.Info] // nil: none was ready
 }
 
-func (s *starts) started(info hook.Info)    { s.info.Store(&info) }
-func (s *starts) observe(e runner.Evidence) { s.evidence.Store(&e) }
+func (s *starts) started(info hook.Info) { s.info.Store(&info) }
 
 func (s *starts) newest() hook.Info {
 	if info := s.info.Load(); info != nil {
 		return *info
 	}
 	return hook.Info{}
-}
-
-// oddities returns what other hosts would reject about the plugin.
-func (s *starts) oddities() []string {
-	if e := s.evidence.Load(); e != nil {
-		return e.Oddities()
-	}
-	return nil
 }
 
 // pluginError is an error that concerns a plugin.

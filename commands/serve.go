@@ -52,9 +52,6 @@ func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Start
 			p.pool = pool
 			started()
 			p.noteReady()
-			for _, odd := range p.starts.oddities() {
-				starter.Note(p.path + ": " + odd)
-			}
 		},
 	}
 	for _, flag := range launchFlags(new(runner.Config)) {

@@ -35,24 +35,6 @@ type Evidence struct {
 	Handshake, Connect, Health time.Duration
 }
 
-// Oddities lists the reasons for which other hosts would refuse the plugin.
-func (e Evidence) Oddities() []string {
-	var notes []string
-	switch {
-	case e.NoiseLines == 1:
-		notes = append(notes, fmt.Sprintf("it printed %s before its handshake, which other hosts refuse", e.Noise))
-	case e.NoiseLines > 1:
-		notes = append(notes, fmt.Sprintf("it printed %d lines before its handshake, the first %s, which other hosts refuse",
-			e.NoiseLines, e.Noise))
-	}
-	for _, n := range e.Line.Notes {
-		if n.Refused {
-			notes = append(notes, n.Text+", which other hosts refuse")
-		}
-	}
-	return notes
-}
-
 // scanner finds the handshake in what a process prints. It passes all other lines to the
 // output.
 type scanner struct {

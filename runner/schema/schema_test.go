@@ -60,7 +60,7 @@ func TestParseWords(t *testing.T) {
 	for _, test := range tests {
 		test.want.Typed, test.want.Number = test.in, 1
 		got, err := ParseWords([]string{test.in}, readFile)
-		if err != nil || len(got) != 1 || !sameWord(got[0], test.want) {
+		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], test.want) {
 			t.Errorf("%q: got %+v, %v, want %+v", test.in, got, err, test.want)
 		}
 	}
@@ -115,45 +115,6 @@ func TestDecide(t *testing.T) {
 		if text != want {
 			t.Errorf("%q: got %s, want %s", line, text, want)
 		}
-	}
-}
-
-// sameWord compares all but what reads a file later.
-func sameWord(a, b Word) bool {
-	a.read, b.read = nil, nil
-	return reflect.DeepEqual(a, b)
-}
-
-func TestRespell(t *testing.T) {
-	tests := []struct {
-		in   string
-		want Word
-		err  string
-	}{
-		{"abc", Word{Value: "abc"}, ""},
-		{"x-y=1=2", Word{Name: "x-y", Value: "1=2"}, ""},
-		{"x-y:= [1] ", Word{Name: "x-y", Form: JSON, Value: "[1]"}, ""},
-		{"x-y@=text", Word{Name: "x-y", Form: FileText, Value: "two\nlines\n"}, ""},
-		{"x-y:=@json", Word{Name: "x-y", Form: JSON, Value: `{"a": 1}`}, ""},
-		{"q-y=1", Word{Value: "q-y=1"}, ""},
-		{"=x-y=1", Word{Form: Text, Value: "x-y=1"}, ""},
-		{"n=1", Word{Name: "n", Value: "1"}, ""},
-		{"x-y@=gone", Word{}, `argument "x-y@=gone": open gone: file does not exist`},
-		{"x-y:=[", Word{}, `argument "x-y:=[": not JSON at byte 2: unexpected end of JSON input`},
-	}
-	for _, test := range tests {
-		words, err := ParseWords([]string{test.in}, readFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := words[0].Respell(func(name string) bool { return name[0] == 'x' })
-		test.want.Typed, test.want.Number = test.in, 1
-		if test.err != "" && (err == nil || err.Error() != test.err) || test.err == "" && (err != nil || !sameWord(got, test.want)) {
-			t.Errorf("%s: got %+v, %v, want %+v %s", test.in, got, err, test.want, test.err)
-		}
-	}
-	if _, err := (Word{Typed: "x-y@=f"}).Respell(func(string) bool { return true }); err == nil {
-		t.Error("without a reader: no error")
 	}
 }
 

@@ -65,40 +65,6 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// ParseInt reads a decimal integer of any length, as Python's int does. It returns it as
-// JSON, without a plus sign and leading zeros.
-func ParseInt(text string) (json.RawMessage, bool) {
-	sign, digits := CutSign(strings.TrimSpace(text))
-	if !isDigits(digits) {
-		return nil, false
-	}
-	if digits = strings.TrimLeft(digits, "0"); digits == "" {
-		return json.RawMessage("0"), true
-	}
-	return json.RawMessage(sign + digits), true
-}
-
-// ParseFloat reads a number as Python's float does, except nan and infinities, which JSON
-// cannot express. The result always has a point or an exponent, because Python reads 2 as an
-// int.
-func ParseFloat(text string) (json.RawMessage, bool) {
-	text = strings.TrimSpace(text)
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || strings.ContainsAny(text, "xXnN_") { // hexadecimal, nan, inf, 1_000
-		return nil, false
-	}
-	return json.RawMessage(pythonFloat(f)), true
-}
-
-// CutSign splits a text into its sign and the rest. It drops a plus sign, which JSON does
-// not have.
-func CutSign(s string) (sign, rest string) {
-	if rest, ok := strings.CutPrefix(s, "-"); ok {
-		return "-", rest
-	}
-	return "", strings.TrimPrefix(s, "+")
-}
-
 // ParseBool takes true, false, yes, no, on and off in any case, 1 and 0.
 func ParseBool(text string) (json.RawMessage, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {

@@ -44,8 +44,6 @@ type Word struct {
 	Number int
 	// Fault is why the word cannot be read, unless it turns out to be a value or a text.
 	Fault error
-	// read is for Respell, which may find the name of a file in a positional word.
-	read FileReader
 }
 
 // FileReader reads the file that a word names; nil reads none.
@@ -55,8 +53,7 @@ type FileReader func(name string) ([]byte, error)
 // name:=JSON, @=FILE, name@=FILE, :=@FILE, name:=@FILE, --name=VALUE, --name and "--". A name is
 // a Python identifier or several joined by dots; after the dashes it is any text. A word with
 // any other text before its first "=" is a positional VALUE, such as http://x?a=b. A caller that
-// knows other names calls [Word.Respell], which may read a file. A caller that knows the
-// parameters calls [Decide].
+// knows the parameters calls [Decide].
 //
 // ParseWords reads files by read, also the file "-". If read is nil, a word that names a file
 // is an error. An error is an [*ArgumentError].
@@ -100,9 +97,9 @@ func (l *Lexer) Next(typed string, read FileReader) (Word, error) {
 		l.option = typed
 		return Word{Name: name, Form: Option, Typed: typed}, nil
 	case before == "":
-		return parse(typed, read, isName)
+		return parse(typed, read)
 	}
-	w, err := parse(typed, unread(before), isName)
+	w, err := parse(typed, unread(before))
 	w.Typed, w.Fault = typed, err
 	return w, nil
 }
@@ -173,24 +170,9 @@ func OptionOf(name string) string {
 // underscores.
 func (w Word) IsDashed() bool { return w.Name != "" && strings.HasPrefix(w.Typed, "--") }
 
-// Respell reads a positional VALUE again, with names that need not be Python identifiers:
-// named reports whether a text is a name. It returns any other word unchanged. Its errors are
-// the errors of [ParseWords].
-func (w Word) Respell(named func(name string) bool) (Word, error) {
-	if w.Name != "" || w.Form != Plain {
-		return w, nil
-	}
-	again, err := parse(w.Typed, w.read, named)
-	again.Number = w.Number
-	return again, err
-}
-
 // parse reads one word, and its file.
-func parse(typed string, read FileReader, named func(string) bool) (Word, error) {
-	w, file := split(typed, named)
-	if w.Name == "" && w.Form == Plain {
-		w.read = read
-	}
+func parse(typed string, read FileReader) (Word, error) {
+	w, file := split(typed)
 	fault := func(err error) (Word, error) {
 		e := ArgumentErrorf(w.Name, "argument %q: %v", Short(typed), err)
 		e.Err = err
@@ -221,7 +203,7 @@ func parse(typed string, read FileReader, named func(string) bool) (Word, error)
 }
 
 // split finds a word's name, form and value, and the file that it names.
-func split(typed string, named func(string) bool) (w Word, file string) {
+func split(typed string) (w Word, file string) {
 	w = Word{Value: typed, Typed: typed}
 	head, value, found := strings.Cut(typed, "=")
 	if !found {
@@ -236,7 +218,7 @@ func split(typed string, named func(string) bool) (w Word, file string) {
 	case strings.HasSuffix(head, "@"):
 		name, form = head[:len(head)-1], FileText
 	}
-	if name != "" && !named(name) {
+	if name != "" && !isName(name) {
 		return w, ""
 	}
 	w = Word{Name: name, Form: form, Value: value, Typed: typed}

@@ -128,20 +128,9 @@ func EncodeWords(args hook.Args) []byte {
 	return text
 }
 
-// fileOf returns the content of the file that a word names, even if only the plugin knows
-// that the text before the "=" is a name; nil if the word names none. It does not read
-// standard input for the latter, because that can be read only once.
+// fileOf returns the content of the file that a word names; nil if the word names none.
 func fileOf(w schema.Word) *[]byte {
-	if !strings.Contains(w.Typed, "@=") && !strings.Contains(w.Typed, ":=@") {
-		return nil
-	}
-	if w.Form == schema.Plain && !strings.HasSuffix(w.Typed, "-") {
-		var err error
-		if w, err = w.Respell(func(name string) bool { return name != "" }); err != nil {
-			return nil // the plugin reports it, if it is a name
-		}
-	}
-	if w.Form != schema.FileText && w.Form != schema.JSON {
+	if w.Form != schema.FileText && !(w.Form == schema.JSON && strings.Contains(w.Typed, ":=@")) {
 		return nil
 	}
 	content := []byte(w.Value)

@@ -37,8 +37,8 @@ import (
 // "fields" of meta. The same applies to a request that is one. The word value=VALUE sets
 // a request that wraps a value. Requests of other well-known types take no words.
 //
-// A name need not be a Python identifier: labels.my-key=VALUE. A bool needs no value as --NAME
-// and --no-NAME. If content is not nil, it is the request as JSON, and the words give the fields
+// A name that is no Python identifier is given as --labels.my-key VALUE. A bool needs no value as
+// --NAME and --no-NAME. If content is not nil, it is the request as JSON, and the words give the fields
 // that it does not have. An error is a [*schema.ArgumentError], whose Place is the path of the
 // field, or a [*DescriptorError].
 func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.Message, error) {
@@ -52,11 +52,8 @@ func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.
 	if err != nil {
 		return nil, err
 	}
-	for i := range words {
-		if words[i], err = words[i].Respell(b.isPath); err != nil {
-			return nil, err
-		}
-		if err := b.put(words[i]); err != nil {
+	for _, w := range words {
+		if err := b.put(w); err != nil {
 			return nil, err
 		}
 	}
@@ -206,13 +203,6 @@ func findField(message protoreflect.MessageDescriptor, name string) protoreflect
 	return cmp.Or(fields.ByTextName(name), fields.ByName(protoreflect.Name(name)), fields.ByJSONName(name))
 }
 
-// isPath reports whether a name that is not an identifier may be the path of a map's key:
-// it begins with a field.
-func (b *binder) isPath(name string) bool {
-	first, _, _ := strings.Cut(name, ".")
-	return isStruct(b.method.desc.Input()) || findField(b.method.desc.Input(), first) != nil
-}
-
 // takesNoValue reports, for [schema.Decide], whether a name is a field, and whether it is a bool.
 func (b *binder) takesNoValue(name string) (known, is bool) {
 	_, field, err := b.resolve(schema.Word{Name: name, Typed: "--" + name})
@@ -287,7 +277,11 @@ func (b *binder) noName(w schema.Word) error {
 	}
 	if len(names) > 0 && !isStruct(b.method.desc.Input()) {
 		e.Problem += " with " + schema.OneOf(names)
-		e.Advice = schema.Hints("fields have no positions: %s", schema.QuoteLine([]string{schema.OptionOf(names[0]), w.Value}))
+		words := []string{schema.OptionOf(names[0]), w.Value}
+		if w.Form == schema.Plain && strings.Contains(w.Typed, "=") { // its name is no identifier
+			words = []string{"--" + w.Typed}
+		}
+		e.Advice = schema.Hints("fields have no positions: %s", schema.QuoteLine(words))
 	}
 	return e
 }

@@ -65,12 +65,12 @@ func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
 			names = append(names, string(field.Enum().Values().Get(i).Name()))
 		}
 		return map[string]any{"enum": names}
-	case integerRanges[kind] == int64Range, integerRanges[kind] == uint64Range:
-		return map[string]any{"type": []string{"integer", "string"}} // JSON has them as text
-	case integerRanges[kind] == uint32Range:
+	case is64Bit(kind):
+		return map[string]any{"type": []string{"integer", "string"}}
+	case kind == protoreflect.Uint32Kind, kind == protoreflect.Fixed32Kind:
 		return map[string]any{"type": "integer", "minimum": 0}
-	case isInteger(kind):
-		return map[string]any{"type": "integer"}
+	case kind == protoreflect.FloatKind, kind == protoreflect.DoubleKind:
+		return map[string]any{"type": "number"}
 	case kind == protoreflect.BoolKind:
 		return map[string]any{"type": "boolean"}
 	case kind == protoreflect.StringKind:
@@ -78,7 +78,7 @@ func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
 	case kind == protoreflect.BytesKind:
 		return map[string]any{"type": "string", "contentEncoding": "base64"}
 	}
-	return map[string]any{"type": "number"}
+	return map[string]any{"type": "integer"}
 }
 
 // message is the schema of a message within the request.

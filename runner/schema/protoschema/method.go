@@ -145,11 +145,20 @@ func defaults(input protoreflect.MessageDescriptor) map[string]string {
 	}
 	for name, value := range values {
 		texts[name] = string(value)
-		if field := fields.ByTextName(name); isInteger(field.Kind()) {
-			texts[name] = strings.Trim(texts[name], `"`) // JSON has 64-bit integers as text
+		if is64Bit(fields.ByTextName(name).Kind()) {
+			texts[name] = strings.Trim(texts[name], `"`)
 		}
 	}
 	return texts
+}
+
+// is64Bit reports whether a kind is an integer of 64 bits, which JSON has as text.
+func is64Bit(kind protoreflect.Kind) bool {
+	switch kind {
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		return true
+	}
+	return false
 }
 
 // outline is a message with its fields, such as "pkg.Pair{key: string, n: int32}".
@@ -198,23 +207,6 @@ func kindName(field protoreflect.FieldDescriptor) string {
 	return fmt.Sprintf("enum %s (%s)", field.Enum().FullName(), strings.Join(names, ", "))
 }
 
-// Integer ranges, for errors.
-const (
-	int32Range  = " from -2147483648 to 2147483647"
-	int64Range  = " from -9223372036854775808 to 9223372036854775807"
-	uint32Range = " from 0 to 4294967295"
-	uint64Range = " from 0 to 18446744073709551615"
-)
-
-var integerRanges = map[protoreflect.Kind]string{
-	protoreflect.Int32Kind: int32Range, protoreflect.Sint32Kind: int32Range, protoreflect.Sfixed32Kind: int32Range,
-	protoreflect.Int64Kind: int64Range, protoreflect.Sint64Kind: int64Range, protoreflect.Sfixed64Kind: int64Range,
-	protoreflect.Uint32Kind: uint32Range, protoreflect.Fixed32Kind: uint32Range,
-	protoreflect.Uint64Kind: uint64Range, protoreflect.Fixed64Kind: uint64Range,
-}
-
-func isInteger(kind protoreflect.Kind) bool { return integerRanges[kind] != "" }
-
 // wanted describes the values that a field takes.
 func wanted(field protoreflect.FieldDescriptor) string {
 	switch {
@@ -223,7 +215,7 @@ func wanted(field protoreflect.FieldDescriptor) string {
 	case field.Kind() == protoreflect.StringKind:
 		return "string of UTF-8"
 	}
-	return kindName(field) + integerRanges[field.Kind()]
+	return kindName(field)
 }
 
 // wantedMessage describes the JSON or text that a message takes.

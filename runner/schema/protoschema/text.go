@@ -22,27 +22,12 @@ func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage,
 		return schema.Quote(base64.StdEncoding.EncodeToString([]byte(text))), true
 	case protoreflect.BoolKind:
 		return schema.ParseBool(text)
-	case protoreflect.FloatKind, protoreflect.DoubleKind:
-		return floatJSON(text)
 	case protoreflect.EnumKind:
 		return enumJSON(field.Enum(), strings.TrimSpace(text))
 	case protoreflect.MessageKind, protoreflect.GroupKind:
 		return messageJSON(field.Message(), text)
-	default:
-		return schema.ParseInt(text)
 	}
-}
-
-// floatJSON reads a float. It also takes NaN and the infinities by the names of Python and
-// JSON.
-func floatJSON(text string) (json.RawMessage, bool) {
-	switch sign, name := schema.CutSign(strings.ToLower(strings.TrimSpace(text))); name {
-	case "nan":
-		return json.RawMessage(`"NaN"`), sign == ""
-	case "inf", "infinity":
-		return schema.Quote(sign + "Infinity"), true
-	}
-	return schema.ParseFloat(text)
+	return schema.Quote(strings.TrimSpace(text)), utf8.ValidString(text) // protojson reads a number as text, too
 }
 
 // enumJSON reads a value by name or number. A closed enum, such as an enum of proto2, takes
@@ -51,13 +36,12 @@ func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, b
 	if enum.FullName() == "google.protobuf.NullValue" && text == "null" {
 		return json.RawMessage(text), true
 	}
-	digits, ok := schema.ParseInt(text)
-	if !ok {
+	number, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
 		return schema.Quote(text), utf8.ValidString(text)
 	}
-	number, err := strconv.ParseInt(string(digits), 10, 32)
 	known := enum.Values().ByNumber(protoreflect.EnumNumber(number)) != nil
-	return digits, err == nil && (known || !enum.IsClosed() || enum.IsPlaceholder())
+	return json.RawMessage(strconv.FormatInt(number, 10)), known || !enum.IsClosed() || enum.IsPlaceholder()
 }
 
 // messageJSON reads a message. The text for a wrapper is the value that it wraps.
