@@ -56,26 +56,21 @@ func (e *Error) Error() string {
 }
 
 // Drawing returns the line, and a line with carets under the fault. It escapes characters
-// that do not print and shortens long texts, so that both lines are ASCII and about 100
-// columns wide at most. It returns nil for an empty line.
+// that do not print and cuts long texts, so that both lines are ASCII and 100 columns wide at
+// most. It returns nil for an empty line, and if the fault is further behind.
 func (e *Error) Drawing() []string {
 	if e.Line == "" {
 		return nil
 	}
-	fault := escape(e.Line[e.Start:e.End])
-	if half := maxDrawing / 2; len(fault) > half {
-		fault = fault[:half-3] + "..."
-	}
-	before, after := escape(e.Line[:e.Start]), escape(e.Line[e.End:])
-	if room := (maxDrawing - len(fault)) * 2 / 3; len(before) > room {
-		before = "..." + before[len(before)-room+3:]
-	}
-	if room := maxDrawing - len(fault) - len(before); len(after) > room {
-		after = after[:room-3] + "..."
+	before, fault := escape(e.Line[:e.Start]), escape(e.Line[e.Start:e.End])
+	line := before + fault + escape(e.Line[e.End:])
+	room := maxDrawing - len(before)
+	if room <= 0 {
+		return nil
 	}
 	return []string{
-		before + fault + after,
-		strings.Repeat(" ", len(before)) + strings.Repeat("^", max(1, len(fault))),
+		line[:min(len(line), maxDrawing)],
+		strings.Repeat(" ", len(before)) + strings.Repeat("^", min(max(1, len(fault)), room)),
 	}
 }
 

@@ -21,10 +21,9 @@ const (
 	fieldAddress             // IP address and port, or the path of a Unix socket
 	fieldProtocol            // netrpc (the default) or grpc
 	fieldCert                // server certificate for mutual TLS: DER in unpadded base64
-	fieldMux                 // true or false: only for hosts that set PLUGIN_MULTIPLEX_GRPC
 )
 
-var fieldNames = [...]string{"core version", "app version", "network", "address", "protocol", "certificate", "multiplexing"}
+var fieldNames = [...]string{"core version", "app version", "network", "address", "protocol", "certificate"}
 
 const (
 	// shape is the line by the names of its fields.
@@ -97,13 +96,8 @@ func isNumber(s string) bool {
 // go-plugin host could not read the line. [Line.Verify] checks what the fields say.
 func Parse(line string) (Line, error) {
 	l := Line{text: strings.TrimSpace(line)}
-	line = strings.TrimSuffix(line, "\n")
-	line, carriageReturn := strings.CutSuffix(line, "\r")
-	if carriageReturn {
-		l.addNote(0, "the line ends with a carriage return")
-	}
-	if line != l.text {
-		l.addNote(0, "there are blanks around the line")
+	if strings.TrimSuffix(line, "\n") != l.text {
+		l.addNote(0, "there are blanks or a carriage return around the line")
 	}
 	fields := strings.Split(l.text, "|")
 	switch n := len(fields); {
@@ -113,8 +107,6 @@ func Parse(line string) (Line, error) {
 		return l, l.lineError("has one field", shape)
 	case n < 4:
 		return l, l.lineError(fmt.Sprintf("has %d fields", n), shape)
-	case n > len(fieldNames):
-		l.addNote(0, fmt.Sprintf("the line has %d fields; hosts ignore those after the seventh", n))
 	}
 	return l, l.setFields(append(fields, "", "", ""))
 }
@@ -129,10 +121,6 @@ func (l *Line) setFields(fields []string) error {
 		return l.fieldError(fieldApp, "a number")
 	}
 	l.Network, l.Address, l.Protocol = fields[fieldNetwork-1], fields[fieldAddress-1], fields[fieldProtocol-1]
-	mux := fields[fieldMux-1]
-	if _, err := strconv.ParseBool(mux); err != nil && mux != "" {
-		l.addNote(fieldMux, "multiplexing is neither true nor false")
-	}
 	return l.setCert(fields[fieldCert-1])
 }
 

@@ -98,61 +98,29 @@ func (d *Descriptors) Find(name string) (Method, error) {
 			found = d.methods[i : i+1]
 		}
 	}
+	names := func(methods []Method, bare bool) (names []string) {
+		for _, m := range methods {
+			if names = append(names, m.Name()); bare {
+				names[len(names)-1] = string(m.desc.Name())
+			}
+		}
+		return names
+	}
 	switch len(found) {
-	case 0:
-		return Method{}, &schema.NoHookError{Hook: name, Known: d.namesLike(name)}
+	case 0: // a suggestion compares names of one form
+		return Method{}, &schema.NoHookError{Hook: name, Known: names(d.Methods(), !qualified)}
 	case 1:
 		return found[0], found[0].described()
 	}
-	return Method{}, fmt.Errorf("%d methods have this name, want %s", len(found), schema.OneOf(methodNames(found)))
-}
-
-// namesLike returns the methods' names in the form of name, so that a suggestion compares
-// names of one form.
-func (d *Descriptors) namesLike(name string) []string {
-	service, _, qualified := strings.Cut(name, "/")
-	methods := d.Methods()
-	bare := map[string]int{}
-	for _, m := range methods {
-		bare[string(m.desc.Name())]++
-	}
-	names := methodNames(methods)
-	for i, m := range methods {
-		switch method := string(m.desc.Name()); {
-		case strings.Contains(service, ".") && qualified:
-			names[i] = m.FullName()
-		case !qualified && bare[method] == 1:
-			names[i] = method
-		}
-	}
-	return names
-}
-
-func methodNames(methods []Method) []string {
-	var names []string
-	for _, m := range methods {
-		names = append(names, m.Name())
-	}
-	return names
+	return Method{}, fmt.Errorf("%d methods have this name, want %s", len(found), schema.OneOf(names(found, false)))
 }
 
 // missing reports a symbol that no source describes. user is the field or method that refers
 // to it.
 func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.Descriptor) error {
-	file := user.ParentFile()
-	var imports []string
-	for i := range file.Imports().Len() {
-		if imported := file.Imports().Get(i); imported.IsPlaceholder() {
-			imports = append(imports, imported.Path())
-		}
-	}
-	slices.Sort(imports)
-	problem := "does not import it"
-	if len(imports) > 0 {
-		problem = "imports " + strings.Join(imports, ", ") + ", want one source that has it"
-	}
+	path := user.ParentFile().Path()
 	return &DescriptorError{
-		Code: MissingImport, Err: fmt.Errorf("%s is not described: %s %s", typeName(symbol), place(file.Path(), d.sources[file.Path()]), problem),
+		Code: MissingImport, Err: fmt.Errorf("%s is not described, but %s uses it", typeName(symbol), place(path, d.sources[path])),
 		Advice: []schema.Hint{missingAdvice},
 	}
 }
