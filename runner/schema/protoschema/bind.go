@@ -87,7 +87,7 @@ type part struct {
 func (b *binder) start(content json.RawMessage) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(content, &members); err != nil {
-		return b.method.unfit("", wantedMessage(b.method.desc.Input()), err.Error())
+		return b.method.unfit("", err.Error())
 	}
 	b.root.members = map[string]*part{}
 	for name, text := range members {
@@ -159,7 +159,7 @@ func (b *binder) resolve(w schema.Word) (path []string, _ protoreflect.FieldDesc
 		field := b.find(message, names[0], w)
 		switch {
 		case field == nil:
-			return nil, nil, noWordField(message, at, names[0], w)
+			return nil, nil, noField(message, at, names[0], w)
 		case isWrapper(message) && len(names) == 1: // its JSON is that of the field
 			return path, field, nil
 		}
@@ -290,12 +290,17 @@ func notNested(w schema.Word, at, kind string) error {
 	return schema.ArgumentErrorf(at, "%s is %s, want no name below it as in %q", cmp.Or(schema.Short(at), "the request"), kind, schema.Short(w.Typed))
 }
 
-// noWordField reports a name of a word that a message does not have.
-func noWordField(message protoreflect.MessageDescriptor, at, name string, w schema.Word) error {
-	e := noField(message, at, name)
+// noField reports a name of a word that a message does not have. at is the path of the message.
+func noField(message protoreflect.MessageDescriptor, at, name string, w schema.Word) error {
+	names, path := fieldNames(message), join(at, name)
+	e := schema.ArgumentErrorf(path, "no field %q in %s, want %s", schema.Short(path), message.FullName(), schema.OneOf(names))
 	e.Unknown, e.Word = w.Name, w.Number
-	if meant := schema.Suggest(strings.ReplaceAll(name, "-", "_"), fieldNames(message)); w.IsDashed() {
+	meant := schema.Suggest(strings.ReplaceAll(name, "-", "_"), names)
+	switch {
+	case meant != "" && w.IsDashed():
 		e.Advice = schema.DidYouMean(schema.OptionOf(join(at, meant)))
+	case meant != "":
+		e.Advice = schema.DidYouMean(join(at, meant))
 	}
 	return e
 }

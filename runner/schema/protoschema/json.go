@@ -2,11 +2,8 @@ package protoschema
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -14,7 +11,6 @@ import (
 	"google.golang.org/protobuf/reflect/protopath"
 	"google.golang.org/protobuf/reflect/protorange"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -23,112 +19,69 @@ import (
 // names, or the JSON of a well-known type, see [Method.OwnJSON]. An error is a
 // [*schema.ArgumentError].
 func DecodeMessage(m Method, content []byte) (proto.Message, error) {
-	request, input := m.NewRequest(), m.desc.Input()
+	request := m.NewRequest()
 	err := m.unmarshal(content, request)
 	if err == nil {
 		return request, initialized(request)
 	}
-	if !m.OwnJSON() {
-		if err := m.misfitIn(input, content, ""); err != nil {
-			return nil, err
-		}
+	line, column, why := 0, 0, strings.TrimPrefix(cleanProto(err), "syntax error ")
+	if _, err := fmt.Sscanf(why, "(line %d:%d)", &line, &column); err != nil {
+		return nil, m.unfit("", why)
 	}
-	return nil, m.unfit("", wantedMessage(input), reason(err))
+	_, why, _ = strings.Cut(why, "): ")
+	return nil, m.unfit(placeAt(content, line, column), why)
 }
 
-// misfitIn returns the error for the first field in a message's JSON that does not fit, or nil
-// if each field fits. at is the path of the message.
-func (m Method) misfitIn(message protoreflect.MessageDescriptor, content []byte, at string) error {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(content, &fields) // what is no object has no fields
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		field := findField(message, name)
-		if field == nil && strings.HasPrefix(name, "[") { // an extension
-			continue
-		}
-		if field == nil {
-			return noField(message, at, name)
-		}
-		if err := m.misfit(field, fields[name], join(at, field.TextName())); err != nil {
-			return err
-		}
+// placeAt returns the path of what stands in a line and column of JSON, such as address.zip or
+// tags[1].
+func placeAt(content []byte, line, column int) string {
+	offset := column
+	for range line - 1 {
+		offset += bytes.IndexByte(content[offset-column:], '\n') + 1
 	}
-	return nil
-}
-
-// misfit returns the error for the JSON of the field at a path, or for the part of it that does
-// not fit; nil if it fits.
-func (m Method) misfit(field protoreflect.FieldDescriptor, content json.RawMessage, at string) error {
-	fits := func(content []byte) error {
-		return m.merge(dynamicpb.NewMessage(field.ContainingMessage()), field, content)
+	type level struct { // an object or a list around the place
+		isList, isNamed bool
+		name            string
+		index           int
 	}
-	err := fits(content)
-	var list []json.RawMessage
-	var entries map[string]json.RawMessage
-	switch {
-	case err == nil:
-		return nil
-	case field.IsList() && json.Unmarshal(content, &list) == nil:
-		for i, element := range list {
-			if err := fits(slices.Concat([]byte("["), element, []byte("]"))); err != nil {
-				return m.wrongValue(field, element, fmt.Sprintf("%s[%d]", at, i), err)
-			}
+	var levels []level
+	for d := json.NewDecoder(bytes.NewReader(content)); d.InputOffset() < int64(offset); {
+		token, err := d.Token()
+		if err != nil {
+			return ""
 		}
-	case field.IsMap() && json.Unmarshal(content, &entries) == nil:
-		for _, key := range slices.Sorted(maps.Keys(entries)) {
-			if err := m.misfit(field.MapValue(), entries[key], join(at, key)); err != nil {
-				return err
-			}
+		delim, _ := token.(json.Delim)
+		if delim == '}' || delim == ']' {
+			levels = levels[:len(levels)-1]
+		}
+		var top *level
+		if len(levels) > 0 {
+			top = &levels[len(levels)-1]
+		}
+		switch {
+		case top != nil && !top.isList && !top.isNamed:
+			top.name, top.isNamed = fmt.Sprint(token), true
+		case d.InputOffset() >= int64(offset):
+		case delim == '{' || delim == '[':
+			levels = append(levels, level{isList: delim == '['})
+		case top != nil:
+			top.index, top.isNamed = top.index+1, false
 		}
 	}
-	if field.IsList() || field.IsMap() {
-		return m.unfit(at, fieldType(field), reason(err))
-	}
-	return m.wrongValue(field, content, at, err)
-}
-
-// wrongValue returns the error for one value of a field, which protojson rejects with err.
-func (m Method) wrongValue(field protoreflect.FieldDescriptor, content json.RawMessage, at string, err error) error {
-	switch inner := field.Message(); {
-	case inner == nil:
-		e := schema.ArgumentErrorf(at, "%s is %s, want %s", schema.Short(at), schema.Short(string(content)), wanted(field))
-		e.Advice = []schema.Hint{m.hint()}
-		return e
-	case inner.IsPlaceholder():
-		return m.set.missing(inner.FullName(), field)
-	case !hasOwnJSON(inner):
-		if err := m.misfitIn(inner, content, at); err != nil {
-			return err
+	place := ""
+	for _, l := range levels {
+		if l.isList {
+			place += fmt.Sprintf("[%d]", l.index)
+		} else {
+			place = join(place, l.name)
 		}
 	}
-	return m.unfit(at, wanted(field), reason(err))
-}
-
-// reason returns what protojson rejects, without the place in the object that merge makes.
-func reason(err error) string {
-	why := strings.TrimPrefix(cleanProto(err), "syntax error ")
-	if _, text, found := strings.Cut(why, "): "); found && strings.HasPrefix(why, "(line ") {
-		return text
-	}
-	return why
+	return place
 }
 
 // unmarshal reads JSON into a message. Required fields may be missing.
 func (m Method) unmarshal(content []byte, into proto.Message) error {
 	return protojson.UnmarshalOptions{AllowPartial: true, Resolver: m.set.resolver()}.Unmarshal(content, into)
-}
-
-// merge reads the JSON of one field and adds it to a message.
-func (m Method) merge(message protoreflect.Message, field protoreflect.FieldDescriptor, content []byte) error {
-	read := dynamicpb.NewMessage(message.Descriptor())
-	if !isWrapper(message.Descriptor()) { // whose JSON is that of its field
-		content = slices.Concat([]byte("{"), schema.Quote(field.TextName()), []byte(":"), content, []byte("}"))
-	}
-	if err := m.unmarshal(content, read); err != nil {
-		return err
-	}
-	proto.Merge(message.Interface(), read)
-	return nil
 }
 
 // initialized rejects a request that lacks a field that proto2 requires.
@@ -139,9 +92,12 @@ func initialized(request proto.Message) error {
 	return nil
 }
 
-// unfit reports JSON that protojson rejects; at is its field, or empty for the request.
-func (m Method) unfit(at, want, why string) error {
-	e := schema.ArgumentErrorf(at, "%s does not fit %s: %s", cmp.Or(schema.Short(at), "the request"), want, why)
+// unfit reports JSON that protojson rejects; at is its place, or empty for the request.
+func (m Method) unfit(at, why string) error {
+	e := schema.ArgumentErrorf(at, "%s does not fit: %s", schema.Short(at), why)
+	if at == "" {
+		e.Problem = fmt.Sprintf("the request does not fit %s: %s", wantedMessage(m.desc.Input()), why)
+	}
 	e.Advice = []schema.Hint{m.hint()}
 	if m.set.incomplete {
 		e.Advice = append(e.Advice, missingAdvice)
@@ -284,16 +240,6 @@ func isStruct(message protoreflect.MessageDescriptor) bool {
 func isWrapper(message protoreflect.MessageDescriptor) bool {
 	fields := message.Fields()
 	return hasOwnJSON(message) && fields.Len() == 1 && fields.ByName("value") != nil
-}
-
-// noField reports a name that a message does not have. at is the path of the message.
-func noField(message protoreflect.MessageDescriptor, at, name string) *schema.ArgumentError {
-	names, path := fieldNames(message), join(at, name)
-	e := schema.ArgumentErrorf(path, "no field %q in %s, want %s", schema.Short(path), message.FullName(), schema.OneOf(names))
-	if meant := schema.Suggest(name, names); meant != "" {
-		e.Advice = schema.DidYouMean(join(at, meant))
-	}
-	return e
 }
 
 func fieldNames(message protoreflect.MessageDescriptor) []string {

@@ -38,7 +38,7 @@ func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, b
 	}
 	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return schema.Quote(text), utf8.ValidString(text)
+		return schema.Quote(text), enum.Values().ByName(protoreflect.Name(text)) != nil || enum.IsPlaceholder() && utf8.ValidString(text)
 	}
 	known := enum.Values().ByNumber(protoreflect.EnumNumber(number)) != nil
 	return json.RawMessage(strconv.FormatInt(number, 10)), known || !enum.IsClosed() || enum.IsPlaceholder()

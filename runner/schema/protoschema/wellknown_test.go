@@ -94,7 +94,7 @@ func TestBindWellKnownErrors(t *testing.T) {
 		{"Do", "@=n", `"@=n" has no name, want --NAME VALUE with one of`},
 		{"Do", "q-q=1", `"q-q=1" has no name, want --NAME VALUE with one of`},
 		{"Do", "lists.a.b=1", `lists.a is message google.protobuf.ListValue, want no name below it`},
-		{"Do", "masks.a=b_1..c", `masks.a does not fit message google.protobuf.FieldMask such as user.name,age: `},
+		{"Do", "masks.a=b_1..c", `masks.a does not fit: google.protobuf.FieldMask.paths contains invalid path: "b_1..c"`},
 	}
 	for _, test := range tests {
 		m, err := d.Find(test.method)
