@@ -1,15 +1,10 @@
-"""What the import left that forked workers cannot have, or cannot share.
-
-Loaded with the zygote. Workers would share the position of a regular file that is
-open for reading: each worker opens it anew, at the position where the import left it.
-Each would also write what is still in a file's buffer: the zygote does, once.
-"""
+"""What the import left that forked workers cannot have, or cannot share. Loaded with the zygote."""
 
 import gc
 import os
 import sys
-from _io import BufferedRandom, BufferedWriter, FileIO, TextIOWrapper, _IOBase
-from _signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, SIG_DFL, SIGCHLD, getitimer, getsignal
+from _io import BufferedRandom, BufferedWriter, TextIOWrapper, _IOBase
+from _signal import SIG_DFL, SIGCHLD, getsignal
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 import _pyplug_worker as core
@@ -26,8 +21,6 @@ PATH = getattr(os, "O_PATH", 0o10000000)
 
 known = {}  # the descriptors that were there before the import: what each is
 mapped = {}  # the memory, shared with others, that was
-reopened = {}  # the descriptors that each worker opens anew: their flags
-written = []  # the file objects that are open for writing
 
 
 def prepare():
@@ -38,9 +31,8 @@ def prepare():
 
 def check(fork_once):
     """Called after the import. Returns why forked workers would differ from what it left, "" if they would not."""
-    held = files()  # always: it also finds the files that workers open anew
-    find_written()  # always: flush_files needs them
-    return children() or threads(fork_once) or held or compressed() or timers() or memory() or finalizers() or numbers()
+    compressed = flush_files()  # always
+    return children() or threads(fork_once) or files() or compressed or memory() or finalizers() or numbers()
 
 
 def threads(fork_once):
@@ -92,53 +84,30 @@ def children():
 
 
 def files():
-    why = ""
     for number, what in descriptors().items():
-        if known.get(number) != what:
-            what = shared(number, what)
-            if what:
-                why = why or "%s (fd %d) after the import" % (what, number)
-    return why
-
-
-def compressed():
-    """Workers would add to what the import has begun to compress, and each would end it."""
-    for one in written:
-        if any(kind.__name__ == "BaseStream" for kind in type(one).__mro__):  # of gzip, bz2 and lzma
-            return "a %s, open for writing, after the import" % type(one).__name__
+        why = shared(number, what) if known.get(number) != what else None
+        if why:
+            return "%s (fd %d) after the import" % (why, number)
     return ""
 
 
-def find_written():
-    """Finds the file objects that are open for writing."""
-    kinds = [_IOBase]
-    for kind in kinds:  # grows meanwhile
-        kinds.extend(type.__subclasses__(kind))
-    kinds = set(kinds)
-    for one in gc.get_objects():
-        if type(one) in kinds:
-            try:
-                if not one.closed and one.writable():
-                    written.append(one)
-            except Exception:  # it is detached, or the user's own
-                pass
-
-
 def flush_files():
-    """Writes what is in the buffers of files, which each worker would write again."""
-    for one in written:
-        buffer = one.buffer if type(one) is TextIOWrapper else one
-        if type(buffer) in (BufferedWriter, BufferedRandom) and type(buffer.raw) is FileIO:
-            try:
+    """Writes what files have in buffers, which each worker would write again.
+
+    Names a file that is being compressed: each worker would end it.
+    """
+    why = ""
+    for one in gc.get_objects():
+        kind = type(one)
+        try:
+            if kind in (TextIOWrapper, BufferedWriter, BufferedRandom):
                 one.flush()
-            except (OSError, ValueError):  # as it would be at the end
-                pass
-
-
-def timers():
-    """Workers would not have them."""
-    running = any(getitimer(timer)[0] for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF))
-    return "a timer runs after the import" if running else ""
+            elif issubclass(kind, _IOBase) and any(base.__name__ == "BaseStream" for base in kind.__mro__):  # of gzip, bz2 and lzma
+                if not one.closed and one.writable():
+                    why = "a %s, open for writing, after the import" % kind.__name__
+        except Exception:  # it is closed or detached, or the user's own
+            pass
+    return why
 
 
 def memory():
@@ -198,37 +167,7 @@ def shared(number, what):
     if not S_ISREG(mode) and not S_ISDIR(mode):
         return what
     with open("/proc/self/fdinfo/%d" % number, encoding="utf-8") as file:
-        rows = file.read().splitlines()
-    flags = next(int(row.split()[1], 8) for row in rows if row.startswith("flags:"))
-    if any(row.startswith("lock:") for row in rows):
-        return what + ", locked"
-    if flags & os.O_RDWR:
-        return "%s, open for reading and writing" % what
+        flags = next(int(row.split()[1], 8) for row in file if row.startswith("flags:"))
     if flags & (os.O_WRONLY | PATH):  # writes follow those of the others
         return None
-    reopened[number] = flags & ~os.O_NOFOLLOW
-    try:
-        os.close(opened(number))
-    except OSError:
-        del reopened[number]
-        return what + ", which cannot be opened again"
-    return None
-
-
-def opened(number):
-    """Opens the file of a descriptor anew, at the same position."""
-    new = os.open("/proc/self/fd/%d" % number, reopened[number])
-    try:
-        os.lseek(new, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
-    except BaseException:
-        os.close(new)
-        raise
-    return new
-
-
-def reopen_files():
-    """Called in a worker: it then shares no file position with others."""
-    for number in reopened:
-        new = opened(number)
-        os.dup2(new, number, os.get_inheritable(number))
-        os.close(new)
+    return "%s, open for reading" % what + (" and writing" if flags & os.O_RDWR else "")

@@ -12,8 +12,7 @@ import atexit
 import gc
 import os
 import sys
-from _signal import SIG_BLOCK, SIG_UNBLOCK, SIGKILL, pthread_sigmask
-from _socket import AF_UNIX, CMSG_SPACE, MSG_CTRUNC, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket, socketpair, timeout
+from _socket import CMSG_SPACE, MSG_CTRUNC, socket
 from errno import EMFILE
 from time import time_ns
 
@@ -23,27 +22,20 @@ import _pyplug_worker as core
 reseed, fork_safety = core.part("reseed"), core.part("fork_safety")
 
 CONTROL = 4
-LARGE = 32 << 20  # bytes
-ROOM = 9  # descriptors that it takes to fork a worker
-PAUSE = 0.05  # seconds; while workers are asked for, a spare would be in their way
 TAG = "PYPLUG_RUN"
-NEVER = (1 << 31) - 3  # a threshold of the garbage collector that is never reached, and that nobody else sets
 
 control = None  # the socket
 resource = None  # the standard library's module
-collecting = ()  # the thresholds of the garbage collector before the import
 began = 0  # when the import did
 files = {}  # the plugin's own files, and the state of each
 tag = 0  # where the tag is in memory
 forked = False  # a worker was asked for before
-waiting = ()  # both ends of the socket to the process that is being forked
-spare = None  # a process that was forked in advance: its number, and the socket to it
-large = False  # a fork takes so long that one is made in advance
+lent = None  # what the process that is being forked gets: (request, descriptors), () to end at once
 
 
 def prepare():
     """Called before the import."""
-    global control, resource, collecting, began
+    global control, resource, began
     # First of those that the user's code may register.
     os.register_at_fork(after_in_child=become_worker)
     if hasattr(gc, "unfreeze"):  # else the globals of the import would outlive Python: files would not be flushed
@@ -55,69 +47,47 @@ def prepare():
     import resource
 
     del sys.modules["resource"]
-    # Garbage is collected once, after the import.
-    if hasattr(gc, "get_threshold"):
-        collecting = gc.get_threshold()
-        gc.set_threshold(NEVER)
     began = time_ns()
 
 
 def check(forced):
     """Called after the import. Returns why no workers can be forked, "" if they can."""
-    global large
     gc.collect()
     reseed.end_watch()
-    why = unable()
-    if not why:
-        risk = fork_safety.check(fork_once)  # always: it also finds the files that workers open anew, and those to flush
-        why = "" if forced else risk
-    if not why:
-        flush()
-        files.update((path, state(path)) for path in start.reported)
-        for path, seen in files.items():
-            if seen and began <= seen[0] <= time_ns():
-                files[path] = None  # it may have changed since it was imported
-        gc.freeze()
-        with open("/proc/self/statm", "rb") as file:
-            large = int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") > LARGE
-    else:
+    risk = unable() or fork_safety.check(fork_once)
+    if risk and (not forced or not tag):
         try:
             control.close()
         except OSError:  # the user's code has
             pass
-    fork_safety.written.clear()
-    if collecting and gc.get_threshold()[0] == NEVER:  # else the user's code has set them
-        gc.set_threshold(*collecting)
-    return why
+        return risk
+    flush()
+    files.update((path, state(path)) for path in start.reported)
+    for path, seen in files.items():
+        if seen and began <= seen[0] <= time_ns():
+            files[path] = None  # it may have changed since it was imported
+    gc.freeze()
+    return ""
 
 
 def unable():
     """Why forking does not work at all."""
     global tag
-    if not collecting or not hasattr(gc, "freeze"):
+    if not hasattr(gc, "freeze"):
         return "%s cannot keep its objects apart" % sys.implementation.name
     try:
         os.fstat(control.fileno())
-        tag, value = find_tag()
-        set_tag(value)
+        place, value = find_tag()
+        start.write_memory(place, value)
+        tag = place
     except (OSError, ValueError):
         return "its environment is out of reach after the import"
-    spare = []
-    try:
-        for _ in range(ROOM):
-            spare.append(os.dup(control.fileno()))
-    except OSError:
-        return "few file descriptors are left after the import"
-    finally:
-        for descriptor in spare:
-            os.close(descriptor)
     return ""
 
 
 def flush():
     """Writes what Python and C code have in buffers after the import, which each worker would write again."""
     core.flush()
-    fork_safety.flush_files()
     if "_ctypes" in sys.modules or any(path.endswith(".so") and start.is_foreign(path) for path in start.module_files()):
         try:
             from _ctypes import call_function, dlopen, dlsym
@@ -152,11 +122,6 @@ def find_tag():
     return first + at - 1, environment[at:].partition(b"\0")[0]
 
 
-def set_tag(value):
-    """Replaces the tag in the environment that others see, by one of the same length."""
-    start.write_memory(tag, value)
-
-
 def serve(kind, ready):
     """Reports that it is ready, and answers requests until pyplug is gone. It returns in each worker only."""
     try:
@@ -169,27 +134,15 @@ def serve(kind, ready):
 
 def answer():
     """Answers requests; returns in a worker."""
-    global spare
-    wanted = False  # a spare
     while True:
-        control.settimeout(PAUSE if wanted else None)
-        try:
-            request, lent = receive(control)
-        except timeout:
-            wanted = False
-            try:
-                spare = fork_process()
-            except OSError:  # there is no room
-                continue
-            if spare is None:
-                return
-            continue
-        word, _, rest = request.partition(b" ")
+        message, more, flags, _ = control.recvmsg(4096, CMSG_SPACE(5 * 4))
+        word, _, rest = message.partition(b" ")
         if word == b"fork":
-            reply = fork(rest, lent)
+            rights = b"".join(some for _, _, some in more)
+            numbers = [int.from_bytes(rights[at : at + 4], sys.byteorder) for at in range(0, len(rights) - 3, 4)]
+            reply = fork(rest, numbers, flags & MSG_CTRUNC)
             if reply is None:
                 return
-            wanted = large and spare is None
         elif word == b"reap":
             reply = reap(int(rest))
         else:
@@ -197,62 +150,28 @@ def answer():
         control.send(reply.encode("utf-8", "backslashreplace")[:4000])
 
 
-def receive(channel):
-    """Receives a message and the descriptors that came with it, None if there was no room for all of them."""
-    message, more, flags, _ = channel.recvmsg(4096, CMSG_SPACE(5 * 4))
-    numbers = [
-        int.from_bytes(some[at : at + 4], sys.byteorder)
-        for level, kind, some in more
-        if (level, kind) == (SOL_SOCKET, SCM_RIGHTS)
-        for at in range(0, len(some) - 3, 4)
-    ]
-    if flags & MSG_CTRUNC:
-        for number in numbers:
-            os.close(number)
-        return message, None
-    return message, numbers
-
-
-def fork(rest, numbers):
-    """Makes a worker and returns the reply; None in the worker."""
-    global forked
-    if numbers is None:
-        return "errno %d" % EMFILE
+def fork(request, numbers, cut):
+    """Makes a worker of descriptors, unless some were cut off, and returns the reply; None in the worker."""
+    global forked, lent
     old = changed() if forked else None  # the first one asked for the import
     forked = True
     try:
         if old is not None:
             return "refused changed: " + old
-        pid = lend(rest, numbers)
-        return None if pid is None else "pid %d" % pid
+        if cut:
+            raise OSError(EMFILE, os.strerror(EMFILE))
+        lent = request, numbers
+        pid = fork_safety.fork()
+        if pid == 0:
+            return None
+        os.setpgid(pid, pid)
+        return "pid %d" % pid
     except OSError as error:
         return "errno %d" % error.errno
     finally:
+        lent = None
         for number in numbers:  # the worker has copies
             os.close(number)
-
-
-def lend(rest, numbers):
-    """Sends a process the descriptors of a worker, and returns its number; None in the worker."""
-    global spare
-    data = b"".join(number.to_bytes(4, sys.byteorder) for number in numbers)
-    while True:
-        spared, spare = spare, None
-        child = spared or fork_process()
-        if child is None:
-            return None
-        pid, channel = child
-        os.setpgid(pid, pid)
-        try:
-            channel.sendmsg([rest], [(SOL_SOCKET, SCM_RIGHTS, data)])
-            return pid
-        except OSError:
-            os.kill(pid, SIGKILL)
-            os.waitpid(pid, 0)
-            if spared is None:  # a spare one may have died long ago
-                raise
-        finally:
-            channel.close()
 
 
 def reap(pid):
@@ -263,56 +182,27 @@ def reap(pid):
         return "gone"
 
 
-def fork_process():
-    """Forks a process that waits to become a worker. Returns its number and the socket to it; None in the worker."""
-    global waiting
-    waiting = socketpair(AF_UNIX, SOCK_SEQPACKET)
-    core.flush()
-    shown = {start.stacks} if start.stacks else ()
-    # Until it has a standard error of its own, its stacks would be taken for ours.
-    pthread_sigmask(SIG_BLOCK, shown)
-    try:
-        pid = fork_safety.fork()
-    except OSError:
-        waiting = ()
-        raise
-    finally:
-        pthread_sigmask(SIG_UNBLOCK, shown)  # in the worker, too
-    if pid == 0:
-        return None
-    channel, theirs = waiting
-    theirs.close()
-    waiting = ()
-    return pid, channel
-
-
 def fork_once():
     """Forks a process that ends at once, so that libraries do what they do before a fork."""
+    global lent
+    lent = ()
     try:
-        pid, channel = fork_process()
+        os.waitpid(fork_safety.fork(), 0)
     except OSError:  # there is no room
-        return
-    channel.close()
-    os.waitpid(pid, 0)
+        pass
+    lent = None
 
 
 def become_worker():
-    """Runs first in a forked process: waits for the descriptors of a worker, and for load."""
-    global waiting
-    if not waiting:
+    """Runs first in a forked process: makes a worker of it, and waits for load."""
+    if lent is None:
         return  # the user's own child
     try:
-        (theirs, channel), waiting = waiting, ()
-        theirs.close()
         control.close()
         core.PID = os.getpid()
-        request, lent = receive(channel)
-        channel.close()
-        if not request:
+        if not lent:
             os._exit(0)
-        if lent is None:
-            raise OSError(EMFILE, os.strerror(EMFILE))
-        separate(request, lent)
+        separate(*lent)
         start.greet()
         if core.receive() is None:
             os._exit(0)
@@ -322,18 +212,15 @@ def become_worker():
 
 
 def separate(request, numbers):
-    """Gives a copy of the zygote descriptors, files and a tag of its own."""
+    """Gives a copy of the zygote descriptors and a tag of its own."""
     place, _, value = request.partition(b" ")
     place = int(place)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # the user's own may be below these numbers
     for number, own in zip(numbers, (core.source, core.sink, start.trouble, start.printed, place)):
         os.dup2(number, own, own == place)
         os.close(number)
-    fork_safety.reopen_files()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    numbers.clear()
     os.dup2(start.printed, 1)
     os.dup2(start.trouble, 2)
-    set_tag(value)
+    start.write_memory(tag, value)
     if TAG in os.environ:
         os.environb[TAG.encode()] = value

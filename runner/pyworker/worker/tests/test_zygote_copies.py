@@ -105,30 +105,6 @@ class CopiesTest(ZygoteCase):
                 _, worker = self.worker(self.zygote(source % line))
                 self.assertEqual(worker.call("state"), ("R", [enabled, gc.get_threshold()[0] if threshold is None else threshold, True]))
 
-    def test_files(self):
-        """Each worker has the files for itself that the import reads, where it left them."""
-        path = write(os.path.join(self.id(), "data"), "0123456789")
-        source = """
-            import os
-            F = open(%r, "rb", buffering=0)
-            F.seek(3)
-            L = open(%r, "ab")
-            D = os.open(os.path.dirname(F.name), os.O_RDONLY)
-            def read(n): return F.read(n).decode()
-            def names(): return os.listdir(D)
-            def inherited(): return os.get_inheritable(F.fileno())
-            """
-        zygote = self.zygote(source % (path, path + "log"))
-        (_, one), (_, two) = self.worker(zygote, 1), self.worker(zygote, 2)
-        self.assertEqual([w.call("read", 2) for w in (one, two, one)], [("R", "34"), ("R", "34"), ("R", "56")])
-        self.assertEqual(self.worker(zygote, 3)[1].call("read", 1), ("R", "3"))
-        names = one.call("names")
-        self.assertIn("data", names[1])
-        self.assertEqual(two.call("names"), names)
-        self.assertEqual(one.call("inherited"), ("R", False))
-        forced = self.zygote("import socket\ns = socket.socket()\n" + textwrap.dedent(source % (path, path + "log")), preload="force")
-        self.assertEqual([self.worker(forced, n)[1].call("read", 1) for n in (1, 2)], [("R", "3")] * 2)
-
     def test_printed_once(self):
         zygote = self.zygote("import sys\nsys.stdout.write('half a line of %s')\ndef one(): return 1\n" % self.id())
         for number in (1, 2):

@@ -24,19 +24,6 @@ def read(path):
         return file.read()
 
 
-def is_dead(pid):
-    try:
-        return ") Z " in read("/proc/%d/stat" % pid)
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def blocked(pid):
-    """The signals that a process blocks."""
-    bits = int(re.search("SigBlk:\\s*(\\w+)", read("/proc/%d/status" % pid)).group(1), 16)
-    return [number for number in range(1, 65) if bits >> number - 1 & 1]
-
-
 class Talker:
     """Something that speaks frames."""
 
@@ -150,21 +137,3 @@ class ZygoteCase(unittest.TestCase):
         worker.send("L", 0, {})
         self.assertEqual(worker.receive(), ("Y", {"module": "plug"}))
         return pid, worker
-
-    def spare(self, zygote):
-        """The child of a zygote that is in no group of its own."""
-        path = "/proc/%d/task/%d/children" % (zygote.process.pid, zygote.process.pid)
-        found = []
-
-        def look():
-            found[:] = [int(pid) for pid in read(path).split() if os.getpgid(int(pid)) != int(pid)]
-            return found
-
-        self.until(look)
-        return found[0]
-
-    def until(self, condition):
-        end = time.monotonic() + LIMIT / 2
-        while not condition():
-            self.assertLess(time.monotonic(), end)
-            select.select([], [], [], 0.001)
