@@ -147,10 +147,7 @@ def generic(note, origin, args, names):
 
 
 def limited(note, rules, names):
-    """Makes the converter of an annotation with limits, such as Field(gt=0), annotated_types.Gt(0) or typer.Option(min=0)."""
-    for one in rules:
-        if type(one).__module__ == "typer.models":
-            return core.part("objects").checked(one, note, names)
+    """Makes the converter of an annotation with limits, such as Field(gt=0) or annotated_types.Gt(0)."""
     if not LIMITS.isdisjoint(kind.__module__.partition(".")[0] for one in rules for kind in type(one).__mro__):
         found = core.part("limits").converter(note, rules, names)
         if found is not None:

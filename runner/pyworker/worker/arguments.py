@@ -99,18 +99,8 @@ class Parameter:
         self.take = promise if core.converts else annotations.ANYTHING
         members = [one for one in getattr(promise, "members", [promise]) if type(one) is not convert.Null]
         self.flag = [type(bare(one)) for one in members] == [convert.Bool]
-        self.checked = next((one for one in members if hasattr(one, "options") and core.converts), None)  # as typer does
-        must = describe.given(default) is EMPTY and kind not in ("positions", "names")
-        self.required = must and (self.checked is None or self.checked.from_environment() is None)
+        self.required = describe.given(default) is EMPTY and kind not in ("positions", "names")
         self.list = next((one for one in members if isinstance(bare(one), (convert.Items, convert.Row))), None)
-
-    def by_default(self):
-        """The value of a parameter that is not given."""
-        value = describe.given(self.raw[0])
-        try:
-            return value if self.checked is None else self.checked.by_default(value)
-        except convert.Refused as error:
-            raise misfit(self.name, error) from None
 
     def by_name(self, words):
         """Converts the words that give the parameter by its name: of a list each is an element, or one is all of it."""
@@ -153,8 +143,7 @@ def collected(whole, words):
 
 def converter(default, note, names):
     """Makes the converter of what a parameter promises, by its annotation, else by its default."""
-    limits = (default,) if type(default).__module__ == "typer.models" else getattr(default, "metadata", None)
-    default = describe.given(default)
+    limits, default = getattr(default, "metadata", None), describe.given(default)
     if note is EMPTY:
         decides = default is not EMPTY and default is not None
         return annotations.converter(type(default), names) if decides else annotations.ANYTHING
@@ -177,11 +166,9 @@ class Plan:
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]
         self.named = {one.name: one for one in self.params if one.kind not in ("positions", "names")}
-        also = dict(getattr(function, "also", core.NOTHING))  # the names of options, which need not be the parameters'
-        for one in self.params:
-            also.update((option.lstrip("-"), one.name) for option in getattr(one.checked, "options", ()))
+        also = getattr(function, "also", core.NOTHING)  # the names of options, which need not be the parameters'
         self.also = {option: name for option, name in also.items() if option not in self.named}
-        self.filled = [one for one in self.params if one.described or one.checked]
+        self.filled = [one for one in self.params if one.described and not one.required]
 
     def described(self):
         """The signature, as pyplug writes it."""
@@ -221,9 +208,9 @@ class Plan:
                 kwargs[name] = value
         for one in self.filled:
             if one.kind == "position" and self.by_position[len(args) : len(args) + 1] == [one]:
-                args.append(one.by_default())
+                args.append(describe.given(one.raw[0]))
             elif one.kind != "position" and one.name not in kwargs and one not in self.by_position[: len(args)]:
-                kwargs[one.name] = one.by_default()
+                kwargs[one.name] = describe.given(one.raw[0])
         return args, kwargs
 
     def decided(self, words):

@@ -245,12 +245,10 @@ def type_text(note):
 
 
 def annotated(note):
-    """An Annotated, without what has no text of its own but its address; the limits of typer's are known."""
+    """An Annotated, without what has no text of its own but its address."""
     inner = type_text(note.__origin__)
-    rules = [one for one in note.__metadata__ if type(one).__module__ != "typer.models"]
-    shown = [text for text, has_none in ((safe_repr(one), type(one).__repr__ is object.__repr__) for one in rules) if not has_none]
-    text = "Annotated[%s]" % ", ".join([inner, *shown]).replace("typing.", "") if shown else inner
-    return text + "".join(core.part("objects").limits(one) for one in note.__metadata__ if one not in rules)
+    shown = [safe_repr(one) for one in note.__metadata__ if type(one).__repr__ is not object.__repr__]
+    return "Annotated[%s]" % ", ".join([inner, *shown]).replace("typing.", "") if shown else inner
 
 
 def safe_repr(value):

@@ -3,7 +3,6 @@
 Loaded with the first hook that is such an object.
 """
 
-import os
 import sys
 
 import _pyplug_worker as core
@@ -101,59 +100,3 @@ def asks(one):
 def is_unset(value):
     return type(value).__name__ == "Sentinel"
 
-
-def checked(info, note, names):
-    """Makes the converter of a parameter that typer describes: it has limits, and perhaps a callback."""
-    annotations, convert = core.part("annotations"), core.part("convert")
-    text = annotations.text_of(note) + limits(info)
-
-    class Checked(core.part("shapes").Model):
-        def valid(self, value):
-            for one in value if isinstance(value, (list, tuple)) else (value,):
-                low, high = info.min is not None and one < info.min, info.max is not None and one > info.max
-                if (low or high) and (one is not value or not info.clamp):
-                    raise convert.Refused(value, text)
-                value = info.min if low else info.max if high else value
-            try:
-                return called_back(info, value) if info.callback else value
-            except Exception as error:
-                if not hasattr(error, "message") and hasattr(error, "exit_code"):
-                    sys.exit(error.exit_code)
-                raise convert.Refused(value, text, getattr(error, "message", "") or core.part("errors").summary(error)) from None
-
-        def by_default(self, value):
-            given = self.from_environment()
-            if given is not None:
-                return self.word(given, given)
-            return value if value is None else self.valid(value)
-
-        def from_environment(self):
-            """The text of the first variable of the environment that gives the parameter; None if none is set."""
-            names = info.envvar or ()
-            found = map(os.environ.get, [names] if isinstance(names, str) else names)
-            return next(filter(None, found), None)
-
-    def one(inner):
-        found = Checked(note, text, None, None if inner is annotations.ANYTHING else inner)
-        found.options = info.param_decls or ()
-        return inner if inner is annotations.NULL else found
-
-    inner = annotations.converter(note, names)
-    return convert.Union([*map(one, inner.members)]) if isinstance(inner, convert.Union) else one(inner)
-
-
-def called_back(info, value):
-    """Returns what the callback of a parameter makes of a value."""
-    main = sys.modules["typer.main"]
-    app = main.Typer(add_completion=False)
-    app.command()(lambda: None)
-    with sys.modules["typer"].Context(main.get_command(app)) as context:
-        return main.get_param_callback(callback=info.callback)(context, None, value)
-
-
-def limits(info):
-    """The limits of a parameter that typer describes, as a signature has them."""
-    low, high = getattr(info, "min", None), getattr(info, "max", None)
-    if low is None or high is None:
-        return "" if low is high else " (at most %s)" % high if low is None else " (at least %s)" % low
-    return " (%s to %s)" % (low, high)
