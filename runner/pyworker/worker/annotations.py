@@ -13,17 +13,28 @@ import _pyplug_worker as core
 convert = core.part("convert")
 without_limit = core.part("start").without_limit
 Anything = convert.Anything
-LISTS = (abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Container, abc.Reversible)
-SETS = (abc.Set, abc.MutableSet)
-TABLES = (abc.Mapping, abc.MutableMapping)
+MAKE = dict.fromkeys((abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Container, abc.Reversible, list), list)
+MAKE.update({abc.Set: set, abc.MutableSet: set, set: set, frozenset: frozenset, tuple: tuple})
+TABLES = (abc.Mapping, abc.MutableMapping, dict)
 INNER = ("Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly")
 LIMITS = {"annotated_types", "pydantic", "pydantic_core"}  # packages whose limits pydantic checks
-DATE = "a date such as 2024-12-31"
-MOMENT = "a date and time such as 2024-12-31T12:30:00"
-TIME = "a time such as 12:30:00"
-FRACTION = "a fraction such as 1/3, or a number"
-ZONE = "a time zone such as Europe/Oslo"
-DURATION = "a duration such as PT1H30M, or seconds"
+STANDARD = {  # class of the standard library → what it wants, an example, its format in JSON Schema
+    "datetime.date": ("a date such as 2024-12-31", "2026-01-31", "date"),
+    "datetime.datetime": ("a date and time such as 2024-12-31T12:30:00", "2026-01-31T12:00:00", "date-time"),
+    "datetime.time": ("a time such as 12:30:00", "12:00:00", "time"),
+    "datetime.timedelta": ("a duration such as PT1H30M, or seconds", "PT1H", "duration"),
+    "decimal.Decimal": ("a decimal number", "1.50", ""),
+    "fractions.Fraction": ("a fraction such as 1/3, or a number", "1/3", ""),
+    "ipaddress.IPv4Address": ("an IPv4Address", "192.0.2.1", "ipv4"),
+    "ipaddress.IPv4Interface": ("an IPv4Interface", "192.0.2.1/24", ""),
+    "ipaddress.IPv4Network": ("an IPv4Network", "192.0.2.0/24", ""),
+    "ipaddress.IPv6Address": ("an IPv6Address", "2001:db8::1", "ipv6"),
+    "ipaddress.IPv6Interface": ("an IPv6Interface", "2001:db8::1/32", ""),
+    "ipaddress.IPv6Network": ("an IPv6Network", "2001:db8::/32", ""),
+    "re.Pattern": ("a regular expression", "text", "regex"),
+    "uuid.UUID": ("a UUID", "123e4567-e89b-12d3-a456-426614174000", "uuid"),
+    "zoneinfo.ZoneInfo": ("a time zone such as Europe/Oslo", "UTC", ""),
+}
 
 ANYTHING = Anything()
 NULL = convert.Null(type(None), "None")
@@ -39,9 +50,6 @@ SIMPLE = {
     object: ANYTHING,
 }
 made = {}  # class → its converter
-literals = set()  # the classes with a field that needs the literals of numbers
-literal = False  # the same of the annotation that is looked at
-unknown = ""  # a class in that annotation which nothing converts to
 
 
 class Unresolved(Exception):
@@ -52,14 +60,6 @@ def text_of(note):
     return core.part("describe").type_text(note)
 
 
-def unconverted(note, names):
-    """The text of a class in an annotation which nothing converts to; "" if there is none."""
-    global unknown
-    unknown = ""
-    converter(note, names)
-    return unknown
-
-
 def evaluated(text, names):
     """The type that an annotation in quotes stands for."""
     try:
@@ -67,27 +67,7 @@ def evaluated(text, names):
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        if isinstance(error, TypeError) and sys.version_info < (3, 10):
-            try:
-                return piped(text, names)
-            except Exception:
-                pass
         raise Unresolved(core.part("errors").summary(error)) from None
-
-
-def piped(text, names):
-    """Evaluates an annotation for Python 3.9, which has no X | Y: that becomes Union[X, Y]."""
-    import ast
-    from typing import Union
-
-    class Unions(ast.NodeTransformer):
-        def visit_BinOp(self, node):
-            self.generic_visit(node)
-            pair = ast.Tuple([node.left, node.right], ast.Load())
-            return ast.Subscript(ast.Name(".Union", ast.Load()), pair, ast.Load())
-
-    tree = Unions().visit(ast.parse(text, mode="eval"))
-    return eval(compile(ast.fix_missing_locations(tree), "", "eval"), names, {".Union": Union})
 
 
 def converter(note, names):
@@ -138,10 +118,7 @@ def generic(note, origin, args, names):
     if not isinstance(origin, type):
         return ANYTHING
     if origin is tuple and args and args[-1] is not Ellipsis:
-        args = () if args == ((),) else args
         return convert.Row([converter(one, names) for one in args], text_of(note))
-    if origin is tuple and not args and type(note).__name__.endswith("GenericAlias") and "[" in repr(note):  # tuple[()]
-        return convert.Row([], text_of(note))
     inner = [converter(one, names) for one in args if one is not Ellipsis]
     return of_class(origin, inner, note)
 
@@ -167,66 +144,38 @@ def union(args, names):
 def of_class(kind, inner, note):
     """Makes the converter of a class, with those of its parameters."""
     item = inner[0] if inner else ANYTHING
-    if kind in LISTS or kind is list:
-        return convert.Items(list, item, text_of(note))
-    if kind in SETS or kind in (set, frozenset, tuple):
-        return convert.Items(set if kind in SETS else kind, item, text_of(note))
-    if kind in TABLES or kind is dict:
-        value = inner[1] if len(inner) > 1 else ANYTHING
-        return convert.Table(dict, item, value, text_of(note))
-    if is_one(kind, "collections", "deque"):
-        return convert.Items(kind, item, text_of(note))
-    if is_one(kind, "collections", "OrderedDict"):
-        return convert.Table(kind, item, inner[1] if len(inner) > 1 else ANYTHING, text_of(note))
-    return standard(kind) or own(kind) or anything(kind)
-
-
-def anything(kind):
-    """The converter of a class which nothing converts to."""
-    global unknown
-    if kind.__module__ != "typing":
-        unknown = text_of(kind)
-    return ANYTHING
-
-
-def is_one(kind, module, name):
-    """Reports whether a class is the one of that name in a module, which need not have been imported."""
-    return kind is getattr(sys.modules.get(module), name, None)
-
-
-def standard(kind):
-    """The converter of a class of the standard library; None for any other."""
-    if kind.__module__ in ("datetime", "_pydatetime"):
-        times = core.part("times")
-        if is_one(kind, "datetime", "datetime"):
-            return convert.Parsed(times.moment, MOMENT)
-        if is_one(kind, "datetime", "date"):
-            return convert.Parsed(times.date, DATE)
-        if is_one(kind, "datetime", "time"):
-            return convert.Parsed(times.time, TIME)
-        if is_one(kind, "datetime", "timedelta"):
-            return convert.Numeric(times.duration, DURATION, lambda value: kind(seconds=value))
-    if is_one(kind, "decimal", "Decimal"):
-        return exact(kind, "a decimal number")
-    if is_one(kind, "fractions", "Fraction"):
-        return exact(kind, FRACTION)
-    if is_one(kind, "uuid", "UUID"):
-        return convert.Parsed(kind, "a UUID")
-    if is_one(kind, "re", "Pattern"):
-        return convert.Parsed(sys.modules["re"].compile, "a regular expression")
-    if is_one(kind, "zoneinfo", "ZoneInfo"):
-        return convert.Parsed(kind, ZONE)
-    if kind.__module__ == "ipaddress" and kind.__name__[:2] == "IP":
-        return convert.Parsed(kind, "an " + kind.__name__)
+    name = "%s.%s" % (kind.__module__, kind.__qualname__)
+    if kind in MAKE or name == "collections.deque":
+        return convert.Items(MAKE.get(kind, kind), item, text_of(note))
+    if kind in TABLES or name == "collections.OrderedDict":
+        return convert.Table(dict if kind in TABLES else kind, item, inner[1] if len(inner) > 1 else ANYTHING, text_of(note))
+    if name in STANDARD:
+        return standard(kind, *STANDARD[name])
     if "pathlib" in sys.modules and issubclass(kind, sys.modules["pathlib"].PurePath):
         return convert.Parsed(kind, "a path", True)
-    return None
+    if kind not in made:
+        make(kind)
+    return made.get(kind) or Anything("" if kind.__module__ == "typing" else text_of(kind))
+
+
+def standard(kind, text, sample, form):
+    """Makes the converter of a class of the standard library."""
+    if kind.__module__ == "datetime":
+        parse = core.part("times").PARSERS[kind.__name__]
+        if kind.__name__ == "timedelta":
+            found = convert.Numeric(parse, text, lambda value: kind(seconds=value))
+        else:
+            found = convert.Parsed(parse, text)
+    elif kind.__name__ in ("Decimal", "Fraction"):
+        found = exact(kind, text)
+    else:
+        found = convert.Parsed(sys.modules["re"].compile if kind.__name__ == "Pattern" else kind, text)
+    found.sample, found.format = sample, form
+    return found
 
 
 def exact(kind, text):
     """The converter of Decimal or Fraction, which keeps the digits of a literal."""
-    global literal
-    literal = True
 
     def parse(text):
         if set(text) & set("nN_"):  # NaN and Infinity
@@ -236,20 +185,12 @@ def exact(kind, text):
         except ArithmeticError:
             raise ValueError from None
 
-    return convert.Numeric(parse, text, lambda value: parse(getattr(value, "literal", None) or without_limit(repr, value)))
+    def number(value):
+        if type(value) is float:
+            raise convert.Inexact
+        return parse(getattr(value, "literal", None) or without_limit(repr, value))
 
-
-def own(kind):
-    """The converter of a class of the user's, made once; None if there is none for it."""
-    global literal, unknown
-    if kind not in made:
-        before, literal = (literal, unknown), False
-        make(kind)
-        if literal:
-            literals.add(kind)
-        literal, unknown = before
-    literal = literal or kind in literals
-    return made.get(kind)
+    return convert.Numeric(parse, text, number)
 
 
 def make(kind):

@@ -27,8 +27,6 @@ class Misfit(Exception):
 def run(name, function, request, body):
     """Calls a hook with the arguments of a call, or raises Misfit."""
     plan = plan_of(name, function)
-    if plan.literal:
-        request = with_literals(body)
     try:
         try:
             args, kwargs = plan.arguments(request)
@@ -110,7 +108,7 @@ class Parameter:
             except convert.Refused:
                 if self.list is None or "json" in words[0] or type(words[0].get("value")) is list:
                     raise
-        if self.take is annotations.ANYTHING:
+        if isinstance(self.take, convert.Anything):
             return [from_word(self.take, word) for word in words]
         return collected(self.list, words)
 
@@ -148,7 +146,7 @@ def converter(default, note, names):
         decides = default is not EMPTY and default is not None
         return annotations.converter(type(default), names) if decides else annotations.ANYTHING
     found = annotations.limited(note, limits, names) if limits else annotations.converter(note, names)
-    if default is None and found is not annotations.ANYTHING:
+    if default is None and not isinstance(found, convert.Anything):
         found = convert.Union([*getattr(found, "members", [found]), annotations.NULL])
     return found
 
@@ -159,9 +157,7 @@ class Plan:
     def __init__(self, function):
         params, self.returns = describe.signature(function)
         names = describe.names_of(function)
-        annotations.literal = False
         self.params = [Parameter(*one, names) for one in params]
-        self.literal = annotations.literal and core.converts
         kinds = {one.kind: one for one in self.params}
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]

@@ -55,6 +55,8 @@ class Converter:
     """What every converter has, unless it says otherwise."""
 
     text, choices, takes_text = "", (), False
+    sample, format = "text", ""  # an example, as JSON has it, and the format in JSON Schema
+    parts = ()  # the converters of what is within
     exact = False  # whether json may return the same object because that is what was promised
 
     def verbatim(self, text, value):
@@ -62,9 +64,12 @@ class Converter:
 
 
 class Anything(Converter):
-    """Leaves a value as it is."""
+    """Leaves a value as it is, perhaps since nothing converts to a class."""
 
     takes_text = True
+
+    def __init__(self, unknown=""):
+        self.unknown = unknown
 
     def json(self, value):
         return literal_free(value) if Number.used else value
@@ -128,6 +133,8 @@ class Text(Plain):
 
 
 class Null(Plain):
+    sample = None
+
     def word(self, text, value):
         if text != "null":
             raise Refused(text, self.text)
@@ -137,6 +144,8 @@ class Null(Plain):
 
 
 class Bool(Plain):
+    sample = True
+
     def word(self, text, value):
         if text.strip().lower() not in TRUE + FALSE:
             raise Refused(text, self.text)
@@ -144,6 +153,8 @@ class Bool(Plain):
 
 
 class Int(Plain):
+    sample = 1
+
     def json(self, value):
         if type(value) is int:
             return value
@@ -166,6 +177,8 @@ class Int(Plain):
 
 
 class Float(Plain):
+    sample = 1.5
+
     def json(self, value):
         if type(value) not in (int, float, Number):
             raise Refused(value, self.text)
@@ -216,6 +229,8 @@ class Parsed(Converter):
 class Bytes(Parsed):
     """Takes a word's bytes, and base64 from JSON."""
 
+    sample = "dGV4dA=="
+
     def json(self, value):
         if type(value) is not str:
             raise Refused(value, self.text + " as base64 text")
@@ -265,7 +280,7 @@ class Items(Container):
     """A list, or what can be made of one: a set, a deque, a tuple of any length."""
 
     def __init__(self, make, item, text):
-        self.make, self.item, self.text = make, item, text
+        self.make, self.item, self.text, self.parts = make, item, text, (item,)
         self.exact = make is list
 
     def json(self, value):
@@ -294,7 +309,7 @@ class Row(Container):
     """A tuple with a type for each place."""
 
     def __init__(self, items, text):
-        self.items, self.text = items, text
+        self.items, self.text, self.parts = items, text, items
 
     def json(self, value):
         if type(value) is not list or len(value) != len(self.items):
@@ -312,7 +327,7 @@ class Table(Container):
     """A dictionary. Its keys convert as words do."""
 
     def __init__(self, make, key, item, text):
-        self.make, self.key, self.item, self.text = make, key, item, text
+        self.make, self.key, self.item, self.text, self.parts = make, key, item, text, (key, item)
         self.exact = make is dict
 
     def json(self, value):
@@ -343,7 +358,7 @@ class Union(Converter):
     """
 
     def __init__(self, members):
-        self.members = sorted(members, key=lambda one: type(one) is Anything)
+        self.members = self.parts = sorted(members, key=lambda one: type(one) is Anything)
         self.by_word = sorted(self.members, key=lambda one: (type(one) is not Null, one.takes_text))
         self.text = " or ".join(dict.fromkeys(", ".join(one.choices) or one.text for one in self.members if one.choices or one.text))
         self.takes_text = any(isinstance(one, (Text, Anything)) for one in members)

@@ -212,11 +212,16 @@ def unresolved(function):
     for index, (_, _, _, note) in enumerate(signature(function)[0]):
         try:
             plain = note is EMPTY or type(note) is type and note in core.PLAIN or type(note) is str and note in core.KINDS
-            found = "" if plain else core.part("annotations").unconverted(note, names_of(function))
+            found = "" if plain else unknown(core.part("annotations").converter(note, names_of(function)))
             if found:
                 yield index, bounded("nothing converts to " + found, TYPE)
         except Exception as error:
             yield index, bounded("its annotation raises %s" % error, TYPE)
+
+
+def unknown(take):
+    """The text of a class in an annotation which nothing converts to; "" if there is none."""
+    return getattr(take, "unknown", "") or next(filter(None, map(unknown, take.parts)), "")
 
 
 def annotations(function):

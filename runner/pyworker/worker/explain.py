@@ -11,28 +11,6 @@ describe, annotations, arguments = core.part("describe"), core.part("annotations
 convert = core.part("convert")
 DEEPEST = 8  # levels of nested examples
 MOST = 100  # objects with fields that are described
-SAMPLES = {
-    "bool": True,
-    "int": 1,
-    "float": 1.5,
-    "bytes": "dGV4dA==",
-    "bytearray": "dGV4dA==",
-    annotations.DATE: "2026-01-31",
-    annotations.MOMENT: "2026-01-31T12:00:00",
-    annotations.TIME: "12:00:00",
-    annotations.DURATION: "PT1H",
-    "a decimal number": "1.50",
-    "a UUID": "123e4567-e89b-12d3-a456-426614174000",
-    annotations.FRACTION: "1/3",
-    annotations.ZONE: "UTC",
-    "an IPv4Address": "192.0.2.1",
-    "an IPv6Address": "2001:db8::1",
-    "an IPv4Network": "192.0.2.0/24",
-    "an IPv6Network": "2001:db8::/32",
-    "an IPv4Interface": "192.0.2.1/24",
-    "an IPv6Interface": "2001:db8::1/32",
-}
-TEXT = "text"  # the sample of a str, and of what is not known
 
 
 def explain(name, function):
@@ -61,7 +39,7 @@ def explain(name, function):
 
 def collect(take, seen):
     """Adds to seen the objects with fields that a converter takes, and those in them: converter → description."""
-    for inner in inside(take):
+    for inner in take.parts:
         collect(inner, seen)
     found = fields(take)
     if not found or take in seen or len(seen) > MOST:
@@ -69,14 +47,6 @@ def collect(take, seen):
     seen[take] = {"name": take.text, "fields": [field(name, *one) for name, one in found.items()]}
     for _, one, _ in found.values():
         collect(one, seen)
-
-
-def inside(take):
-    """The converters of what a union, a list or a dictionary has in it."""
-    if isinstance(take, convert.Table):
-        return [take.key, take.item]
-    item = getattr(take, "item", None) or getattr(take, "inner", None)
-    return getattr(take, "members", None) or getattr(take, "items", None) or ([item] if item is not None else [])
 
 
 def field(name, text, take, required):
@@ -199,11 +169,11 @@ def example(take, depth=0):
     if getattr(take, "inner", None) is not None:
         return inner(take.inner)
     if isinstance(take, convert.Items):
-        return [] if take.item is annotations.ANYTHING else [inner(take.item)]
+        return [] if isinstance(take.item, convert.Anything) else [inner(take.item)]
     if isinstance(take, convert.Row):
         return [inner(one) for one in take.items]
     if isinstance(take, convert.Table):
-        return {} if take.key is annotations.ANYTHING else {str(inner(take.key)): inner(take.item)}
+        return {} if isinstance(take.key, convert.Anything) else {str(inner(take.key)): inner(take.item)}
     if hasattr(take, "fields") or fields(take):
         return {name: inner(one) for name, (_, one, required) in fields(take).items() if required}
-    return None if take is annotations.NULL else SAMPLES.get(take.text, TEXT)
+    return take.sample

@@ -15,16 +15,6 @@ EMPTY = describe.EMPTY
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 PLAIN = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "None": "null"}
 INTEGER = r"^\s*[+-]?[0-9]+(\.0+)?\s*$"  # a key that is an int
-FORMATS = {  # what a converter of text says that it wants → the format of JSON Schema
-    annotations.DATE: "date",
-    annotations.MOMENT: "date-time",
-    annotations.TIME: "time",
-    annotations.DURATION: "duration",
-    "a UUID": "uuid",
-    "a regular expression": "regex",
-    "an IPv4Address": "ipv4",
-    "an IPv6Address": "ipv6",
-}
 LIMITS = (
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
     "minItems", "maxItems", "minProperties", "maxProperties",
@@ -119,7 +109,7 @@ class Maker:
 
     def text(self, take):
         """The schema of text that is parsed: its format, if it has one."""
-        return {**TEXT, "format": FORMATS[take.text]} if take.text in FORMATS and not self.is_result else TEXT
+        return {**TEXT, "format": take.format} if take.format and not self.is_result else TEXT
 
     def union(self, members):
         found = []
@@ -129,8 +119,6 @@ class Maker:
         return {} if {} in found else found[0] if len(found) == 1 else {"anyOf": found}
 
     def row(self, schemas, least):
-        if not schemas:
-            return {"type": "array", "maxItems": 0}
         return {"type": "array", "prefixItems": schemas, "minItems": least, "maxItems": len(schemas)}
 
     def table(self, take):
@@ -234,7 +222,7 @@ def key_schema(take):
         return {"pattern": INTEGER}
     if hasattr(take, "values"):
         return {"enum": [value for value in chosen(take).get("enum", ()) if isinstance(value, str)]} if "enum" in chosen(take) else {}
-    return {"format": FORMATS[take.text]} if type(take) is convert.Parsed and take.text in FORMATS else {}
+    return {"format": take.format} if type(take) is convert.Parsed and take.format else {}
 
 
 def is_given_only(kind, name):

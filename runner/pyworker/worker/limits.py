@@ -24,7 +24,7 @@ def converter(note, rules, names):
     inner = None
     if rules and not any(hasattr(type(one), "__get_pydantic_core_schema__") for one in rules):  # they convert nothing
         inner = annotations.converter(note, names)
-        if inner is annotations.ANYTHING:
+        if isinstance(inner, annotations.Anything):
             inner = None
     return core.part("shapes").Model(note, annotations.text_of(note), validate, inner)
 

@@ -152,7 +152,7 @@ class Model(Container):
     def __init__(self, kind, text, validate, inner=None):
         self.kind, self.text, self.validate, self.inner = kind, text, validate, inner
         if inner is not None:
-            self.choices, self.takes_text, self.exact = inner.choices, inner.takes_text, inner.exact
+            self.choices, self.takes_text, self.exact, self.parts = inner.choices, inner.takes_text, inner.exact, (inner,)
 
     def json(self, value):
         return self.valid((self.inner or Anything()).json(value))

@@ -8,12 +8,7 @@ import faulthandler
 import os
 import sys
 from _frozen_importlib import _load
-from _frozen_importlib_external import (
-    FileFinder,
-    SourceFileLoader,
-    _get_supported_file_loaders,
-    spec_from_file_location,
-)
+from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
 from time import time
 
 import _pyplug_worker as core
@@ -74,10 +69,8 @@ def start():
         if why:
             ready["exec"] = why
         else:
-            show_name(plugin + " (preload)")
             zygote.serve(READY, core.encode(dict(ready, zygote=True)))  # returns in each worker
     core.send(READY, 0, core.encode(ready))
-    show_name(plugin)  # now, so that nobody waits for it
     return True
 
 
@@ -113,33 +106,6 @@ def move(descriptor, high):
         return os.dup2(descriptor, high, False)
     except OSError:  # so many are not allowed
         return os.dup(descriptor)
-
-
-def show_name(plugin):
-    """Shows the plugin's name in place of the command line, as in "pyplug: greeter.py", on Linux."""
-    if sys.platform != "linux":
-        return
-    try:
-        with open("/proc/self/cmdline", "rb") as file:
-            line = file.read()
-        if b"<pyplug boot>" not in line and not line.startswith(b"pyplug: "):
-            return  # the user's code shows something else
-        with open("/proc/self/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        start, end = int(fields[45]), int(fields[46])  # arg_start and arg_end, fields 48 and 49
-        name = "pyplug: " + os.path.basename(plugin)
-        write_memory(start, os.fsencode(name)[: end - start - 1].ljust(end - start, b"\0"))
-    except (OSError, ValueError, IndexError):  # /proc is not there, or not ours
-        pass
-
-
-def write_memory(address, data):
-    """Writes into the memory of this process that others see as its command line or environment."""
-    memory = os.open("/proc/self/mem", os.O_RDWR)
-    try:
-        os.pwrite(memory, data, address)
-    finally:
-        os.close(memory)
 
 
 def make_codec(literal):
@@ -212,42 +178,28 @@ def convert(value):
     return core.part("values").convert(value)
 
 
-class Loader(SourceFileLoader):
-    """Loads the user's file, and what it imports from below its directory.
+keep = SourceFileLoader.set_data
 
-    Python compares times in whole seconds. So the byte code of a file is not kept
-    while the file may change again within the second of its last change.
+
+def keep_old(self, path, data, **keywords):
+    """Keeps the byte code of a file, unless the file may change again within the second of its last change.
+
+    Python compares times in whole seconds, and would not notice that.
     """
-
-    def set_data(self, path, data, **keywords):
-        if time() - os.stat(self.path).st_mtime > 2:
-            super().set_data(path, data, **keywords)
+    if time() - os.stat(self.path).st_mtime > 2:
+        keep(self, path, data, **keywords)
 
 
 def load_file(name, path):
     """Imports a file under a name; if that fails, nothing is left in sys.modules."""
-    return _load(spec_from_file_location(name, path, loader=Loader(name, path)))
+    return _load(spec_from_file_location(name, path, loader=SourceFileLoader(name, path)))
 
 
 def watch(root):
-    """Lets Loader load the Python files below a directory."""
+    """Is called before the first file below a directory is imported."""
     global below
-    loaders = [
-        (Loader if loader is SourceFileLoader else loader, endings)
-        for loader, endings in _get_supported_file_loaders()
-    ]
-    finder = FileFinder.path_hook(*loaders)
-    below = prefix = os.path.join(root, "")
-
-    def find(path):
-        if path != root and not path.startswith(prefix):
-            raise ImportError
-        return finder(path)
-
-    sys.path_hooks.insert(0, find)
-    for path in list(sys.path_importer_cache):
-        if path == root or path.startswith(prefix):
-            del sys.path_importer_cache[path]
+    below = os.path.join(root, "")
+    SourceFileLoader.set_data = keep_old
 
 
 def own_files(more=()):

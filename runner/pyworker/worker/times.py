@@ -86,6 +86,9 @@ def seconds(text, size=1):
     return datetime.timedelta(seconds=int(whole) * size, microseconds=parts * size)
 
 
+PARSERS = {"date": date, "datetime": moment, "time": time, "timedelta": duration}
+
+
 def duration_text(value):
     """A timedelta as ISO 8601, such as P1DT2H or -PT0.5S."""
     sign = "-" if value < datetime.timedelta() else ""

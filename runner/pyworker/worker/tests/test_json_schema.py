@@ -41,7 +41,7 @@ SOURCE = '''
     def texts(a: uuid.UUID, b: pathlib.Path, c: re.Pattern, d: ipaddress.IPv4Address, e: decimal.Decimal): pass
     def chosen(a: Env, b: Level, c: Literal["x", 2], d: Odd): pass
     def unions(a: Optional[int], b: Union[int, str, None], c: Union[datetime.timedelta, int], d: Union[int, typing.Any]): pass
-    def nested(a: List[int], b: list, c: Dict[str, float], d: Dict[int, bool], e: Dict[Env, int], f: Tuple[int, str], g: Tuple[()], h: typing.Set[int]): pass
+    def nested(a: List[int], b: list, c: Dict[str, float], d: Dict[int, bool], e: Dict[Env, int], f: Tuple[int, str], h: typing.Set[int]): pass
     def node(a: Node): pass
     def two(a: Node, b: Other): pass
     def pair(a: Pair): pass
@@ -92,7 +92,6 @@ PROPERTIES = {
         {"type": "object", "propertyNames": {"pattern": r"^\s*[+-]?[0-9]+(\.0+)?\s*$"}, "additionalProperties": BOOL},
         {"type": "object", "propertyNames": {"enum": ["prod", "PROD", "DEV"]}, "additionalProperties": INT},
         {"type": "array", "prefixItems": [INT, TEXT], "minItems": 2, "maxItems": 2},
-        {"type": "array", "maxItems": 0},
         {"type": "array", "items": INT},
     ],
     "node": [{"$ref": "#/$defs/Node"}],

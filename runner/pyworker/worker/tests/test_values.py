@@ -265,7 +265,7 @@ class Describe(Case):
 from __future__ import annotations
 import functools, typing, datetime
 
-def plain(a, b: int, c="x", *rest, d: "str | None" = None, e=2.5, **more) -> typing.Optional[int]:
+def plain(a, b: int, c="x", *rest, d: "typing.Optional[str]" = None, e=2.5, **more) -> typing.Optional[int]:
     """
     First line.
 
@@ -301,12 +301,12 @@ bound = functools.partial(coroutine)
             {"name": "b", "required": True, "kind": "ordinary", "type": "int"},
             {"name": "c", "required": False, "kind": "ordinary", "type": "str", "default": "'x'"},
             {"name": "rest", "required": False, "kind": "positions"},
-            {"name": "d", "required": False, "kind": "name", "type": "str | None", "default": "None"},
+            {"name": "d", "required": False, "kind": "name", "type": "typing.Optional[str]", "default": "None"},
             {"name": "e", "required": False, "kind": "name", "type": "float", "default": "2.5"},
             {"name": "more", "required": False, "kind": "names"},
         ]
         if sys.version_info < (3, 14):  # which may quote differently
-            params[4]["type"] = "'str | None'"
+            params[4]["type"] = "'typing.Optional[str]'"
         told = {"name": "plain", "doc": "First line.", "params": params, "returns": "typing.Optional[int]"}
         self.assertEqual(self.described("plain"), [told])
         self.assertEqual(self.described("wrapped"), [dict(told, name="wrapped")])
@@ -340,7 +340,7 @@ bound = functools.partial(coroutine)
         params = worker.ask("D", None)[1]["hooks"][0]["params"]
         wanted = ["int", "datetime.date", "List[int]", "None", "Own", "Optional[str]", "Own"]
         if sys.version_info >= (3, 14):
-            wanted[5] = "str | None"
+            wanted[5] = "typing.Optional[str]"
         self.assertEqual([param["type"] for param in params], wanted)
 
     def test_no_addresses(self):
