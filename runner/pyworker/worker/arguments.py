@@ -129,8 +129,6 @@ def collected(whole, words):
         for one, word in zip(takes, words):
             made.append(from_word(one, word))
     except convert.Refused as error:
-        if type(words[len(made)].get("value")) is list and not error.why:
-            error.why = "a list as JSON must be the only word for it"
         raise error.below("[%d]" % len(made))
     try:
         made = tuple(made) if isinstance(take, convert.Row) else take.make(made)
@@ -196,7 +194,7 @@ class Plan:
                 refused = misfit(name or parameter.name, error)
                 refused.more["word"] = number_of(item) if name is None else 0
                 if isinstance(item, Word) and not error.path:
-                    refused.more["as_json"] = core.part("explain").json_word(parameter, *item.get("text", "").split("=", 1))
+                    refused.more["as_json"] = core.part("explain").json_word(parameter)
                 raise refused from None
             if name is None:
                 args.append(value)
@@ -269,13 +267,7 @@ class Plan:
                 bound.append(entry)
             elif parameter.list is None or None in (name, entry[0]) or not isinstance(item, Word):
                 twice = "%s is given twice, by %s and by %s"
-                text = twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item))
-                if parameter.flag and entry[2][0].get("form") == "option" and name is None:
-                    text += "; as a bool it takes a value only by ="
-                elif parameter.list is not None and entry[0] is not None and name is None and "option" in entry[2][-1]:
-                    last = entry[2][-1]
-                    text += "; its name comes before each element: %s %s %s" % (last["typed"], last["option"], item.get("text", ""))
-                raise Misfit(text, name or key)
+                raise Misfit(twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item)), name or key)
             entry[2].append(item)
             if key is not None:
                 seen[key] = entry
@@ -306,19 +298,15 @@ class Plan:
             return self.names, "**" + name
         if found is not None:
             raise Misfit("%s is given by name, want it by position:" % name, name, ends=True)
-        if isinstance(item, Word) and name[:3] == "no_" and self.is_flag(name[3:]):
-            raise Misfit("--no-{0} takes no value, want --no-{0} alone or --{0}=false".format(name[3:].replace("_", "-")), name[3:])
         known = [one.name for one in self.named.values() if one.kind != "position"]
         more = {"unknown": name, "choices": known, "word": number_of(item)}
         if isinstance(item, Word):
             left = [one for one in self.params if one.name not in seen]
             explain = core.part("explain")
-            owner = next((one for one in left for take in getattr(one.take, "members", [one.take]) if name in explain.fields(take)), None)
+            owners = [one for one in left for take in getattr(one.take, "members", [one.take]) if name in explain.fields(take)]
             more["dashed"] = item.get("typed", "")[:2] == "--"
-            head, _, key = name.partition(".")
-            owner = owner or next((one for one in left if one.name == head), None)
-            if owner is not None:
-                more["as_json"] = explain.json_word(owner, key, item.get("text", ""))
+            if owners:
+                more["as_json"] = explain.json_word(owners[0])
             elif "text" in item and any(one.take.takes_text and one.kind != "name" for one in left):
                 more["typed"] = item.get("option") or item.get("typed", "%s=%s" % (name, item["text"]))
         raise Misfit("no parameter %s, want" % convert.shown(name), name, ends=True, **more)

@@ -114,29 +114,11 @@ def as_json(value):
         return None
 
 
-def json_word(parameter, key="", text=None):
-    """A word that gives a parameter as JSON, if that wants an object or a list; else an empty text.
-
-    A dictionary has the key, and what the text is as its value.
-    """
+def json_word(parameter):
+    """A word that gives a parameter as JSON, if that wants an object or a list; else an empty text."""
     found = example(parameter.take)
-    table = next((one for one in getattr(parameter.take, "members", [parameter.take]) if isinstance(one, convert.Table)), None)
-    if key and text is not None and table is not None:
-        found = {key: as_item(table.item, text)}
     name = "" if parameter.kind in ("position", "positions") else parameter.name
     return name + ":=" + convert.shown(found) if type(found) in (list, dict) else ""
-
-
-def as_item(take, text):
-    """A text as the JSON that a converter takes: itself, else what it is as JSON, else an example."""
-    for read in (str, core.decode):
-        try:
-            value = read(text)
-            take.json(value)
-            return value
-        except Exception:  # it is neither, or a type that does something of its own
-            pass
-    return example(take)
 
 
 def choices(take):

@@ -248,46 +248,31 @@ def binding(name):
                 warnings.simplefilter("ignore")
                 with open(core.plugin_file, "rb") as source:
                     tree = compile(source.read(), core.plugin_file, "exec", ONLY_AST, True)
-            walk(tree.body)
+            walk(tree)
         except Exception:  # changed or gone since: then only what is plainly the file's own is a hook
             pass
     return bound.get(name, (None, None))
 
 
-def walk(statements):
+def walk(node):
     """Notes what statements of the file's own level bind; the last one counts."""
-    for node in statements:
-        kind = type(node).__name__
-        if kind in ("FunctionDef", "AsyncFunctionDef"):
-            bound[node.name] = "def", None
-        elif kind == "ClassDef":
-            bound[node.name] = "class", None
-        elif kind in ("Import", "ImportFrom"):
-            for alias in node.names:
-                bound[alias.asname or alias.name.partition(".")[0]] = "import", None
-        elif kind == "Assign":
+    kind = type(node).__name__
+    if kind in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
+        bound[node.name] = "class" if kind == "ClassDef" else "def", None
+    elif kind == "alias":
+        bound[node.asname or node.name.partition(".")[0]] = "import", None
+    elif kind == "Name" and type(node.ctx).__name__ == "Store":
+        bound[node.id] = "value", None
+    elif kind != "Lambda":
+        for field in node._fields:
+            inner = getattr(node, field, None)
+            for one in inner if isinstance(inner, list) else [inner]:
+                if hasattr(one, "_fields"):
+                    walk(one)
+        if kind == "Assign":
+            value = node.value
+            while type(value).__name__ == "Attribute":
+                value = value.value
             for target in node.targets:
-                note(target, node.value)
-        elif kind == "AnnAssign" and node.value is not None:
-            note(node.target, node.value)
-        else:
-            for field in ("target", "optional_vars"):
-                note(getattr(node, field, None), None)
-            for item in getattr(node, "items", ()):
-                note(getattr(item, "optional_vars", None), None)
-            for field in ("body", "handlers", "cases", "orelse", "finalbody"):
-                inner = getattr(node, field, None)
-                if isinstance(inner, list):
-                    walk(inner)
-
-
-def note(target, value):
-    """Notes an assignment. The right side decides whether it is but another name."""
-    kind = type(target).__name__
-    if kind == "Name":
-        while type(value).__name__ == "Attribute":
-            value = value.value
-        bound[target.id] = ("alias", value.id) if type(value).__name__ == "Name" else ("value", None)
-    elif kind in ("Tuple", "List"):
-        for element in target.elts:
-            note(element, None)
+                if type(target).__name__ == type(value).__name__ == "Name":  # the right side decides what it is
+                    bound[target.id] = "alias", value.id

@@ -4,86 +4,50 @@ Loaded with the first annotation, or result, that needs it.
 """
 
 import datetime
+import re
 
-UNITS = (("W", 604800), ("D", 86400)), (("H", 3600), ("M", 60), ("S", 1))
-DATE, TIME = "such as 2024-12-31", "such as 12:30:00"
+DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+TIME = re.compile(r"(\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-]\d\d)(?::?(\d\d))?)?", re.ASCII)
+DURATION = re.compile(r"([+-]?)(?:P(?=.*\d)(?:NW)?(?:ND)?(?:T(?=\d)(?:NH)?(?:NM)?(?:NS)?)?|N)".replace("N", r"(\d+(?:\.\d+)?)"), re.ASCII)
+UNITS = ("weeks", "days", "hours", "minutes", "seconds")
+
+
+def matched(pattern, text):
+    """The groups of a text that matches."""
+    found = pattern.fullmatch(text)
+    if found is None:
+        raise ValueError
+    return found.groups("")
 
 
 def date(text):
     """Parses YYYY-MM-DD."""
-    if len(text) != 10 or text[4] != "-" or text[7] != "-" or not text.isascii():
-        raise ValueError
+    matched(DATE, text)
     return datetime.date.fromisoformat(text)
 
 
 def time(text):
     """Parses HH:MM[:SS[.FFF]], with an offset from UTC or Z."""
-    return datetime.time.fromisoformat(normal(text))
+    minutes, seconds, fraction, is_utc, hours, rest = matched(TIME, text)
+    clock = minutes + seconds + ("." + fraction[:6].ljust(6, "0") if fraction else "")
+    zone = "+00:00" if is_utc else hours and hours + ":" + (rest or "00")
+    return datetime.time.fromisoformat(clock + zone)
 
 
 def moment(text):
     """Parses a date and a time, with a T or a space between them; midnight if there is but a date."""
-    day, clock = text[:10], text[10:]
-    if not clock:
-        found = date(day)
-        return datetime.datetime(found.year, found.month, found.day)
-    if clock[0] not in "Tt ":
+    clock = text[10:]
+    if clock and clock[0] not in "Tt ":
         raise ValueError
-    return datetime.datetime.combine(date(day), time(clock[1:]))
-
-
-def normal(text):
-    """A time as every Python reads it: microseconds, and the offset as +HH:MM."""
-    sign = next((one for one in text if one in "+-Zz"), "")
-    clock, _, offset = text.partition(sign) if sign else (text, "", "")
-    if sign in ("Z", "z"):
-        if offset:
-            raise ValueError
-        sign, offset = "+", "0000"
-    clock, point, fraction = clock.replace(",", ".").partition(".")
-    parts, digits = clock.split(":"), offset.replace(":", "")
-    if not all(len(part) == 2 and is_number(part) for part in parts) or not 1 < len(parts) < 4:
-        raise ValueError
-    if point and (len(parts) < 3 or not is_number(fraction)):
-        raise ValueError
-    if sign and (not is_number(digits) or len(digits) not in (2, 4)):
-        raise ValueError
-    clock = ":".join(parts) + ("." + fraction[:6].ljust(6, "0") if point else "")
-    return clock + (sign + digits[:2] + ":" + (digits[2:] or "00") if sign else "")
-
-
-def is_number(text):
-    return text.isascii() and text.isdigit()
+    return datetime.datetime.combine(date(text[:10]), time(clock[1:] if clock else "00:00"))
 
 
 def duration(text):
     """Parses an ISO 8601 duration of weeks, days, hours, minutes and seconds, or a number of seconds."""
-    text = text.strip()
-    sign = -1 if text[:1] == "-" else 1
-    rest = text[1:] if text[:1] in ("-", "+") else text
-    if rest[:1] not in ("P", "p"):
-        return sign * seconds(rest)
-    total, found = datetime.timedelta(), False
-    days, mark, clock = rest[1:].upper().partition("T")
-    for part, units in zip((days, clock), UNITS):
-        for unit, size in units:
-            number, seen, after = part.partition(unit)
-            if seen:
-                total, part, found = total + seconds(number, size), after, True
-        if part:
-            raise ValueError
-    if not found or mark and not clock:
-        raise ValueError
-    return sign * total
-
-
-def seconds(text, size=1):
-    """So many seconds; a part of them to the microsecond, without the error of a float."""
-    whole, point, fraction = text.replace(",", ".").partition(".")
-    if not is_number(whole) or point and not is_number(fraction):
-        raise ValueError
-    parts = int(fraction[:6].ljust(6, "0")) if point else 0
-    return datetime.timedelta(seconds=int(whole) * size, microseconds=parts * size)
+    sign, *numbers, seconds = matched(DURATION, text.strip().upper().replace(",", "."))
+    made = datetime.timedelta(**{unit: float(number or 0) for unit, number in zip(UNITS, numbers)})
+    made += datetime.timedelta(seconds=float(seconds or 0))
+    return -made if sign == "-" else made
 
 
 PARSERS = {"date": date, "datetime": moment, "time": time, "timedelta": duration}
