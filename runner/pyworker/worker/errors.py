@@ -12,7 +12,6 @@ import _pyplug_worker as core
 FIRST, LAST = 10, 40  # the frames that are kept of a long traceback
 DEEPEST = 20  # causes of causes, groups in groups
 WIDEST = 50  # members of a group
-DEEPEST_WAIT = 1000  # of coroutines that wait for each other
 SUMMARY = 200  # characters of one within another message
 LONGEST = 64 << 10  # characters of a message
 # What the files of the standard library and of the worker begin with, and those of packages among them.
@@ -21,22 +20,17 @@ LIBRARY = core.OWN, STANDARD, "<frozen ", "<builtin>/frozen "  # the last is PyP
 PACKAGES = STANDARD + "site-packages", STANDARD + "dist-packages"
 # What a type is called, whatever its own type makes of these names.
 MODULE, NAME = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"].__get__
-# What is suspended, by the names of its frame and of what it waits for itself.
-WAITING = (("cr_frame", "cr_await"), ("ag_frame", "ag_await"), ("gi_frame", "gi_yieldfrom"))
 
 
-def answer(number, error, called=None, canceled=None, stood=(), done=core.RESULT):
-    """Answers a call with what it raised, or with where it was when it was cancelled.
+def answer(number, error, called=None, canceled=None, done=core.RESULT):
+    """Answers a call with what it raised. called is (function, args, kwargs), whose arguments may be the reason.
 
-    called is (function, args, kwargs), whose arguments may be the reason.
     An exit with status 0 is no error: done is the frame that then ends the call.
     """
     if os.getpid() != core.PID:
         core.leave(exit_code(error))
     if core.asked if canceled is None else canceled:
-        info = described(error)
-        info["frames"] = info["frames"] or stood
-        refuse(number, "canceled", "interrupted", python=info)
+        refuse(number, "canceled", "interrupted", python=described(error))
     elif done and is_success(error):
         core.answer(done, number, b"null" if done == core.RESULT else b"")
     elif is_misfit(error):
@@ -154,22 +148,6 @@ def add_frame(found, frame, line):
     file = code.co_filename
     if not file.startswith(LIBRARY) or file.startswith(PACKAGES):
         found.append({"file": file, "line": line or 0, "function": code.co_name})
-
-
-def standing(waiting):
-    """Lists the user's frames of something suspended, the oldest first: nothing was raised there."""
-    found = []
-    for _ in range(DEEPEST_WAIT):
-        if hasattr(type(waiting), "get_coro"):  # a task
-            waiting = waiting.get_coro()
-        kind = type(waiting)
-        frame, inner = next((names for names in WAITING if hasattr(kind, names[0])), (None, None))
-        if frame is None:
-            break
-        frame, waiting = getattr(waiting, frame), getattr(waiting, inner)
-        if frame is not None:
-            add_frame(found, frame, frame.f_lineno)
-    return shorten(found)
 
 
 def shorten(found):

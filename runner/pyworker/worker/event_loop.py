@@ -27,7 +27,6 @@ receive, loop_started, end = core.receive, core.loop_started, core.end
 current = ContextVar("pyplug_call", default=0)  # the call that the running code belongs to
 calls = core.tasks
 begun = set()  # calls whose task has made its first step
-stood = {}  # number → the frames where a call waited when it was cancelled
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
 steps = []  # functions to run while the loop is idle, as (future, function, arguments)
@@ -241,14 +240,9 @@ def cancel(number):
 
 
 def cancel_task(number):
-    """Cancels the task of a call, and records where it waits, since the exception may not show it."""
-    task = calls.get(number)
-    if task is None:
-        return
-    frame = task.get_coro().cr_frame
-    if frame is not None:
-        stood[number] = errors.standing(frame.f_locals.get("value"))
-    task.cancel()
+    """Cancels the task of a call."""
+    if number in calls:
+        calls[number].cancel()
 
 
 def start_task(number, value, deliver):
@@ -292,10 +286,9 @@ async def run(number, value, deliver):
         values.refuse(number, trouble)
     except BaseException as error:
         ended = number in canceled or number in interrupted
-        errors.answer(number, error, canceled=ended, stood=stood.get(number, ()), done=done)
+        errors.answer(number, error, canceled=ended, done=done)
     finally:
         calls.pop(number, None)
-        stood.pop(number, None)
         for marks in (begun, canceled, interrupted):
             marks.discard(number)
 

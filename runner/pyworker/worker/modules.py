@@ -12,9 +12,6 @@ from _frozen_importlib_external import PathFinder
 import _pyplug_start as start
 import _pyplug_worker as core
 
-# Modules of the standard library that do something when imported.
-PLAYFUL = ("antigravity", "this")
-
 
 def load(name, path, root, first, behind, last):
     """Imports a file by its place, see Place in ../../../interp/pysrc."""
@@ -48,7 +45,7 @@ def chain(path, name):
 
 def import_namesake(name):
     """Imports the standard library's module of a name, while it is found there."""
-    if name not in PLAYFUL and in_library(name):
+    if in_library(name):
         try:
             __import__(name)
         except Exception:  # not on this system: then nobody else gets it either

@@ -55,7 +55,6 @@ class Stream:
     def end(self, error, canceled, close):
         """Closes the generator, and answers with what ended the stream."""
         del core.streams[self.number]
-        stood = errors.standing(self.items)
         try:
             close()
         except BaseException:
@@ -65,7 +64,7 @@ class Stream:
         elif isinstance(error, values.Unrepresentable):
             values.refuse(self.number, error)
         else:
-            errors.answer(self.number, error, canceled=canceled, stood=stood, done=core.END)
+            errors.answer(self.number, error, canceled=canceled, done=core.END)
 
     # In the main thread, without an event loop
 
@@ -203,7 +202,6 @@ class Stream:
         looked = monotonic()
         while monotonic() - looked < BUSY:
             if self.number in event_loop.interrupted:
-                event_loop.stood[self.number] = errors.standing(self.items)
                 raise KeyboardInterrupt
             item = next(self.items, self)
             if item is self:  # which no generator yields

@@ -248,17 +248,10 @@ def advice(value):
     kind = type(value)
     if is_awaitable(value):
         return " (await it)"
-    if kind is complex:
-        return " (return its real and imag parts)"
     if kind is core.FUNCTION:
         return " (call it)"
-    if isinstance(value, type):
-        return " (return an object of it, or its name)"
     if kind.__module__ == core.plugin:
         return " (return a dict, or make %s a dataclass)" % kind.__qualname__
-    for name in ("collect", "compute"):  # of polars.LazyFrame, and of dask's
-        if callable(getattr(kind, name, None)):
-            return " (return what its %s() returns)" % name
     return " (return a list of it)" if hasattr(kind, "__iter__") else " (make a dict or a list of it)"
 
 
