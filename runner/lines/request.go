@@ -54,12 +54,6 @@ func (r *lineReader) next() ([]byte, error) {
 	return line, nil
 }
 
-// ready reports whether the next line has been read.
-func (r *lineReader) ready() bool {
-	read, _ := r.from.Peek(r.from.Buffered()) // it has as much
-	return bytes.IndexByte(read, r.end) >= 0
-}
-
 // whole reads one line. Of a line over the limit it returns only enough to see that.
 func (r *lineReader) whole() ([]byte, error) {
 	var line []byte
