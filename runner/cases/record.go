@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -48,7 +47,7 @@ type Record struct {
 // compares. An error has kind [hook.Usage], or [hook.Unavailable] if another process has the record.
 func OpenRecord(path string, head Head) (*Record, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, refused("%s is a %s, want a file", path, fileType(info.Mode()))
+		return nil, refused("%s is no regular file", path)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
@@ -68,17 +67,6 @@ func OpenRecord(path string, head Head) (*Record, error) {
 // refused returns an error about a record that cannot be used.
 func refused(format string, args ...any) error {
 	return hook.NewError(hook.Usage, fmt.Errorf("record: "+format, args...))
-}
-
-// fileType names the type of a file that is not a regular one.
-func fileType(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "directory"
-	case mode&fs.ModeNamedPipe != 0:
-		return "named pipe"
-	}
-	return "device"
 }
 
 // Begin sets the digest of the plugin's files. It writes a head line if the record does not end

@@ -3,7 +3,6 @@ package cases
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,26 +20,10 @@ func Updatable(path string) error {
 	if path == "-" || err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no regular file", path)
 	}
-	if err == nil {
-		err = canReplace(path)
-	}
 	if err != nil {
 		return hook.NewError(hook.Usage, fmt.Errorf("--update: %w", err))
 	}
 	return nil
-}
-
-// canReplace returns an error unless the directory of a file takes a new one.
-func canReplace(path string) error {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	probe, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return fmt.Errorf("%s cannot be replaced: %w", path, err)
-	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // Update writes the answers that differ into the file, in place of those that it has. It changes
@@ -80,33 +63,30 @@ func (r *Result) updatable() bool {
 // updated returns a line with the answer that was returned.
 func (r *Result) updated(line []byte) []byte {
 	got := r.Failure.got
-	key, value, binary := "result", got.json(), binaryOf(got.values())
+	key, value := "result", got.json()
 	switch {
 	case got.err != nil:
 		key, value = "error", r.updatedError(got.err)
 	case got.Streamed:
 		key = "items"
 	}
-	members := membersOf(line)
+	members, binary := membersOf(line), binaryOf(got.values())
 	hasBinary := slices.ContainsFunc(members, func(m lineMember) bool { return m.name == "binary" })
 	for _, m := range slices.Backward(members) {
-		to := value
-		switch {
-		case m.name == "binary" && binary == nil:
-			line = m.cut(line)
-			continue
-		case m.name == "binary":
-			to = binary
-		case m.name != "result" && m.name != "items" && m.name != "error":
-			continue
-		case binary != nil && !hasBinary:
-			to = slices.Concat(value, []byte(`,"binary":`), binary)
+		switch m.name {
+		case "binary":
+			to := binary
+			if to == nil {
+				to = []byte("false")
+			}
+			line = slices.Concat(line[:m.from], to, line[m.to:])
+		case "result", "items", "error":
+			if binary != nil && !hasBinary {
+				value = slices.Concat(value, []byte(`,"binary":`), binary)
+			}
+			name := bytes.Replace(line[m.at:m.from], []byte(m.name), []byte(key), 1)
+			line = slices.Concat(line[:m.at], name, value, line[m.to:])
 		}
-		name := line[m.at:m.from]
-		if m.name != "binary" && m.name != key {
-			name = bytes.Replace(name, []byte(m.name), []byte(key), 1)
-		}
-		line = slices.Concat(line[:m.at], name, to, line[m.to:])
 	}
 	return line
 }
@@ -124,19 +104,20 @@ func (r *Result) updatedError(e *hook.Error) []byte {
 		Match   string    `json:"match,omitempty"`
 		Message string    `json:"message,omitempty"`
 	}{Kind: e.Kind, Type: typeOf(e)}
-	switch {
-	case w == nil:
+	if w == nil {
 		shape.Message = e.Error()
-	case w.match != nil && w.match.MatchString(messageOf(e)):
-		shape.Match = w.match.String()
-	case w.match != nil:
-		shape.Match = regexp.QuoteMeta(messageOf(e))
-	}
-	if w != nil && w.Kind == "" {
-		shape.Kind = ""
-	}
-	if w != nil && w.Type == "" {
-		shape.Type = ""
+	} else {
+		if text := messageOf(e); w.match != nil && w.match.MatchString(text) {
+			shape.Match = w.match.String()
+		} else if w.match != nil {
+			shape.Match = regexp.QuoteMeta(text)
+		}
+		if w.Kind == "" {
+			shape.Kind = ""
+		}
+		if w.Type == "" {
+			shape.Type = ""
+		}
 	}
 	text, _ := hook.Marshal(shape) // our own shape
 	return text
@@ -161,16 +142,6 @@ func membersOf(line []byte) (all []lineMember) {
 		all = append(all, m)
 	}
 	return all
-}
-
-// cut removes a member, which is not the only one, and a comma beside it.
-func (m lineMember) cut(line []byte) []byte {
-	before := bytes.TrimRight(line[:m.at], blanks)
-	if rest, ok := bytes.CutSuffix(before, []byte(",")); ok {
-		return slices.Concat(rest, line[m.to:])
-	}
-	after := line[m.to:]
-	return slices.Concat(line[:m.at], bytes.TrimLeft(after[1+bytes.IndexByte(after, ','):], blanks))
 }
 
 // replaceFile replaces a file, which may be a link, at once.

@@ -26,18 +26,18 @@ const (
 type outbox struct {
 	ordered bool
 
-	mu      sync.Mutex // protects what follows
-	changed sync.Cond  // what follows has changed
-	buf     []byte     // lines to be written
-	records []byte     // lines for the record, to be written before these
-	queue   []*task    // in order: the tasks that are not answered, and those behind them
-	held    int        // bytes of answers held by the tasks of queue
-	open    int        // tasks not answered
-	closed  bool       // no more tasks
-	endErr  error      // why not
-	writing bool       // a Write is in progress
-	written int64      // bytes
-	err     error      // of the output
+	mu      sync.Mutex  // protects what follows
+	changed sync.Cond   // what follows has changed
+	buf     []byte      // lines to be written
+	records []byte      // lines for the record, to be written before these
+	queue   []*task     // in order: the tasks that are not answered, and those behind them
+	held    int         // bytes of answers held by the tasks of queue
+	open    int         // tasks not answered
+	closed  bool        // no more tasks
+	endErr  error       // why not
+	writing bool        // a Write is in progress
+	idle    *time.Timer // fails the output, see flush; nil before that
+	err     error       // of the output
 	counts  Counts
 
 	ahead       int           // how many tasks may wait to be called
@@ -311,7 +311,9 @@ func (o *outbox) write(w io.Writer, record Record) error {
 				o.fail(err)
 			}
 			rest = rest[n:]
-			o.written += int64(n)
+			if o.idle != nil {
+				o.idle.Reset(writeTimeout)
+			}
 		}
 		if cap(batch) <= 4*roomSize {
 			spare = batch
@@ -347,28 +349,23 @@ func (o *outbox) fail(err error) {
 // flush waits until all is written. It fails the output when that takes nothing for
 // writeTimeout.
 func (o *outbox) flush(written <-chan struct{}) {
-	tick := time.NewTicker(writeTimeout)
-	defer tick.Stop()
-	for seen := int64(-1); ; {
-		select {
-		case <-written:
-			return
-		case <-tick.C:
-		}
+	stuck := make(chan struct{})
+	o.mu.Lock()
+	o.idle = time.AfterFunc(writeTimeout, func() {
 		o.mu.Lock()
-		stuck := o.writing && o.written == seen
-		if stuck {
+		defer o.mu.Unlock()
+		if o.idle.Reset(writeTimeout); o.writing {
+			o.idle.Stop()
 			o.fail(ErrNotRead)
+			close(stuck)
 		}
-		seen = -1
-		if o.writing {
-			seen = o.written
-		}
-		o.mu.Unlock()
-		if stuck {
-			return
-		}
+	})
+	o.mu.Unlock()
+	select {
+	case <-written:
+	case <-stuck:
 	}
+	o.idle.Stop()
 }
 
 func (o *outbox) failure() error {
