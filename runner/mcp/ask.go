@@ -2,12 +2,10 @@ package mcp
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -25,8 +23,7 @@ func questions() (all []question) {
 	return append(all, question{"ping", "{}", ""}, question{"tools/list", "{}", "tools"}, question{"server/discover", meta, "supportedVersions"}, question{"tools/list", meta, "tools"})
 }
 
-// Ask asks a server of a plugin what clients ask before their first call, and checks the answers as
-// they do. It returns the tools, and the list of them that clients get.
+// Ask asks a server of a plugin what clients ask before their first call. It returns the tools, and the list of them that clients get.
 func Ask(ctx context.Context, p Plugin, f Filter) (tools []Tool, list json.RawMessage, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -58,15 +55,12 @@ func Ask(ctx context.Context, p Plugin, f Filter) (tools []Tool, list json.RawMe
 			return nil, nil, failure
 		case err != nil:
 			return nil, nil, fmt.Errorf("%s: %w", q.method, err)
-		case q.key != "tools":
-		case list != nil && !bytes.Equal(list, result):
-			return nil, nil, fmt.Errorf("%s: the two eras of the protocol have different tools", q.method)
-		default:
+		case q.key == "tools":
 			list = result
 		}
 	}
 	tools, _ = s.current()
-	return tools, list, checkList(list)
+	return tools, list, nil
 }
 
 // ask returns the part of the result that a client needs.
@@ -92,31 +86,4 @@ func (q question) ask(to io.Writer, from *bufio.Reader) (json.RawMessage, error)
 		return nil, fmt.Errorf("the answer has no %s", q.key)
 	}
 	return answer.Result[q.key], nil
-}
-
-// checkList returns an error for a list that clients reject: TypeScript's want an object for each
-// property.
-func checkList(list json.RawMessage) error {
-	type objectSchema struct {
-		Type       string
-		Properties map[string]map[string]any
-	}
-	var tools []struct {
-		Name                      string
-		InputSchema, OutputSchema *objectSchema
-	}
-	if err := json.Unmarshal(list, &tools); err != nil {
-		return err
-	}
-	var seen []string
-	for _, t := range tools {
-		switch {
-		case unusual.MatchString(t.Name) || t.Name == "" || len(t.Name) > longestName || slices.Contains(seen, t.Name):
-			return fmt.Errorf("the name of the tool %q is not accepted", t.Name)
-		case t.InputSchema == nil || t.InputSchema.Type != "object" || t.OutputSchema != nil && t.OutputSchema.Type != "object":
-			return fmt.Errorf("a schema of the tool %s is not one of an object", t.Name)
-		}
-		seen = append(seen, t.Name)
-	}
-	return nil
 }

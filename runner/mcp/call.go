@@ -30,9 +30,8 @@ type request struct {
 	isModern bool
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	reply    func(answer []byte) // nil: no answer
-	progress int                 // how many notifications were sent
-	dropped  bool                // the client canceled it; protected by the server's mu
+	progress int  // how many notifications were sent
+	dropped  bool // the client canceled it; protected by the server's mu
 }
 
 // answer answers the request, unless the client has canceled it.
@@ -42,10 +41,9 @@ func (r *request) answer(text []byte) {
 	delete(r.s.running, string(r.ID))
 	r.s.size -= len(r.Params)
 	r.s.mu.Unlock()
-	if dropped {
-		text = nil
+	if !dropped {
+		r.s.write(text)
 	}
-	r.reply(text)
 }
 
 // result answers with a result. pairs are those of [object].
@@ -145,7 +143,7 @@ func (r *request) call() {
 	}
 	defer r.s.release()
 	var c content
-	res, err := p.Call(r.ctx, hook.Call{Hook: tool.Hook.Name, Args: tool.args(params.Arguments), Emit: func(item hook.Item) error {
+	res, err := p.Call(r.ctx, hook.Call{Hook: tool.Hook.Name, Args: hook.Args{JSON: params.Arguments, Valid: true}, Emit: func(item hook.Item) error {
 		r.notify(string(textOf(item)))
 		return c.add(item, tool.Hook.Name)
 	}})

@@ -53,8 +53,8 @@ func (s *Server) listChanged() {
 	s.mu.Lock()
 	inSession := s.session != ""
 	var ids []string
-	for id, l := range s.listeners {
-		if l.tools {
+	for id, wants := range s.listeners {
+		if wants {
 			ids = append(ids, id)
 		}
 	}

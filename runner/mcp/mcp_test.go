@@ -183,9 +183,10 @@ func TestBatch(t *testing.T) {
 	s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`)
 	s.next()
 	s.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},3,{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"text"}}]`)
-	var answers []struct{ ID int }
-	if err := json.Unmarshal([]byte(s.next()), &answers); err != nil || len(answers) != 3 || answers[0].ID != 1 || answers[2].ID != 2 {
-		t.Errorf("got %+v, %v", answers, err)
+	for _, want := range []string{`"id":1,`, `"code":-32600`, `"id":2,`} {
+		if got := s.next(); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s in it", got, want)
+		}
 	}
 }
 
@@ -491,32 +492,5 @@ func TestTools(t *testing.T) {
 				t.Errorf("got %q, want %s", got, c.want)
 			}
 		})
-	}
-}
-
-// What Python takes only by position is given so.
-func TestPositions(t *testing.T) {
-	t.Parallel()
-	p := func(name string, kind schema.ParamKind) schema.Param { return schema.Param{Name: name, Kind: kind} }
-	hooks := []schema.Hook{{Name: "f", Params: []schema.Param{
-		p("a", schema.PositionOnly), p("b", schema.Ordinary), p("rest", schema.VarPositions), p("c", schema.NameOnly), p("kw", schema.VarNames),
-	}}}
-	s := serve(t, options(&fake{hooks: hooks, call: echo}))
-	s.send(initialize)
-	s.next()
-	for args, want := range map[string]string{
-		`{"a":1}`:                    `"[1]"`, // without words
-		`{"a":1,"b":[2]}`:            `[1] b:=[2]`,
-		`{"b":2,"a":1,"rest":[3,4]}`: `[1,2,3,4]`,
-		`{"a":1,"k":{},"c":2}`:       `[1] c:=2 k:={}`,
-		`{"b":2}`:                    `[] b:=2`,
-		`{"a":1,"rest":3}`:           `[1] rest:=3`,
-		`{"a":1,"rest":[3]}`:         `[1,3]`, // b is missing, which the plugin reports
-	} {
-		s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"f","arguments":` + args + `}}`)
-		want = strings.Trim(want, `"`)
-		if got := s.next(); !strings.Contains(got, `"text":"`+want+`"`) {
-			t.Errorf("%s: got %s, want %s", args, got, want)
-		}
 	}
 }

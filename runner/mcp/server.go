@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -63,12 +61,6 @@ const (
 	mostSize     = 256 << 20
 )
 
-// listener is an open subscription.
-type listener struct {
-	reply func([]byte) // answers it, when it ends
-	tools bool         // wants to know when the tools change
-}
-
 // Server is one session over standard input and output.
 type Server struct {
 	o        Options
@@ -83,8 +75,8 @@ type Server struct {
 	mu        sync.Mutex // protects the following
 	session   string     // the version of initialize; empty before it
 	running   map[string]*request
-	size      int                 // of the arguments of those that run, in bytes
-	listeners map[string]listener // by the id of the subscription
+	size      int             // of the arguments of those that run, in bytes
+	listeners map[string]bool // by the id of the subscription: whether it is about the tools
 	tools     []Tool
 	fresh     bool            // tools are those of the plugin as it runs
 	told      json.RawMessage // the list that the client has; nil if it has none
@@ -92,7 +84,7 @@ type Server struct {
 
 // New returns a server. Call its Run.
 func New(o Options) *Server {
-	return &Server{o: o, lost: make(chan struct{}), running: map[string]*request{}, listeners: map[string]listener{}}
+	return &Server{o: o, lost: make(chan struct{}), running: map[string]*request{}, listeners: map[string]bool{}}
 }
 
 // Run serves until the input ends, ctx ends, or the client is gone. It does not stop the plugin.
@@ -123,7 +115,9 @@ func (s *Server) Run(ctx context.Context) {
 		cancel(errStopping)
 		within(idle, answerLimit)
 	}
-	s.endListeners(drain > 0)
+	if drain > 0 {
+		s.endListeners()
+	}
 }
 
 // within waits for a channel to be closed. It returns false after the limit.
@@ -159,73 +153,56 @@ func (s *Server) read(ctx context.Context) {
 			s.batch(ctx, line)
 			continue
 		}
-		s.handle(ctx, line, s.write)
+		s.handle(ctx, line)
 	}
 }
 
-// batch handles several messages on one line, which one version of the protocol has. The
-// answers are one array.
+// batch handles several messages on one line, which one version of the protocol has.
 func (s *Server) batch(ctx context.Context, line []byte) {
 	var messages []json.RawMessage
 	if s.session != "2025-03-26" || json.Unmarshal(line, &messages) != nil || len(messages) == 0 {
 		s.write(failure(nil, fault(invalidRequest, "a batch is not supported by this version of the protocol")))
 		return
 	}
-	var mu sync.Mutex
-	var answers [][]byte
-	left := len(messages)
 	for _, text := range messages {
-		s.handle(ctx, text, func(answer []byte) {
-			mu.Lock()
-			defer mu.Unlock()
-			if left--; answer != nil {
-				answers = append(answers, answer)
-			}
-			if left == 0 && len(answers) > 0 {
-				s.write(slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]")))
-			}
-		})
+		s.handle(ctx, text)
 	}
 }
 
-// handle handles one message. It calls reply once: with the answer, or with nil if there is
-// none.
-func (s *Server) handle(ctx context.Context, text []byte, reply func([]byte)) {
+// handle handles one message.
+func (s *Server) handle(ctx context.Context, text []byte) {
 	m, err := parse(text)
 	switch {
 	case err == nil && m.isAnswer():
-		reply(nil)
 		return
 	case m.ID == nil && m.method != "": // a malformed notification has no answer, either
 		s.notified(m)
-		reply(nil)
 		return
-	case err != nil:
-		reply(failure(m.ID, err))
-		return
-	case m.ID == nil:
-		reply(nil)
+	case m.ID == nil && err == nil:
 		return
 	}
-	isModern, err := m.era()
+	isModern := false
+	if err == nil {
+		isModern, err = m.era()
+	}
 	if err == nil {
 		err = s.admit(m, isModern)
 	}
 	if err != nil {
-		reply(failure(m.ID, err))
+		s.write(failure(m.ID, err))
 		return
 	}
 	switch m.method {
 	case "initialize":
-		reply(s.initialize(m))
+		s.write(s.initialize(m))
 	case "ping":
-		reply(s.result(m, false))
+		s.write(s.result(m, false))
 	case "server/discover":
-		reply(s.result(m, true, "supportedVersions", []byte(`["`+modern+`"]`), "capabilities", []byte(capabilities), "ttlMs", 0, "cacheScope", "private"))
+		s.write(s.result(m, true, "supportedVersions", []byte(`["`+modern+`"]`), "capabilities", []byte(capabilities), "ttlMs", 0, "cacheScope", "private"))
 	case "subscriptions/listen":
-		s.listen(m, reply)
+		s.listen(m)
 	default:
-		s.begin(ctx, m, isModern, reply)
+		s.begin(ctx, m, isModern)
 	}
 }
 
@@ -262,8 +239,8 @@ func (s *Server) admit(m message, isModern bool) *protocolError {
 }
 
 // begin handles a request that needs the plugin.
-func (s *Server) begin(ctx context.Context, m message, isModern bool, reply func([]byte)) {
-	r := &request{message: m, s: s, isModern: isModern, reply: reply}
+func (s *Server) begin(ctx context.Context, m message, isModern bool) {
+	r := &request{message: m, s: s, isModern: isModern}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	s.mu.Lock()
 	s.running[string(m.ID)] = r
@@ -303,7 +280,7 @@ func (s *Server) notified(m message) {
 		return
 	}
 	s.mu.Lock()
-	r, l := s.running[string(params.RequestID)], s.listeners[string(params.RequestID)]
+	r := s.running[string(params.RequestID)]
 	delete(s.listeners, string(params.RequestID))
 	if r != nil {
 		r.dropped = true
@@ -311,9 +288,6 @@ func (s *Server) notified(m message) {
 	s.mu.Unlock()
 	if r != nil {
 		r.cancel(errCanceled)
-	}
-	if l.reply != nil {
-		l.reply(nil)
 	}
 }
 
@@ -339,11 +313,8 @@ func (s *Server) notify(name string, params []byte) {
 	s.write(object("jsonrpc", "2.0", "method", "notifications/"+name, "params", params))
 }
 
-// write writes a message. If nobody reads it, the session ends. nil is no message.
+// write writes a message. If nobody reads it, the session ends.
 func (s *Server) write(text []byte) {
-	if text == nil {
-		return
-	}
 	s.out.Lock()
 	defer s.out.Unlock()
 	select {
@@ -357,12 +328,12 @@ func (s *Server) write(text []byte) {
 }
 
 // listen opens a subscription. It is answered when it ends.
-func (s *Server) listen(m message, reply func([]byte)) {
+func (s *Server) listen(m message) {
 	var params struct {
 		Notifications struct{ ToolsListChanged bool }
 	}
 	if json.Unmarshal(m.Params, &params) != nil {
-		reply(failure(m.ID, fault(invalidParams, "notifications is no filter")))
+		s.write(failure(m.ID, fault(invalidParams, "notifications is no filter")))
 		return
 	}
 	filter := []byte("{}")
@@ -372,19 +343,17 @@ func (s *Server) listen(m message, reply func([]byte)) {
 	s.notify("subscriptions/acknowledged", object("_meta", object(subscriptionKey, m.ID), "notifications", filter))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listeners[string(m.ID)] = listener{reply, params.Notifications.ToolsListChanged}
+	s.listeners[string(m.ID)] = params.Notifications.ToolsListChanged
 }
 
-// endListeners ends the subscriptions. If answer is set, their clients learn that.
-func (s *Server) endListeners(answer bool) {
+// endListeners ends the subscriptions: their clients learn that.
+func (s *Server) endListeners() {
 	s.mu.Lock()
-	listeners := maps.Clone(s.listeners)
-	clear(s.listeners)
+	listeners := s.listeners
+	s.listeners = map[string]bool{}
 	s.mu.Unlock()
-	for id, l := range listeners {
-		if answer {
-			id := json.RawMessage(id)
-			l.reply(object("jsonrpc", "2.0", "id", id, "result", object("resultType", "complete", "_meta", object(subscriptionKey, id))))
-		}
+	for id := range listeners {
+		id := json.RawMessage(id)
+		s.write(object("jsonrpc", "2.0", "id", id, "result", object("resultType", "complete", "_meta", object(subscriptionKey, id))))
 	}
 }

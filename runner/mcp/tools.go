@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -153,53 +152,6 @@ func listOf(tools []Tool) json.RawMessage {
 		texts[i] = t.json
 	}
 	return slices.Concat([]byte("["), bytes.Join(texts, []byte(",")), []byte("]"))
-}
-
-// args returns the arguments of a call, which are an object. Python takes some parameters only by
-// position.
-func (t Tool) args(given json.RawMessage) hook.Args {
-	byPosition := slices.ContainsFunc(t.Hook.Params, func(p schema.Param) bool {
-		return p.Kind == schema.PositionOnly || p.Kind == schema.VarPositions
-	})
-	var named map[string]json.RawMessage
-	if !byPosition || json.Unmarshal(given, &named) != nil {
-		return hook.Args{JSON: given, Valid: true}
-	}
-	positions := t.positions(named)
-	var names []string
-	for name := range named {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	args := hook.Args{JSON: slices.Concat([]byte("["), bytes.Join(positions, []byte(",")), []byte("]")), Valid: true}
-	for _, name := range names {
-		value := string(named[name])
-		args.Words = append(args.Words, schema.Word{Name: name, Form: schema.JSON, Value: value, Typed: name + ":=" + value})
-	}
-	return args
-}
-
-// positions takes out of named what is to be given by position, in order: parameters before "/",
-// and, if there are values for *args, all before that.
-func (t Tool) positions(named map[string]json.RawMessage) (values [][]byte) {
-	var rest []json.RawMessage
-	for _, p := range t.Hook.Params {
-		if value, ok := named[p.Name]; ok && p.Kind == schema.VarPositions && json.Unmarshal(value, &rest) == nil {
-			delete(named, p.Name)
-		}
-	}
-	for _, p := range t.Hook.Params {
-		value, ok := named[p.Name]
-		if !ok || p.Kind != schema.PositionOnly && (p.Kind != schema.Ordinary || len(rest) == 0) {
-			break // what is missing, or given by name in spite of that, the plugin reports
-		}
-		delete(named, p.Name)
-		values = append(values, value)
-	}
-	for _, value := range rest {
-		values = append(values, value)
-	}
-	return values
 }
 
 // names lists the names of tools.

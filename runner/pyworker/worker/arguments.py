@@ -173,10 +173,10 @@ class Plan:
 
     def arguments(self, request):
         """Returns the arguments of a call, converted. Names of its JSON come before those of words."""
-        named = request.get("kwargs", core.NOTHING)
+        named, positions = self.placed(request.get("kwargs", core.NOTHING), list(request.get("args", ())))
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
         verbatim = "verbatim" in request
-        given += [(None, Word(text=one, form="text") if verbatim else one) for one in request.get("args", ())]
+        given += [(None, Word(text=one, form="text") if verbatim else one) for one in positions]
         given += [(self.also.get(name, name), one) for name, one in named.items()]
         args, kwargs = [], {}
         for name, parameter, items in self.bind(given):
@@ -206,6 +206,21 @@ class Plan:
             elif one.kind != "position" and one.name not in kwargs and one not in self.by_position[: len(args)]:
                 kwargs[one.name] = describe.given(one.raw[0])
         return args, kwargs
+
+    def placed(self, named, positions):
+        """Takes out of JSON's names, if it has no positions, what Python takes only by position."""
+        if positions or self.rest is None and not any(one.kind == "position" for one in self.by_position):
+            return named, positions
+        named, rest = dict(named), []
+        if self.rest is not None and type(named.get(self.rest.name)) is list:
+            rest = named.pop(self.rest.name)
+        for one in self.by_position:
+            if rest and one.name not in named:
+                raise Misfit("%s is missing, want" % one.name, one.name, ends=True)
+            if one.name not in named or one.kind != "position" and not rest:
+                break
+            positions.append(named.pop(one.name))
+        return named, positions + rest
 
     def decided(self, words):
         """Yields each word as (name or None, word): which one is the value of the one before it, the parameters decide."""

@@ -44,6 +44,7 @@ import sys
 from os import getpid, read, write
 
 CALL, AFTER, MORE, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAMKWDPQ"
+VARARGS = 0x04  # a flag of code
 RESULT, BYTES, ITEM, ITEM_BYTES, END, ERROR = b"RBIJZE"
 LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garbage
 
@@ -237,6 +238,8 @@ def plain_kinds(function, skip=0):
     if not converts or type(function) is not FUNCTION or not {"__wrapped__", "__signature__"}.isdisjoint(function.__dict__):
         return None
     code, defaults = function.__code__, function.__defaults__ or ()
+    if code.co_posonlyargcount or code.co_flags & VARARGS:  # some must have positions
+        return None
     named = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
     try:
         notes = dict(function.__annotations__ or NOTHING)

@@ -202,6 +202,7 @@ class Arguments(Case):
         got = "('x', datetime.date(2024, 1, 1), (1, 2), <Env.STAGE: 'staging'>, {'a': PurePosixPath('/a'), 'q': PurePosixPath('b')})"
         self.ok(self.words("everything", "x", "2024-01-01", "1", "2", word("staging", "c"), word("/a", "a"), word("b", "q")), got)
         self.ok(self.worker.call("everything", "x", "2024-01-01", 1, 2, c="staging", a="/a", q="b"), got)
+        self.ok(self.worker.call("everything", a="x", b="2024-01-01", rest=[1, 2], c="staging", q="b"), got.replace("'a': PurePosixPath('/a'), ", ""))
         for hook, args, names, message, place in (
             ("plain", (), {}, "a is missing, want", "a"),
             ("plain", (1, 2), {}, "b is 2, want str", "b"),
@@ -210,7 +211,8 @@ class Arguments(Case):
             ("plain", (1,), {"a": 1}, "a is given twice, by 1 and by 1", "a"),
             ("plain", (1,), {"f": 1}, 'no parameter "f", want', "f"),
             ("defaults", ("1",), {}, 'number is "1", want int', "number"),
-            ("everything", (), {"a": "x"}, "a and b are missing, want", "a"),
+            ("everything", (), {"c": "prod"}, "a and b are missing, want", "a"),
+            ("everything", (), {"a": "x", "rest": [1]}, "b is missing, want", "b"),
             ("everything", (1, "2024-01-01", 1, "x"), {}, '$.rest[1] is "x", want int', "$.rest[1]"),
             ("everything", (1, "2024-01-01"), {"q": 1}, "q is 1, want a path", "q"),
             ("positions", (), {"b": 1}, "a is missing, want", "a"),
