@@ -112,12 +112,12 @@ func (p *plugin) followEvents(k *runner.Keep) { k.Events, k.Note = p.event, p.no
 // note prints a note about the plugin.
 func (p *plugin) note(text string) { p.f.streams.Note(p.path + ": " + text) }
 
-// event logs a transition. It does not wait for the reader.
+// event logs a transition.
 func (p *plugin) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		p.output.SetGeneration(e.Generation)
 	}
-	p.f.streams.LogSoon("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
+	p.f.streams.Log("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
 }
 
 // fits rejects a flag for gRPC plugins if this is none.

@@ -52,6 +52,9 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
+// message returns a text, harmless in a report.
+func message(text string) string { return visible(folded(text, "", 0, 0)) }
+
 type seconds time.Duration
 
 // MarshalText writes them to the millisecond.
@@ -66,7 +69,7 @@ func (s seconds) MarshalText() ([]byte, error) {
 func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 	var doc junitSuites
 	for _, c := range all {
-		suite := junitSuite{Name: visible(paragraph(c.Plugin, ""))}
+		suite := junitSuite{Name: message(c.Plugin)}
 		for _, st := range c.Stages {
 			if st.NotApplicable {
 				continue
@@ -74,7 +77,7 @@ func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 			suite.Cases = append(suite.Cases, junitCaseOf(suite.Name, st, strict))
 		}
 		if c.Err != nil {
-			problem := &junitProblem{string(c.Err.Kind), visible(paragraph(c.Err.Error(), "")), problemText(hook.Finding{Err: c.Err})}
+			problem := &junitProblem{string(c.Err.Kind), message(c.Err.Error()), problemText(hook.Finding{Err: c.Err})}
 			suite.Cases = append(suite.Cases, junitCase{ClassName: suite.Name, Name: "check", Error: problem})
 		}
 		doc.add(suite, c.Took)
@@ -116,26 +119,20 @@ func (c *junitCounts) add(one junitCase) {
 func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 	c := junitCase{ClassName: class, Name: st.Name, Time: seconds(st.Took)}
 	if st.Verdict == hook.Skipped {
-		c.Skipped = &junitProblem{Message: visible(paragraph(st.Message, ""))}
+		c.Skipped = &junitProblem{Message: message(st.Message)}
 	}
 	for _, f := range worstFirst(st.Findings) {
-		text := headedText(f)
+		text := fmt.Sprintf("%s: %s [%s]\n%s", f.Verdict, message(f.Message), f.ID, problemText(f))
 		switch {
 		case f.Verdict < hook.Warning, f.Verdict == hook.Warning && !strict:
 			c.SystemOut += text
 		case c.Failure == nil:
-			c.Failure = &junitProblem{f.ID, visible(paragraph(f.Message, "")), text}
+			c.Failure = &junitProblem{f.ID, message(f.Message), text}
 		default: // readers show one failure of a case, and some only its text
 			c.Failure.Text += text
 		}
 	}
 	return c
-}
-
-// headedText is a finding with its headline, such as "warning: no controller
-// [no-controller]".
-func headedText(f hook.Finding) string {
-	return fmt.Sprintf("%s: %s [%s]\n%s", f.Verdict, visible(paragraph(f.Message, "")), f.ID, problemText(f))
 }
 
 // problemText returns the lines below a finding's message, and the fixes.
@@ -180,17 +177,17 @@ func (s *Streams) annotate(text string) {
 // annotation returns the line that makes GitHub show a finding at its line of source, or at
 // the plugin's file.
 func (s *Streams) annotation(c CheckResult, f hook.Finding) string {
-	message := strings.Join(append([]string{f.Message}, f.Fix...), "\nfix: ")
-	return s.annotationAt(annotationLevels[f.Verdict], cmp.Or(f.File, c.Entry, c.Plugin), f.Line, "pyplug: "+f.ID, message)
+	text := strings.Join(append([]string{f.Message}, f.Fix...), "\nfix: ")
+	return s.annotationAt(annotationLevels[f.Verdict], cmp.Or(f.File, c.Entry, c.Plugin), f.Line, "pyplug: "+f.ID, text)
 }
 
 // annotationAt returns the line that makes GitHub show a message at a place; line 0 is unknown.
-func (s *Streams) annotationAt(level, file string, line int, title, message string) string {
+func (s *Streams) annotationAt(level, file string, line int, title, text string) string {
 	place := "file=" + property(s.inWorkspace(file)) + ","
 	if line > 0 {
 		place += "line=" + strconv.Itoa(line) + ","
 	}
-	return "::" + level + " " + place + "title=" + property(title) + "::" + dataEscapes.Replace(visible(paragraph(message, ""))) + "\n"
+	return "::" + level + " " + place + "title=" + property(title) + "::" + dataEscapes.Replace(message(text)) + "\n"
 }
 
 // inWorkspace returns a path in GitHub's form: with slashes, and relative to the repository
@@ -204,7 +201,7 @@ func (s *Streams) inWorkspace(path string) string {
 
 // property is a value as a property of a command.
 func property(value string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataEscapes.Replace(visible(paragraph(value, ""))))
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataEscapes.Replace(message(value)))
 }
 
 // dataEscapes are how GitHub's toolkit escapes the message of a command.

@@ -130,24 +130,12 @@ func (s *Streams) LogLine(name string, among bool, at time.Time, generation int,
 // "level", "message", key: value…}; durations in it are milliseconds, and their keys end
 // in "_ms".
 func (s *Streams) Log(level, message string, pairs ...any) {
-	if line := s.logLine(level, message, pairs...); line != "" {
-		s.print(line)
-	}
-}
-
-// LogSoon is Log that does not wait until the line is written. It drops a line if too many
-// wait.
-func (s *Streams) LogSoon(level, message string, pairs ...any) {
-	s.screen.offer(s.Err, s.logLine(level, message, pairs...))
-}
-
-// logLine is a line of the log; empty if it is dropped.
-func (s *Streams) logLine(level, message string, pairs ...any) string {
 	switch {
 	case level == "info" && !s.Verbose:
-		return ""
+		return
 	case s.LogJSON:
-		return s.logJSON(level, message, pairs...)
+		s.print(s.logJSON(level, message, pairs...))
+		return
 	}
 	label := "pyplug | " + s.Now().Format("15:04:05.000") + " "
 	if level != "info" {
@@ -156,7 +144,7 @@ func (s *Streams) logLine(level, message string, pairs ...any) string {
 	for i := 1; i < len(pairs); i += 2 {
 		message += fmt.Sprintf(" %v=%s", pairs[i-1], logText(pairs[i]))
 	}
-	return label + paragraph(message, "  ") + "\n"
+	s.print(label + folded(message, "  ", 0, 0) + "\n")
 }
 
 // logText returns a value for a text line, quoted if its end would not be clear.

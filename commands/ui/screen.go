@@ -54,16 +54,6 @@ func (s *screen) addCommands(w io.Writer, lines string) {
 	s.queue(w, lines)
 }
 
-// offer queues whole lines if there is room.
-func (s *screen) offer(w io.Writer, lines string) {
-	lines = shown(s.color, lines)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if lines != "" && s.pending < roomSize {
-		s.queue(w, lines)
-	}
-}
-
 // addWaiting queues whole lines when there is room. If the reader reads nothing for
 // writeTimeout, it drops the lines and returns false, and does so at once until the reader
 // reads again.

@@ -84,27 +84,3 @@ func TestWarnUnderFlood(t *testing.T) {
 		<-left
 	})
 }
-
-// LogSoon waits for no reader. What does not fit is dropped, and the rest comes in order.
-func TestLogSoon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGate()
-		s, _, _ := testStreams("")
-		s.Err, s.Verbose = g, true
-		text := strings.Repeat("x", 1020)
-		if d := took(func() {
-			for range roomSize/500 + 100 {
-				s.LogSoon("info", text)
-			}
-		}); d != 0 {
-			t.Errorf("it took %v", d)
-		}
-		s.Warn("the end")
-		close(g.takes)
-		synctest.Wait()
-		n := strings.Count(g.String(), text)
-		if most := roomSize/len(text) + 1; n == 0 || n > most || !strings.HasSuffix(g.String(), "warning: the end\n") {
-			t.Errorf("got %d lines, want %d at most and a warning", n, most)
-		}
-	})
-}

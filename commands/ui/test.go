@@ -89,14 +89,14 @@ func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
 	l := &errorLines{cwd: s.cwd()}
 	f := r.Failure
 	l.add(0, f.Message)
-	switch wanted, got := texts(f.Wanted, f.Got); {
-	case wanted != nil:
-		l.add(0, textDiff(wanted, got))
+	wanted, got := differing(f.Wanted, f.Got)
+	switch diff := textDiff(f.Wanted, f.Got); {
+	case diff != "":
+		l.add(0, diff)
 	case f.Wanted != nil || f.Place != "":
-		from := differFrom(f.Wanted, f.Got)
-		l.add(0, "wanted: "+valueText(f.Wanted, from)+"\ngot:    "+valueText(f.Got, from))
+		l.add(0, "wanted: "+wanted+"\ngot:    "+got)
 	case f.Got != nil:
-		l.add(0, "got: "+valueText(f.Got, 0))
+		l.add(0, "got: "+got)
 	}
 	if f.Err != nil {
 		l.cause(f.Err, f.Message+"\n"+string(f.Got), shown)
@@ -113,71 +113,59 @@ func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
 	return l
 }
 
-// shownValue is how many bytes of a value are shown.
-const shownValue = 500
+// around is how many bytes of a value are shown before and after the first that differs.
+const around = 250
 
-// differFrom returns the byte from which two values are shown, so that the first that differs is
-// among those shown.
-func differFrom(a, b json.RawMessage) int {
+// differing returns two JSON values for a message, from a little before the first byte that differs.
+func differing(wanted, got json.RawMessage) (a, b string) {
 	same := 0
-	for same < min(len(a), len(b)) && a[same] == b[same] {
+	for same < min(len(wanted), len(got)) && wanted[same] == got[same] {
 		same++
 	}
-	if same < shownValue {
-		return 0
+	shown := func(value json.RawMessage) string {
+		if value == nil {
+			return "nothing"
+		}
+		text := string(value)
+		if len(text) > same+around {
+			text = text[:same+around] + "…"
+		}
+		if same > 2*around {
+			text = "…" + text[same-around:]
+		}
+		return strings.ToValidUTF8(text, "")
 	}
-	return same - shownValue/2
+	return shown(wanted), shown(got)
 }
 
-// valueText is a JSON value for a message, from a byte on.
-func valueText(value json.RawMessage, from int) string {
-	if value == nil {
-		return "nothing"
-	}
-	text := string(value[from:])
-	if len(text) > shownValue {
-		text = text[:shownValue] + "…"
-	}
-	if from > 0 {
-		text = "…" + text
-	}
-	return strings.ToValidUTF8(text, "")
-}
-
-// texts returns the lines of two JSON strings of which one has several, nil for other values.
-func texts(wanted, got json.RawMessage) (a, b []string) {
+// textDiff shows where two JSON strings differ of which one has several lines: from the line before
+// the first that differs to the last. It returns "" for other values.
+func textDiff(wanted, got json.RawMessage) string {
+	const most = 20
 	var w, g string
 	if wanted == nil || got == nil || json.Unmarshal(wanted, &w) != nil || json.Unmarshal(got, &g) != nil || !strings.Contains(w+g, "\n") {
-		return nil, nil
+		return ""
 	}
-	return strings.Split(w, "\n"), strings.Split(g, "\n")
-}
-
-// textDiff shows where two texts differ: the lines between those that are equal at the beginning
-// and at the end, with two of these on each side.
-func textDiff(wanted, got []string) string {
-	const context, most = 2, 20
+	a, b := strings.Split(w, "\n"), strings.Split(g, "\n")
 	head := 0
-	for head < min(len(wanted), len(got)) && wanted[head] == got[head] {
+	for head < min(len(a), len(b)) && a[head] == b[head] {
 		head++
 	}
-	tail := 0
-	for tail < min(len(wanted), len(got))-head && wanted[len(wanted)-1-tail] == got[len(got)-1-tail] {
-		tail++
+	for len(a) > head && len(b) > head && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	text := fmt.Sprintf("line %d of the text:\n", head+1)
-	add := func(mark string, lines []string) {
-		for _, line := range lines[:min(len(lines), most)] {
-			text += mark + line + "\n"
-		}
-		if len(lines) > most {
-			text += fmt.Sprintf("%s… %d more lines\n", mark, len(lines)-most)
+	if head > 0 {
+		text += "  " + a[head-1] + "\n"
+	}
+	for _, side := range []struct {
+		mark  string
+		lines []string
+	}{{"- ", a[head:]}, {"+ ", b[head:]}} {
+		for _, line := range side.lines[:min(len(side.lines), most)] {
+			text += side.mark + line + "\n"
 		}
 	}
-	add("  ", wanted[max(0, head-context):head])
-	add("- ", wanted[head:len(wanted)-tail])
-	add("+ ", got[head:len(got)-tail])
-	add("  ", wanted[len(wanted)-tail:min(len(wanted), len(wanted)-tail+context)])
 	return text
 }
 
@@ -304,7 +292,7 @@ func (p *TestPrinter) junitCase(r *cases.Result) junitCase {
 	case cases.NotRun:
 		c.Error = &junitProblem{Type: "not-run", Message: "not run"}
 	case cases.Failed:
-		c.Failure = &junitProblem{"failed", visible(paragraph(r.Failure.Message, "")), visible(p.s.testDetails(r, false).text(""))}
+		c.Failure = &junitProblem{"failed", message(r.Failure.Message), visible(p.s.testDetails(r, false).text(""))}
 	}
 	if r.Flaky() {
 		c.SystemOut = fmt.Sprintf("flaky: passed after %d calls\n", r.Attempts)

@@ -98,11 +98,9 @@ func pathLine(text string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text)
 }
 
-// paragraph is a text of several lines. All but the first are indented.
-func paragraph(text, indent string) string { return folded(text, indent, 0, 0) }
-
-// folded is paragraph for lines of at most width cells, of which something before the text takes
-// the first; a width of 0 is no limit. Lines break between words.
+// folded is a text of several lines, of which all but the first are indented. They have at most width
+// cells, of which something before the text takes the first; a width of 0 is no limit. Lines break
+// between words.
 func folded(text, indent string, first, width int) string {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	column := runewidth.StringWidth(indent)
