@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/cases"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -253,4 +256,127 @@ func (f *program) noteLast(why string, last int64) {
 		return
 	}
 	f.streams.Note(fmt.Sprintf("%s; lines 1 to %d are answered", why, last))
+}
+
+// callLines answers the lines of standard input with calls of the background plugin that word
+// names.
+func (f *program) callLines(ctx context.Context, word string, start startOptions, o *linesOptions, errorField string) error {
+	var p *plugin
+	var notes []string
+	err := f.withCallee(ctx, word, start, nil, func(found *plugin) (_ bool, err error) {
+		defer f.streams.Waiting("waiting for " + word)()
+		p = found
+		_, notes, err = p.client.Ready(ctx)
+		return true, p.failed(err)
+	})
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		f.streams.Note(note)
+	}
+	if err := f.openRecord(o, p.client.Identity().Name); err != nil {
+		return err
+	}
+	gaveUp := make(chan struct{})
+	o.GaveUp = gaveUp
+	k := &backgroundLines{Client: p.client, errorField: errorField, giveUp: sync.OnceFunc(func() { close(gaveUp) })}
+	return p.failed(p.lines(ctx, k, o))
+}
+
+// backgroundLines is a background plugin as lines call it.
+type backgroundLines struct {
+	*daemon.Client
+	errorField string
+	giveUp     func() // is called when the plugin takes no more calls
+}
+
+// Call calls one hook. Later lines are not called if the plugin takes no calls: they would all
+// fail in the same way.
+func (k *backgroundLines) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	r, err := runner.CallCarrying(ctx, k.Client, k.errorField, c)
+	if err != nil && k.isOver(hook.AsError(err)) {
+		k.giveUp()
+	}
+	return r, err
+}
+
+// isOver reports whether the error of a call means that the plugin takes no more calls.
+func (k *backgroundLines) isOver(e *hook.Error) bool {
+	switch e.Kind {
+	case hook.Unavailable, hook.Interpreter, hook.Start, hook.Handshake:
+		now, err := k.Status(context.Background())
+		return err != nil || !now.State.Takes() && now.State != hook.StateStarting
+	}
+	return false
+}
+
+// openRecord opens the file of --record for the calls of a plugin, and locks it. Without --record it
+// does nothing.
+func (f *program) openRecord(o *linesOptions, plugin string) (err error) {
+	if o.file == "" {
+		return nil
+	}
+	head := cases.Head{Plugin: plugin, Hook: o.Hook, Items: o.format, Version: versionText()}
+	for _, w := range o.Words {
+		head.Words = append(head.Words, w.Typed)
+	}
+	for name, stream := range map[string]any{"input": f.streams.In, "output": f.streams.Out} {
+		if isFile(stream, o.file) {
+			return usage("record: %s is also standard %s", o.file, name)
+		}
+	}
+	o.record, err = cases.OpenRecord(o.file, head)
+	return err
+}
+
+// isFile reports whether a stream is the regular file with that name.
+func isFile(stream any, name string) bool {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	is, err := file.Stat()
+	there, failed := os.Stat(name)
+	return err == nil && failed == nil && is.Mode().IsRegular() && os.SameFile(is, there)
+}
+
+// beginRecord makes lines use the record for a plugin that has started.
+func (p *plugin) beginRecord(ctx context.Context, o *linesOptions) error {
+	if o.record == nil {
+		return nil
+	}
+	o.Record = o.record
+	files := ""
+	if p.opened != nil {
+		var err error
+		if files, err = p.opened.Digest(ctx); err != nil {
+			return err
+		}
+	}
+	return recordError(o.record.Begin(files))
+}
+
+// endRecord closes the record, and says how many answers came from it.
+func (f *program) endRecord(o *linesOptions, kept int64) {
+	if o.record == nil {
+		return
+	}
+	_ = o.record.Close() // what was written is written
+	if kept == 0 {
+		return
+	}
+	text := fmt.Sprintf("%s came from %s", schema.Plural(kept, "answer"), o.file)
+	if n := o.record.Outdated(); n > 0 {
+		text += fmt.Sprintf("; %d of them when the plugin had other files", n)
+	}
+	f.streams.Note(text)
+}
+
+// recordError returns the error of the command if the record cannot be read or written, else err.
+func recordError(err error) error {
+	if failed := (*lines.RecordError)(nil); errors.As(err, &failed) {
+		return &hook.Error{Kind: hook.Failed, Reason: ui.OutputFailed, Err: failed}
+	}
+	return err
 }
