@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/bench"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // benchOptions are the options of bench.
@@ -102,10 +100,6 @@ func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResul
 		Over: func(p bench.Phase) {
 			stop()
 			to.Phases = append(to.Phases, benchPhase(p))
-			if p.Name == bench.Pipelined && p.Jobs < m.Concurrent() {
-				f.streams.Note(fmt.Sprintf("%s has %s at once: %d would wait for each other for more than a quarter of --limit (%v)",
-					p.Name, schema.Plural(p.Jobs, "call"), m.Concurrent(), m.Limit))
-			}
 		},
 	})
 	stop()

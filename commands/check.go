@@ -125,9 +125,6 @@ func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) 
 		return hook.Call{}, usage("--call is %s: %w", strconv.Quote(text), err)
 	case len(words) == 0 || words[0] == "":
 		return hook.Call{}, usage("--call is %s, want a HOOK and its arguments", strconv.Quote(text))
-	case asksForHelp(words[1:]):
-		return hook.Call{}, hinted(usage("--call is %s, which calls no hook", strconv.Quote(text)),
-			schema.Hintf("%s prints the help of the hook", schema.Command{"hooks", "PLUGIN", words[0]}))
 	}
 	call := hook.Call{Hook: words[0]}
 	call.Args.Words, err = f.readWords(ctx, words[1:])

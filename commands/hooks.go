@@ -139,22 +139,19 @@ func (f *program) indented(ctx context.Context, text []byte, hookName string, as
 
 // inputs prints the JSON Schema of a hook's arguments, or an object of those of all hooks.
 func (f *program) inputs(ctx context.Context, sch schema.Schema, name string) error {
-	text := []byte{'{'}
-	for i, h := range sch.Hooks {
+	inputs := map[string]json.RawMessage{}
+	for _, h := range sch.Hooks {
 		if h.Input == nil { // an older pyplug keeps the plugin
 			return hook.NewError(hook.Unavailable, fmt.Errorf("%s has no JSON Schema", h.Name))
 		}
-		if name != "" {
-			text = h.Input
-			break
-		}
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(append(schema.AppendQuote(text, h.Name), ':'), h.Input...)
+		inputs[h.Name] = h.Input
 	}
-	if name == "" {
-		text = append(text, '}')
+	if name != "" {
+		return f.indented(ctx, sch.Hooks[0].Input, name, false)
+	}
+	text, err := hook.Marshal(inputs)
+	if err != nil {
+		return hook.NewError(hook.Internal, err)
 	}
 	return f.indented(ctx, text, name, false)
 }

@@ -252,13 +252,9 @@ func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cl
 		}
 	}
 	shape := mcpShapes[slices.Index(mcpClients(), client)]
-	server := struct {
-		Type    string   `json:"type,omitempty"`
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-	}{Command: program, Args: append(args, typedWords([]string{entry})...)}
+	server := map[string]any{"command": program, "args": append(args, typedWords([]string{entry})...)}
 	if shape.transport {
-		server.Type = "stdio"
+		server["type"] = "stdio"
 	}
 	text, err := json.MarshalIndent(map[string]any{shape.key: map[string]any{mcpName(word): server}}, "", "  ")
 	if err != nil {

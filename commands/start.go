@@ -17,7 +17,6 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
 )
 
@@ -113,12 +112,7 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	if err != nil {
 		return err
 	}
-	err = f.write(ctx, func() error { return f.streams.Line(line) })
-	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
-		return &hook.Error{Kind: e.Kind, Reason: e.Reason, Hints: schema.Hints("%s stops it", schema.Command{"stop", name}),
-			Err: fmt.Errorf("%w; %s is running nevertheless", e.Err, name)}
-	}
-	return err
+	return f.write(ctx, func() error { return f.streams.Line(line) })
 }
 
 // startOrFind returns the name under which a plugin runs in the background. It starts the

@@ -157,18 +157,8 @@ func (f *program) restart(ctx context.Context, words []string) error {
 		return err
 	}
 	stop := f.streams.Waiting("restarting " + strings.Join(words, ", "))
-	done := make([]bool, len(words))
-	failures := each(words, func(i int, word string) error {
-		err := f.restartOne(ctx, word)
-		done[i] = err == nil
-		return err
-	})
+	failures := each(words, func(_ int, word string) error { return f.restartOne(ctx, word) })
 	stop()
-	for i, word := range words {
-		if done[i] && len(failures) > 0 {
-			f.streams.Note(word + " was restarted")
-		}
-	}
 	if f.opts.json && len(failures) == 0 {
 		return f.status(ctx, words, false)
 	}

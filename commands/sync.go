@@ -88,8 +88,7 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		Dir: schema.Path(plan.Dir), Python: schema.Path(plan.Python), Installer: plan.Installer,
 		Kind: plan.Source.Kind, Source: schema.Path(plan.Source.Path), Requirements: plan.Source.Requirements, Made: !plan.Exists, DryRun: o.dryRun,
 	}
-	asks := plan.Source.Path
-	switch {
+	switch asks := plan.Source.Path; {
 	case plan.Exists:
 		f.streams.Note("the environment has what " + asks + " asks for")
 	case o.dryRun:
@@ -102,9 +101,6 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		stop()
 		if err != nil {
 			return err
-		}
-		if !made.Made && !plan.Exists {
-			f.streams.Note("another sync has made it")
 		}
 	}
 	if plan.Note != "" {

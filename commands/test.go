@@ -8,7 +8,6 @@ import (
 	"hash/fnv"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,11 +70,8 @@ func preloadFlag(cfg *runner.Config) []cli.Flag {
 
 // setShard reads the value of --shard.
 func (o *testOptions) setShard(text string) (err error) {
-	first, second, _ := strings.Cut(text, "/")
-	var errs [2]error
-	o.shard, errs[0] = strconv.Atoi(first)
-	o.shards, errs[1] = strconv.Atoi(second)
-	if errors.Join(errs[:]...) != nil || o.shard < 1 || o.shard > o.shards {
+	_, _ = fmt.Sscanf(text, "%d/%d", &o.shard, &o.shards)
+	if text != fmt.Sprintf("%d/%d", o.shard, o.shards) || o.shard < 1 || o.shard > o.shards {
 		return fmt.Errorf("is %q, want I/N with I from 1 to N", text)
 	}
 	return nil
