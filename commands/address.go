@@ -77,11 +77,10 @@ func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg run
 }
 
 // healthOfAddress probes a server that runs already.
-func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, cfg runner.Config, watch bool) error {
-	if err := atMost(c.Args().Slice(), 0); err != nil {
+func (f *program) healthOfAddress(ctx context.Context, words []string, at *addressOptions, cfg runner.Config, watch bool) error {
+	if err := atMost(words, 0); err != nil {
 		return err
 	}
-	ctx := c.Context
 	var err error
 	if cfg.GRPC.TLS, err = at.readTLS(ctx, false); err != nil { // as grpc-health-probe does
 		return err

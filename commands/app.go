@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"io"
 	"maps"
 	"slices"
@@ -18,6 +19,14 @@ type command struct {
 	*cli.Command
 	names  int
 	config *runner.Config // what the flags say of a PLUGIN whose HOOK may follow; nil: none does
+}
+
+// newCommand declares a command of which do reads the words.
+func newCommand(name, usage, args string, flags []cli.Flag, do func(ctx context.Context, words []string) error) command {
+	return command{names: allWords, Command: &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: args, Flags: flags,
+		Action: func(c *cli.Context) error { return do(c.Context, c.Args().Slice()) },
+	}}
 }
 
 const (

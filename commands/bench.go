@@ -36,23 +36,20 @@ func newBenchCommand(f *program) (command, *benchOptions) {
 		timeoutFlag(&o.cfg.Timeouts.Call),
 		inputFlag(&o.input),
 	}, launchFlags(&o.cfg), f.opts.flags())
-	return command{names: 2, config: &o.cfg, Command: &cli.Command{
-		Name:      "bench",
-		Usage:     "measure how long a plugin's start, calls and restart take",
-		ArgsUsage: "PLUGIN HOOK [ARG...]",
-		Flags:     flags,
-		Action: func(c *cli.Context) error {
-			if err := f.readBench(c, o); err != nil {
+	cmd := newCommand("bench", "measure how long a plugin's start, calls and restart take", "PLUGIN HOOK [ARG...]",
+		flags, func(ctx context.Context, words []string) error {
+			if err := f.readBench(ctx, words, o); err != nil {
 				return err
 			}
-			return f.bench(c.Context, *o)
-		},
-	}}, o
+			return f.bench(ctx, *o)
+		})
+	cmd.names, cmd.config = 2, &o.cfg
+	return cmd, o
 }
 
 // readBench reads the command line of bench.
-func (f *program) readBench(c *cli.Context, o *benchOptions) error {
-	if err := f.readRun(c, &o.runOptions); err != nil {
+func (f *program) readBench(ctx context.Context, words []string, o *benchOptions) error {
+	if err := f.readRun(ctx, words, &o.runOptions); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {

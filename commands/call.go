@@ -33,13 +33,9 @@ func callCommand(f *program) command {
 	replay := switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
 	background := inCategory(backgroundCategory,
 		switchFlag(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
-	return command{names: 2, config: &start.Config, Command: &cli.Command{
-		Name:      "call",
-		Usage:     "call a hook of a background plugin",
-		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
-		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, f.opts.flags()),
-		Action: func(c *cli.Context) error {
-			left, words := fastcall.Take(), c.Args().Slice()
+	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
+		slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, f.opts.flags()), func(ctx context.Context, words []string) error {
+			left, words := fastcall.Take(), words
 			if err := onlyFor(flagGroup{!inLines, "a single call", append(ofCall, replay)}, flagGroup{inLines, "call --lines", ofLines}); err != nil {
 				return err
 			}
@@ -48,10 +44,10 @@ func callCommand(f *program) command {
 			case err != nil:
 				return err
 			case given:
-				return f.callAddress(c.Context, &at, start.Config, &o, words)
+				return f.callAddress(ctx, &at, start.Config, &o, words)
 			case inLines:
 				lines.raw, lines.Timeout = o.raw, o.timeout
-				err = f.readLines(c.Context, &lines, words, "NAME")
+				err = f.readLines(ctx, &lines, words, "NAME")
 			default:
 				err = wantHook(words, "NAME")
 			}
@@ -61,17 +57,18 @@ func callCommand(f *program) command {
 				err = usage("%s applies only with --auto-start", name)
 			}
 			if err == nil && !inLines {
-				err = f.readHook(c.Context, &o, words[1], words[2:])
+				err = f.readHook(ctx, &o, words[1], words[2:])
 			}
 			if err != nil {
 				return err
 			}
 			if inLines {
-				return f.callLines(c.Context, words[0], start, &lines, o.errorField)
+				return f.callLines(ctx, words[0], start, &lines, o.errorField)
 			}
-			return f.call(c.Context, words[0], start, &o, left)
-		},
-	}}
+			return f.call(ctx, words[0], start, &o, left)
+		})
+	cmd.names, cmd.config = 2, &start.Config
+	return cmd
 }
 
 // callAddress calls a hook of a gRPC server that runs already.

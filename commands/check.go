@@ -55,23 +55,18 @@ func checkCommand(f *program) command {
 		timeoutFlag(&o.Config.Timeouts.Call),
 		headerFlag(&o.Config.GRPC.Metadata),
 	}
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "check",
-		Usage:     "see whether a plugin will work, and if not, why",
-		ArgsUsage: "[PLUGIN...]",
-		Flags:     slices.Concat(flags, pluginFlags(&o.Config, "60s"), f.opts.flags()),
-		Action: func(c *cli.Context) error {
-			if err := f.readCheck(c, o); err != nil {
+	return newCommand("check", "see whether a plugin will work, and if not, why", "[PLUGIN...]",
+		slices.Concat(flags, pluginFlags(&o.Config, "60s"), f.opts.flags()), func(ctx context.Context, words []string) error {
+			if err := f.readCheck(ctx, words, o); err != nil {
 				return err
 			}
-			return f.check(c.Context, *o)
-		},
-	}}
+			return f.check(ctx, *o)
+		})
 }
 
 // readCheck reads the command line of check.
-func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
-	if err := o.readPlugins(c.Context, c.Args().Slice()); err != nil {
+func (f *program) readCheck(ctx context.Context, words []string, o *checkOptions) error {
+	if err := o.readPlugins(ctx, words); err != nil {
 		return err
 	}
 	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
@@ -90,7 +85,7 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 		o.Host = []string{self, hostWord}
 	}
 	for _, line := range o.lines {
-		call, err := f.readCall(c.Context, line)
+		call, err := f.readCall(ctx, line)
 		if err != nil {
 			return err
 		}

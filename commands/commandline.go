@@ -245,8 +245,7 @@ func atMost(words []string, most int) error {
 }
 
 // oneWord returns the PLUGIN that is the only word of a command line.
-func oneWord(c *cli.Context) (string, error) {
-	words := c.Args().Slice()
+func oneWord(words []string) (string, error) {
 	if err := wantWords(words, "PLUGIN"); err != nil {
 		return "", err
 	}

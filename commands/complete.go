@@ -22,16 +22,15 @@ import (
 // tab and a description per line, and ":files" where a file may stand, with the end of its
 // name behind a tab. It never fails: a shell that completes shows no errors.
 func completeCommand(f *program) command {
-	return command{names: asTyped, Command: &cli.Command{
-		Name:            "__complete",
-		Hidden:          true,
-		SkipFlagParsing: true,
-		Action: func(c *cli.Context) error {
-			lines := complete(f.commands, c.Args().Slice())
-			_ = f.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
-			return nil
-		},
-	}}
+	cmd := newCommand("__complete", "", "", nil, func(ctx context.Context, words []string) error {
+		lines := complete(f.commands, words)
+		_ = f.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
+		return nil
+	})
+	cmd.names = asTyped
+	cmd.Hidden = true
+	cmd.SkipFlagParsing = true
+	return cmd
 }
 
 // What files to offer: any, or those of Python.
@@ -273,22 +272,17 @@ func prefixed(values []string, typed, head string) (lines []string) {
 }
 
 func completionCommand(f *program) command {
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "completion",
-		Usage:     "print the completion script of a shell",
-		ArgsUsage: "SHELL",
-		Action: func(c *cli.Context) error {
-			shells := strings.Join(completions.Shells(), ", ")
-			if c.Args().Len() != 1 {
-				return usage("completion takes one SHELL: %s", shells)
-			}
-			name := c.Args().First()
-			script, ok := completions.Script(name)
-			if !ok {
-				return suggested(usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
-			}
-			_, err := io.WriteString(f.streams.Out, script)
-			return outputError(err)
-		},
-	}}
+	return newCommand("completion", "print the completion script of a shell", "SHELL", nil, func(ctx context.Context, words []string) error {
+		shells := strings.Join(completions.Shells(), ", ")
+		if len(words) != 1 {
+			return usage("completion takes one SHELL: %s", shells)
+		}
+		name := words[0]
+		script, ok := completions.Script(name)
+		if !ok {
+			return suggested(usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
+		}
+		_, err := io.WriteString(f.streams.Out, script)
+		return outputError(err)
+	})
 }

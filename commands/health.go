@@ -29,33 +29,27 @@ func healthCommand(f *program) command {
 		alias(headerFlag(&cfg.GRPC.Metadata), "rpc-header"),
 	}
 	ofAddress, ofPlugin := at.flags(&cfg.GRPC), pluginFlags(&cfg, "60s")
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "health",
-		Usage:     "probe the health of a plugin or a gRPC server",
-		ArgsUsage: "NAME|PLUGIN... | --all | --address ADDRESS",
-		Flags:     slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
-		Action: func(c *cli.Context) error {
+	return newCommand("health", "probe the health of a plugin or a gRPC server", "NAME|PLUGIN... | --all | --address ADDRESS",
+		slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()), func(ctx context.Context, words []string) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, "service")
 			switch {
 			case err != nil:
 			case given:
-				err = f.healthOfAddress(c, &at, cfg, watch)
+				err = f.healthOfAddress(ctx, words, &at, cfg, watch)
 			case watch:
-				if err = onePlugin(c, &cfg); err == nil {
-					err = f.healthOfPlugin(c.Context, cfg, ofPlugin, false, true)
+				if err = onePlugin(words, &cfg); err == nil {
+					err = f.healthOfPlugin(ctx, cfg, ofPlugin, false, true)
 				}
 			default:
-				var words []string
-				if words, err = readNames(c, all); err == nil {
-					err = f.healthOf(c.Context, words, cfg, ofPlugin)
+				if words, err = readNames(words, all); err == nil {
+					err = f.healthOf(ctx, words, cfg, ofPlugin)
 				}
 			}
 			if watch {
 				return f.untilSignal(err)
 			}
 			return err
-		},
-	}}
+		})
 }
 
 // healthOf probes the plugins that words name, or all background plugins, at once.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"context"
 	"embed"
 	"fmt"
 	"slices"
@@ -37,30 +38,25 @@ var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color c
 const seeExit = "Exit codes: `pyplug help exit-codes`\n"
 
 func helpCommand(f *program) command {
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "help",
-		Usage:     "explain a command, a topic or a finding of check",
-		ArgsUsage: "[COMMAND | TOPIC | finding [ID]]",
-		Action: func(c *cli.Context) error {
-			switch name := c.Args().First(); name {
-			case "":
-				return f.print(f.help())
-			case "finding", "findings":
-				return findingHelp(f, c.Args().Tail())
-			default:
-				if cmd, ok := f.commandNamed(name); ok {
-					return f.print(f.commandHelp(cmd))
-				}
-				if page, ok := docs.Manual.Page(name); ok {
-					return f.print(ui.Page(page))
-				}
-				if !slices.Contains(topicNames(), name) {
-					return f.unknownTopic(name)
-				}
-				return f.print(helpText(name))
+	return newCommand("help", "explain a command, a topic or a finding of check", "[COMMAND | TOPIC | finding [ID]]", nil, func(ctx context.Context, words []string) error {
+		switch name := append(words, "")[0]; name {
+		case "":
+			return f.print(f.help())
+		case "finding", "findings":
+			return findingHelp(f, words[1:])
+		default:
+			if cmd, ok := f.commandNamed(name); ok {
+				return f.print(f.commandHelp(cmd))
 			}
-		},
-	}}
+			if page, ok := docs.Manual.Page(name); ok {
+				return f.print(ui.Page(page))
+			}
+			if !slices.Contains(topicNames(), name) {
+				return f.unknownTopic(name)
+			}
+			return f.print(helpText(name))
+		}
+	})
 }
 
 func topicNames() (names []string) {

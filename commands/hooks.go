@@ -23,17 +23,12 @@ func hooksCommand(f *program) command {
 	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags(&cfg.GRPC)
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	schemaFlag := switchFlag(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
-	return command{names: allWords, config: &cfg, Command: &cli.Command{
-		Name:      "hooks",
-		Usage:     "list the hooks of a plugin, or explain one",
-		ArgsUsage: "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
-		Flags:     slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, f.opts.flags()),
-		Action: func(c *cli.Context) error {
+	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
+		slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, f.opts.flags()), func(ctx context.Context, words []string) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, messageFlags...)
 			if err != nil {
 				return err
 			}
-			words := c.Args().Slice()
 			if given {
 				words = append([]string{at.address}, words...)
 			}
@@ -53,17 +48,18 @@ func hooksCommand(f *program) command {
 			show := shownHooks{Query: schema.Query{Hook: append(words, "")[1], Input: input}, template: template != ""}
 			var p *plugin
 			if given {
-				p, err = f.connectAddress(c.Context, &at, cfg)
+				p, err = f.connectAddress(ctx, &at, cfg)
 			} else if err = openConfig(&cfg, words[0]); err == nil {
-				p, err = f.connectOrStart(c.Context, cfg, ofPlugin)
+				p, err = f.connectOrStart(ctx, cfg, ofPlugin)
 			}
 			if err != nil {
 				return err
 			}
 			defer p.close()
-			return p.failed(p.showHooks(c.Context, show, slices.Concat(ofAddress[1:], ofPlugin)))
-		},
-	}}
+			return p.failed(p.showHooks(ctx, show, slices.Concat(ofAddress[1:], ofPlugin)))
+		})
+	cmd.config = &cfg
+	return cmd
 }
 
 // shownHooks says what hooks prints.
@@ -102,8 +98,8 @@ func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []cli.Fla
 }
 
 // onePlugin fills cfg from a command line with one PLUGIN.
-func onePlugin(c *cli.Context, cfg *runner.Config) error {
-	word, err := oneWord(c)
+func onePlugin(words []string, cfg *runner.Config) error {
+	word, err := oneWord(words)
 	if err != nil {
 		return err
 	}

@@ -60,16 +60,15 @@ func (o *linesOptions) flags(by string) []cli.Flag {
 }
 
 // runLines starts a plugin, keeps it alive and answers the lines of standard input.
-func (f *program) runLines(c *cli.Context, o *linesOptions, cfg runner.Config) error {
-	words := c.Args().Slice()
-	if err := f.readLines(c.Context, o, words, "PLUGIN"); err != nil {
+func (f *program) runLines(ctx context.Context, words []string, o *linesOptions, cfg runner.Config) error {
+	if err := f.readLines(ctx, o, words, "PLUGIN"); err != nil {
 		return err
 	}
 	if err := openConfig(&cfg, words[0]); err != nil {
 		return err
 	}
 	cfg.Keep.DefaultMaxFailures, cfg.Keep.Patient, cfg.Keep.Jobs = linesRestarts, true, o.Jobs
-	p, err := f.launch(c.Context, cfg, func(opened *runner.Opened) error {
+	p, err := f.launch(ctx, cfg, func(opened *runner.Opened) error {
 		return f.openRecord(o, opened.Plugin().ID)
 	})
 	if err != nil {
@@ -80,7 +79,7 @@ func (f *program) runLines(c *cli.Context, o *linesOptions, cfg runner.Config) e
 		o.Series = linesSeries
 	}
 	o.GaveUp, o.Timeout = p.pool.Failed(), p.opened.Settings().Timeouts.Call
-	return p.failed(p.lines(c.Context, p.pool, o))
+	return p.failed(p.lines(ctx, p.pool, o))
 }
 
 // readLines reads the words of a command with --lines. what is the word for the plugin in

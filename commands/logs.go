@@ -22,14 +22,10 @@ func logsCommand(f *program) command {
 	followFlag := alias(switchFlag(&want.Follow, "follow", "print new lines as they are added, until Ctrl-C"), "f")
 	linesFlag := alias(countFlag(&want.Last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)"), "n", "tail")
 	sinceFlag := delayFlag(&since, 0, "since", "begin with the lines of the last `DURATION`")
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "logs",
-		Usage:     "print the logs of background plugins",
-		ArgsUsage: "NAME... | --all",
-		Flags: append([]cli.Flag{followFlag, linesFlag, sinceFlag,
-			switchFlag(&all, "all", "print the logs of all running background plugins")}, f.opts.flags()...),
-		Action: func(c *cli.Context) error {
-			words, err := readNames(c, all)
+	return newCommand("logs", "print the logs of background plugins", "NAME... | --all",
+		append([]cli.Flag{followFlag, linesFlag, sinceFlag,
+			switchFlag(&all, "all", "print the logs of all running background plugins")}, f.opts.flags()...), func(ctx context.Context, words []string) error {
+			words, err := readNames(words, all)
 			if err != nil {
 				return err
 			}
@@ -38,9 +34,8 @@ func logsCommand(f *program) command {
 			} else if want.Follow && !linesFlag.typed {
 				want.Last = followLines
 			}
-			return f.untilSignal(f.logs(c.Context, words, want))
-		},
-	}}
+			return f.untilSignal(f.logs(ctx, words, want))
+		})
 }
 
 // logs prints the logs of the plugins that words name, or of all that run. It follows several

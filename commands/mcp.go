@@ -46,24 +46,19 @@ func mcpCommand(f *program) command {
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
 	flags := slices.Concat(limitFlags(&o.timeout, &o.errorField), own, autoStart, ofStart, f.opts.flags()[1:]) // standard output is not for --json
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "mcp",
-		Usage:     "serve the hooks as tools of an LLM client",
-		ArgsUsage: "NAME|PLUGIN",
-		Flags:     flags,
-		Action: func(c *cli.Context) error {
-			word, err := oneWord(c)
+	return newCommand("mcp", "serve the hooks as tools of an LLM client", "NAME|PLUGIN",
+		flags, func(ctx context.Context, words []string) error {
+			word, err := oneWord(words)
 			switch {
 			case err != nil:
 				return err
 			case o.client != "":
-				return f.mcpConfig(c.Context, o.client, word, flags)
+				return f.mcpConfig(ctx, o.client, word, flags)
 			case o.start.Config.NaN == "literal":
 				return usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
 			}
-			return f.mcp(c.Context, &o, word, ofStart)
-		},
-	}}
+			return f.mcp(ctx, &o, word, ofStart)
+		})
 }
 
 // patternFlag takes a pattern of names. It may be given more than once.

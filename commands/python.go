@@ -1,10 +1,9 @@
 package commands
 
 import (
+	"context"
 	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/interp"
@@ -18,13 +17,8 @@ var pythonVerbs = []string{"why", "find", "list"}
 
 func pythonCommand(f *program) command {
 	var cfg runner.Config
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "python",
-		Usage:     "show which Python runs a plugin, and why",
-		ArgsUsage: "why|find [PLUGIN]\nlist",
-		Flags:     slices.Concat(pythonFlags(&cfg), f.opts.flags()),
-		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
+	return newCommand("python", "show which Python runs a plugin, and why", "why|find [PLUGIN]\nlist",
+		slices.Concat(pythonFlags(&cfg), f.opts.flags()), func(ctx context.Context, words []string) error {
 			if len(words) == 0 || !slices.Contains(pythonVerbs, words[0]) {
 				meant := append(schema.Command{"python", "why"}, words...)
 				if len(words) > 0 && schema.Suggest(words[0], pythonVerbs) != "" {
@@ -44,17 +38,16 @@ func pythonCommand(f *program) command {
 				return err
 			}
 			if len(words) == 0 && verb != "list" {
-				if cfg.Plugin = "."; !runner.IsPlugin(c.Context, cfg) {
+				if cfg.Plugin = "."; !runner.IsPlugin(ctx, cfg) {
 					cfg.Plugin = ""
 				}
 			}
-			return map[string]func(*cli.Context, runner.Config) error{"why": f.pythonWhy, "find": f.pythonFind, "list": f.pythonList}[verb](c, cfg)
-		},
-	}}
+			return map[string]func(context.Context, runner.Config) error{"why": f.pythonWhy, "find": f.pythonFind, "list": f.pythonList}[verb](ctx, cfg)
+		})
 }
 
-func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
-	d, err := runner.Explain(c.Context, cfg)
+func (f *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
+	d, err := runner.Explain(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -79,7 +72,7 @@ func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
 	for _, a := range d.After {
 		why.Candidates = append(why.Candidates, candidate(a))
 	}
-	if err := f.write(c.Context, func() error { return f.streams.Why(why, f.opts.json) }); err != nil || d.Err == nil {
+	if err := f.write(ctx, func() error { return f.streams.Why(why, f.opts.json) }); err != nil || d.Err == nil {
 		return err
 	}
 	e := runner.PythonError(d.Err)
@@ -98,9 +91,9 @@ func candidate(a interp.Attempt) ui.Candidate {
 	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: hook.Word(a.Fix)}
 }
 
-func (f *program) pythonFind(c *cli.Context, cfg runner.Config) error {
+func (f *program) pythonFind(ctx context.Context, cfg runner.Config) error {
 	stop := f.streams.Waiting("asking a Python for its version")
-	found, err := runner.FindPython(c.Context, cfg)
+	found, err := runner.FindPython(ctx, cfg)
 	stop()
 	if err != nil {
 		return err
@@ -109,11 +102,11 @@ func (f *program) pythonFind(c *cli.Context, cfg runner.Config) error {
 	if f.opts.json {
 		python = shownPython(found, cfg.Environ)
 	}
-	return f.write(c.Context, func() error { return f.streams.Python(python, f.opts.json) })
+	return f.write(ctx, func() error { return f.streams.Python(python, f.opts.json) })
 }
 
-func (f *program) pythonList(c *cli.Context, cfg runner.Config) error {
-	found, err := runner.Pythons(c.Context, cfg)
+func (f *program) pythonList(ctx context.Context, cfg runner.Config) error {
+	found, err := runner.Pythons(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -124,7 +117,7 @@ func (f *program) pythonList(c *cli.Context, cfg runner.Config) error {
 	for _, python := range found {
 		all = append(all, shownPython(python, cfg.Environ))
 	}
-	return f.write(c.Context, func() error { return f.streams.Pythons(all, f.opts.json) })
+	return f.write(ctx, func() error { return f.streams.Pythons(all, f.opts.json) })
 }
 
 // shownPython converts a Python, with what files say about it, for the output.

@@ -31,12 +31,8 @@ func runCommand(f *program) command {
 	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,
 		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
 		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), f.opts.flags())
-	return command{names: 2, config: &o.cfg, Command: &cli.Command{
-		Name:      "run",
-		Usage:     "start a plugin, call one hook, print the result, stop",
-		ArgsUsage: "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
-		Flags:     flags,
-		Action: func(c *cli.Context) error {
+	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
+		flags, func(ctx context.Context, words []string) error {
 			if keep && inLines {
 				return usage("--lines and --keep cannot be combined")
 			}
@@ -48,33 +44,33 @@ func runCommand(f *program) command {
 				return err
 			case keep:
 				start.Config = o.cfg
-				if err := f.readKept(c, &start, nil); err != nil {
+				if err := f.readKept(words, &start, nil); err != nil {
 					return err
 				}
-				return f.untilSignal(f.serve(c.Context, start, nil))
+				return f.untilSignal(f.serve(ctx, start, nil))
 			case inLines:
 				lines.raw = o.raw
-				return f.runLines(c, &lines, o.cfg)
+				return f.runLines(ctx, words, &lines, o.cfg)
 			}
-			if err := f.readRun(c, &o); err != nil {
+			if err := f.readRun(ctx, words, &o); err != nil {
 				return err
 			}
-			return f.run(c.Context, o)
-		},
-	}}
+			return f.run(ctx, o)
+		})
+	cmd.names, cmd.config = 2, &o.cfg
+	return cmd
 }
 
 // readRun reads PLUGIN, HOOK and its arguments. It reports every mistake in them before anything
 // starts.
-func (f *program) readRun(c *cli.Context, o *runOptions) error {
-	words := c.Args().Slice()
+func (f *program) readRun(ctx context.Context, words []string, o *runOptions) error {
 	if err := wantHook(words, "PLUGIN"); err != nil {
 		return err
 	}
 	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
-	if err := f.readHook(c.Context, &o.callOptions, words[1], words[2:]); err != nil {
+	if err := f.readHook(ctx, &o.callOptions, words[1], words[2:]); err != nil {
 		return err
 	}
 	o.maxMessage = o.cfg.GRPC.MaxMessage

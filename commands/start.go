@@ -62,8 +62,8 @@ func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) er
 }
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
-func (f *program) readKept(c *cli.Context, o *startOptions, flags []cli.Flag) error {
-	word, err := oneWord(c)
+func (f *program) readKept(words []string, o *startOptions, flags []cli.Flag) error {
+	word, err := oneWord(words)
 	if err != nil {
 		return err
 	}
@@ -73,13 +73,8 @@ func (f *program) readKept(c *cli.Context, o *startOptions, flags []cli.Flag) er
 func startCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "start",
-		Usage:     "start a plugin in the background",
-		ArgsUsage: "PLUGIN...",
-		Flags:     slices.Concat(flags, f.opts.flags()),
-		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
+	return newCommand("start", "start a plugin in the background", "PLUGIN...",
+		slices.Concat(flags, f.opts.flags()), func(ctx context.Context, words []string) error {
 			switch err := wantWords(words, slices.Repeat([]string{"PLUGIN"}, max(1, len(words)))...); {
 			case err != nil:
 				return err
@@ -93,13 +88,12 @@ func startCommand(f *program) command {
 				if err := f.readStart(&o, word, flags); err != nil {
 					return err
 				}
-				if err := f.start(c.Context, o); err != nil {
+				if err := f.start(ctx, o); err != nil {
 					failures = append(failures, err)
 				}
 			}
 			return f.firstOf(failures)
-		},
-	}}
+		})
 }
 
 // start starts a plugin in the background, and prints its name or how to attach to it.
@@ -148,26 +142,23 @@ func daemonCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
 	auto := switchFlag(&o.AutoStarted, "auto", "")
-	return command{names: allWords, Command: &cli.Command{
-		Name:      daemonWord,
-		Hidden:    true,
-		ArgsUsage: "PLUGIN",
-		Flags:     slices.Concat(flags, []cli.Flag{auto}, f.opts.flags()),
-		Action: func(c *cli.Context) error {
+	cmd := newCommand(daemonWord, "", "PLUGIN",
+		slices.Concat(flags, []cli.Flag{auto}, f.opts.flags()), func(ctx context.Context, words []string) error {
 			starter := daemon.OpenStarter()
-			err := f.readKept(c, &o, flags)
+			err := f.readKept(words, &o, flags)
 			if err == nil {
 				o.Detached = true
 				f.streams.Quiet = true // all of it goes into the log
-				err = f.serve(c.Context, o, starter)
+				err = f.serve(ctx, o, starter)
 			}
 			if err == nil {
 				return nil
 			}
 			starter.Fail(pluginOf(err).complete(err)) // unless it has its answer
 			return &printedError{code: exitCode(err)} // the log has it, as the reason of the last state
-		},
-	}}
+		})
+	cmd.Hidden = true
+	return cmd
 }
 
 // wordsVariable passes flags to the process in the background. They may hold secrets, such

@@ -19,15 +19,9 @@ const statusEvery = 500 * time.Millisecond
 
 func statusCommand(f *program) command {
 	var watch, metrics bool
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "status",
-		Aliases:   []string{"ps", "ls"},
-		Usage:     "show the background plugins and their state",
-		ArgsUsage: "[NAME...]",
-		Flags: append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
-			switchFlag(&metrics, "metrics", "print metrics in the text format of Prometheus")}, f.opts.flags()...),
-		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
+	cmd := newCommand("status", "show the background plugins and their state", "[NAME...]",
+		append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
+			switchFlag(&metrics, "metrics", "print metrics in the text format of Prometheus")}, f.opts.flags()...), func(ctx context.Context, words []string) error {
 			if metrics && (watch || f.opts.json) {
 				return usage("--metrics is a format of its own: remove --json and --watch")
 			}
@@ -35,11 +29,12 @@ func statusCommand(f *program) command {
 				if err := atMost(words, 1); err != nil {
 					return err
 				}
-				return f.untilSignal(f.watchStatus(c.Context, words))
+				return f.untilSignal(f.watchStatus(ctx, words))
 			}
-			return f.status(c.Context, words, metrics)
-		},
-	}}
+			return f.status(ctx, words, metrics)
+		})
+	cmd.Aliases = []string{"ps", "ls"}
+	return cmd
 }
 
 // status prints the status of the plugins that words name, or of all, as a table, JSON or metrics.

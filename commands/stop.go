@@ -17,25 +17,19 @@ import (
 
 func stopCommand(f *program) command {
 	var all bool
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "stop",
-		Usage:     "stop background plugins",
-		ArgsUsage: "NAME... | --all",
-		Flags:     append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...),
-		Action: func(c *cli.Context) error {
-			words, err := readNames(c, all)
+	return newCommand("stop", "stop background plugins", "NAME... | --all",
+		append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...), func(ctx context.Context, words []string) error {
+			words, err := readNames(words, all)
 			if err != nil {
 				return err
 			}
-			return f.stop(c.Context, words)
-		},
-	}}
+			return f.stop(ctx, words)
+		})
 }
 
 // readNames reads a command line of one NAME or more, or of --all alone. It returns no words
 // for --all.
-func readNames(c *cli.Context, all bool) ([]string, error) {
-	words := c.Args().Slice()
+func readNames(words []string, all bool) ([]string, error) {
 	if all {
 		return nil, atMost(words, 0)
 	}
@@ -135,19 +129,14 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 
 func restartCommand(f *program) command {
 	var all bool
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "restart",
-		Usage:     "restart the workers of background plugins",
-		ArgsUsage: "NAME... | --all",
-		Flags:     append([]cli.Flag{switchFlag(&all, "all", "restart all background plugins")}, f.opts.flags()...),
-		Action: func(c *cli.Context) error {
-			words, err := readNames(c, all)
+	return newCommand("restart", "restart the workers of background plugins", "NAME... | --all",
+		append([]cli.Flag{switchFlag(&all, "all", "restart all background plugins")}, f.opts.flags()...), func(ctx context.Context, words []string) error {
+			words, err := readNames(words, all)
 			if err != nil {
 				return err
 			}
-			return f.restart(c.Context, words)
-		},
-	}}
+			return f.restart(ctx, words)
+		})
 }
 
 // restart replaces the workers of the plugins that words name, or of all, at once.

@@ -33,31 +33,26 @@ func syncCommand(f *program) command {
 		switchFlag(&o.clean, "clean", "remove the environments in the cache that no plugin asks for any more"),
 		fileFlag(&o.cfg.Python, "python", "make it for this Python: a `PATH`, a name or a version (or PYPLUG_PYTHON)"),
 	}
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "sync",
-		Usage:     "make the environment of a plugin",
-		ArgsUsage: "[PLUGIN]",
-		Flags:     slices.Concat(flags, f.opts.flags()),
-		Action: func(c *cli.Context) error {
+	return newCommand("sync", "make the environment of a plugin", "[PLUGIN]",
+		slices.Concat(flags, f.opts.flags()), func(ctx context.Context, words []string) error {
 			if o.clean {
-				if c.Args().Len() > 0 {
+				if len(words) > 0 {
 					return usage("--clean takes no PLUGIN")
 				}
-				return f.cleanEnvironments(c.Context, o.dryRun)
+				return f.cleanEnvironments(ctx, o.dryRun)
 			}
-			if err := o.read(c); err != nil {
+			if err := o.read(ctx, words); err != nil {
 				return err
 			}
-			return f.sync(c.Context, o)
-		},
-	}}
+			return f.sync(ctx, o)
+		})
 }
 
 // read reads PLUGIN. Without one, or if it is a directory that is no plugin, the environment is
 // that of the project in the directory.
-func (o *syncOptions) read(c *cli.Context) error {
-	if c.Args().Len() > 0 {
-		if err := onePlugin(c, &o.cfg); err != nil {
+func (o *syncOptions) read(ctx context.Context, words []string) error {
+	if len(words) > 0 {
+		if err := onePlugin(words, &o.cfg); err != nil {
 			return err
 		}
 	} else if err := openConfig(&o.cfg, "."); err != nil {
@@ -67,7 +62,7 @@ func (o *syncOptions) read(c *cli.Context) error {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(o.cfg.Cwd, dir)
 	}
-	if info, err := os.Stat(dir); err == nil && info.IsDir() && !runner.IsPlugin(c.Context, o.cfg) {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() && !runner.IsPlugin(ctx, o.cfg) {
 		o.cfg.Plugin, o.cfg.Cwd = "", dir
 	}
 	return nil

@@ -47,20 +47,14 @@ func testCommand(f *program) command {
 	}
 	flags = append(flags, limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField)...)
 	ofPlugin := slices.Concat(resultFlags(&o.cfg), preloadFlag(&o.cfg), pluginFlags(&o.cfg, "10m"))
-	return command{names: allWords, Command: &cli.Command{
-		Name:      "test",
-		Usage:     "run files of calls, and compare the answers with those that are wanted",
-		ArgsUsage: "NAME|PLUGIN FILE...",
-		Flags:     slices.Concat(flags, ofPlugin, f.opts.flags()),
-		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
+	return newCommand("test", "run files of calls, and compare the answers with those that are wanted", "NAME|PLUGIN FILE...",
+		slices.Concat(flags, ofPlugin, f.opts.flags()), func(ctx context.Context, words []string) error {
 			if err := wantWords(words, "PLUGIN", "FILE"); err != nil {
 				return err
 			}
 			o.cfg.Plugin, o.files = words[0], words[1:]
-			return f.test(c.Context, o, ofPlugin)
-		},
-	}}
+			return f.test(ctx, o, ofPlugin)
+		})
 }
 
 // preloadFlag returns --preload alone: the other flags of plugins that are kept alive do not apply.

@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -19,23 +17,19 @@ import (
 var Version = ""
 
 func versionCommand(f *program) command {
-	return command{names: allWords, Command: &cli.Command{
-		Name:  "version",
-		Usage: "print the version",
-		Flags: f.opts.flags(),
-		Action: func(c *cli.Context) error {
-			if err := atMost(c.Args().Slice(), 0); err != nil {
+	return newCommand("version", "print the version", "",
+		f.opts.flags(), func(ctx context.Context, words []string) error {
+			if err := atMost(words, 0); err != nil {
 				return err
 			}
 			known := []ui.Fact{{Key: "version", Value: versionText()}, {Key: "go", Value: runtime.Version()}, {Key: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH}}
 			more := []ui.Fact{{Key: "lacks", Value: runner.Lacks()}}
 			if f.opts.verbose {
-				more = append(more, f.describeSystem(c.Context)...)
+				more = append(more, f.describeSystem(ctx)...)
 			}
 			head := fmt.Sprintf("pyplug %s (%s, %s)", known[0].Value, known[1].Value, known[2].Value)
 			return outputError(f.streams.Facts(head, known, more, f.opts.json))
-		},
-	}}
+		})
 }
 
 // describeSystem returns what a bug report needs. It reads no value that may be a secret, and reports
