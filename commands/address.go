@@ -87,7 +87,7 @@ func (f *program) healthOfAddress(ctx context.Context, words []string, at *addre
 	}
 	stop := f.streams.Waiting("asking " + at.address)
 	defer stop()
-	return f.health(ctx, "", func() error {
+	return (&plugin{f: f}).health(ctx, "", func() error {
 		defer stop()
 		server, err := runner.Connect(ctx, at.address, cfg)
 		if err != nil {
@@ -100,7 +100,7 @@ func (f *program) healthOfAddress(ctx context.Context, words []string, at *addre
 		ctx, cancel := hook.WithLimit(ctx, cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe))
 		defer cancel()
 		return server.Health(ctx)
-	}, func() hook.Info { return hook.Info{} })
+	})
 }
 
 // readTLS checks the flags on TLS, and reads their files. Without such a flag, secure decides.

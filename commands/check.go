@@ -134,28 +134,37 @@ func (f *program) check(ctx context.Context, o checkOptions) error {
 		return err
 	}
 	all, printed := f.checkAll(ctx, o)
-	reported := f.reports(o, all, junit)
+	if onGitHub() {
+		f.streams.Annotate(all)
+	}
+	reported := junit.write(f, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
 	if printed != nil {
 		return printed
 	}
 	code := 0
 	for _, c := range all {
-		switch {
-		case c.Err != nil && !f.opts.json:
+		if c.Err != nil && !f.opts.json {
 			return c.Err
-		case c.Err != nil: // it has been shown
-			return &printedError{code: c.ExitCode}
-		case code == 0:
+		}
+		if code == 0 || c.Err != nil {
 			code = c.ExitCode
+		}
+		if c.Err != nil { // it has been shown
+			break
 		}
 	}
 	if code == 0 {
 		return reported
 	}
-	if reported != nil {
-		f.streams.Warn(reported.Error())
-	}
+	f.warnOf(reported)
 	return &printedError{code: code}
+}
+
+// warnOf warns of an error beside which another one counts.
+func (f *program) warnOf(err error) {
+	if err != nil {
+		f.streams.Warn(err.Error())
+	}
 }
 
 // checkAll checks o.jobs plugins at a time, and prints them in order. The error is that
@@ -266,14 +275,6 @@ func (c *pluginCheck) prepared(opened *runner.Opened) error {
 	return c.p.fits(opened)
 }
 
-// reports writes the annotations of GitHub and the JUnit file, if there is one.
-func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *junitFile) error {
-	if onGitHub() {
-		f.streams.Annotate(all)
-	}
-	return junit.write(f, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
-}
-
 // junitFile is where --junit writes: a file, or with a nil file standard output.
 type junitFile struct{ file *os.File }
 
@@ -288,27 +289,14 @@ func (f *program) openJUnit(ctx context.Context, name string) (*junitFile, error
 	case name == "-":
 		return &junitFile{}, nil
 	}
-	if isOther(name) {
-		return nil, usage("--junit: %s is no XML file, want one or a new file", name)
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		// It may be the plugin or the cases, if the word behind --junit was forgotten.
+		if text, err := os.ReadFile(name); err == nil && !bytes.HasPrefix(text, []byte("<")) {
+			return nil, usage("--junit: %s is no XML file, want one or a new file", name)
+		}
 	}
 	file, err := openOutput(ctx, "--junit", name, 0, 0o666)
 	return &junitFile{file}, err
-}
-
-// isOther reports whether a file has something other than XML, such as the plugin or the cases if
-// the word behind --junit was forgotten.
-func isOther(name string) bool {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	first := make([]byte, 1)
-	n, _ := file.Read(first)
-	return n > 0 && first[0] != '<'
 }
 
 // write writes the report, in place of what the file had. It does nothing without --junit.

@@ -92,36 +92,30 @@ func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugi
 	if among {
 		name = p.path
 	}
-	return p.failed(f.health(ctx, name, probe, func() hook.Info {
-		info, _ := p.process(ctx)
-		return info
-	}))
+	return p.failed(p.health(ctx, name, probe))
 }
 
 // health probes once, and prints that the plugin is healthy, by its name if that is not empty.
-// info describes the plugin. The error is why it is not healthy.
-func (f *program) health(ctx context.Context, name string, probe func() error, info func() hook.Info) error {
+// The error is why it is not healthy.
+func (p *plugin) health(ctx context.Context, name string, probe func() error) error {
 	began := time.Now()
 	if err := probe(); err != nil {
 		return err
 	}
-	took, by := time.Since(began), info()
-	return f.write(ctx, func() error { return f.streams.Healthy(name, took, by, f.opts.json) })
+	took := time.Since(began)
+	info, _ := p.process(ctx)
+	return p.f.write(ctx, func() error { return p.f.streams.Healthy(name, took, info, p.f.opts.json) })
 }
 
 // unanswered turns a start that failed because the health service did not answer into a
 // timeout: the answer was what the command asked for.
 func unanswered(err error) error {
-	e := asError(err)
-	if limit := (*hook.LimitError)(nil); e.Kind == hook.Unhealthy && errors.As(err, &limit) {
-		late := *e
-		late.Kind, late.Hints = hook.Timeout, hook.TimeoutHints
-		if p := pluginOf(err); p != nil {
-			return p.failed(&late)
-		}
-		return &late
+	e := *asError(err)
+	if limit := (*hook.LimitError)(nil); e.Kind != hook.Unhealthy || !errors.As(err, &limit) {
+		return err
 	}
-	return err
+	e.Kind, e.Hints = hook.Timeout, hook.TimeoutHints
+	return pluginOf(err).failed(&e)
 }
 
 // watchHealth prints a line for each change of a plugin's health, until the plugin or ctx

@@ -109,7 +109,7 @@ func watchSignals() *signals {
 	signal.Notify(brokenPipes, syscall.SIGPIPE) // which Windows does not have, and never sends
 	done := make(chan struct{})
 	go func() { // ends with l.end
-		for n := 1; ; n++ {
+		for n := 1; n <= 3; {
 			select {
 			case <-done:
 				return
@@ -119,18 +119,19 @@ func watchSignals() *signals {
 					sig = syscall.SIGINT
 				}
 				if do := l.hangup.Load(); sig == syscall.SIGHUP && do != nil && (*do)() {
-					n--
 					continue
 				}
-				if n > 2 {
+				if n == 3 {
 					l.abandon <- sig
-					return
+				}
+				if sig == syscall.SIGQUIT {
+					n = max(n, 2)
 				}
 				cancel(&signalError{sig}) // the first cause stays
-				if n == 2 || sig == syscall.SIGQUIT {
-					n = 2
+				if n >= 2 {
 					cancelKill()
 				}
+				n++
 			}
 		}
 	}()

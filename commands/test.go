@@ -87,11 +87,11 @@ func (f *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Flag)
 	if onGitHub() {
 		t.printer.Annotate()
 	}
-	if written := junit.write(f, t.printer.WriteJUnit); err == nil {
-		err = written
-	} else if written != nil {
-		f.streams.Warn(written.Error())
+	written := junit.write(f, t.printer.WriteJUnit)
+	if err == nil {
+		return written
 	}
+	f.warnOf(written)
 	return err
 }
 
