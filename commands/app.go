@@ -316,10 +316,15 @@ func (f *program) connectOrStart(ctx context.Context, cfg runner.Config, ofPlugi
 		cfg.Once = true
 		return f.launch(ctx, cfg, nil)
 	}
-	if name := firstTyped(ofPlugin); name != "" {
-		return nil, p.failed(usage("%s does not apply to %s, which is already running", name, cfg.Plugin))
+	return p, p.rejects(ofPlugin)
+}
+
+// rejects returns a usage error if a flag of a start was typed, since the plugin is already running.
+func (p *plugin) rejects(ofStart []cli.Flag) error {
+	if name := firstTyped(ofStart); name != "" {
+		return p.failed(usage("%s does not apply to %s, which is already running", name, p.path))
 	}
-	return p, nil
+	return nil
 }
 
 // isNotRunning reports whether an error says that nothing runs under a name.

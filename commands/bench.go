@@ -22,11 +22,6 @@ type benchOptions struct {
 }
 
 func benchCommand(f *program) command {
-	cmd, _ := newBenchCommand(f)
-	return cmd
-}
-
-func newBenchCommand(f *program) (command, *benchOptions) {
 	o := &benchOptions{measure: bench.DefaultOptions()}
 	flags := slices.Concat([]cli.Flag{
 		countFlag(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
@@ -44,7 +39,7 @@ func newBenchCommand(f *program) (command, *benchOptions) {
 			return f.bench(ctx, *o)
 		})
 	cmd.names, cmd.config = 2, &o.cfg
-	return cmd, o
+	return cmd
 }
 
 // readBench reads the command line of bench.

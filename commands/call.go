@@ -36,7 +36,7 @@ func callCommand(f *program) command {
 		switchFlag(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
 		slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, f.opts.flags()), func(ctx context.Context, words []string) error {
-			left, words := fastcall.Take(), words
+			left := fastcall.Take()
 			if err := onlyFor(flagGroup{!inLines, "a single call", append(ofCall, replay)}, flagGroup{inLines, "call --lines", ofLines}); err != nil {
 				return err
 			}
@@ -96,9 +96,14 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 // it waits for that answer, because a call must not be sent twice. It repeats a call that has
 // not begun, unless its stream may have been read from.
 func (f *program) call(ctx context.Context, word string, start startOptions, o *callOptions, left *fastcall.Left) error {
-	return f.withCallee(ctx, word, start, left, func(p *plugin) (bool, error) {
-		err := p.call(ctx, o)
-		return o.stream == nil, err
+	return f.withCallee(ctx, word, start, left, func(p *plugin) (_ bool, err error) {
+		if o.call.Args.JSON == nil { // else it has been read
+			err = f.readInput(ctx, p.transport().Streams, o)
+		}
+		if err == nil {
+			err = p.answer(ctx, o.timeout, *o)
+		}
+		return o.stream == nil, p.failed(err)
 	})
 }
 
@@ -124,17 +129,6 @@ func (f *program) withCallee(ctx context.Context, word string, start startOption
 			return p.failed(err)
 		}
 	}
-}
-
-// call reads the input, unless it has been read, and calls the hook of a daemon's plugin.
-func (p *plugin) call(ctx context.Context, o *callOptions) (err error) {
-	if o.call.Args.JSON == nil {
-		err = p.f.readInput(ctx, p.transport().Streams, o)
-	}
-	if err == nil {
-		err = p.answer(ctx, o.timeout, *o)
-	}
-	return p.failed(err)
 }
 
 // callee connects to the daemon to call. It starts the plugin first if start says so.

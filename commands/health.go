@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -130,9 +131,7 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 			return err
 		}
 	}
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for last := errors.New("not probed yet"); ; {
+	for last := "not probed yet"; ; {
 		found := probe()
 		select {
 		case <-ctx.Done():
@@ -145,16 +144,16 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 		if daemon.Is(found, daemon.Lost) || isNotRunning(found) {
 			return daemon.NotRunningError(p.client.Identity().Name)
 		}
-		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
+		if now := fmt.Sprint(found); now != last {
 			if err := f.printHealth(ctx, "", found); err != nil {
 				return err
 			}
+			last = now
 		}
-		last = found
 		select {
 		case <-ctx.Done():
 		case <-exited:
-		case <-tick.C:
+		case <-time.After(watchEvery):
 		}
 	}
 }

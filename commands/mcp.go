@@ -78,10 +78,13 @@ func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart [
 	if err != nil {
 		return err
 	}
-	if name := firstTyped(ofStart); name != "" && named != nil && !o.start.AutoStarted {
-		return usage("%s does not apply to %s, which is already running", name, word)
+	if named != nil && !o.start.AutoStarted {
+		err = named.rejects(ofStart)
 	}
-	if err := f.readStart(&o.start, word, ofStart); err != nil {
+	if err == nil {
+		err = f.readStart(&o.start, word, ofStart)
+	}
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)

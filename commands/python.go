@@ -122,17 +122,11 @@ func (f *program) pythonList(ctx context.Context, cfg runner.Config) error {
 
 // shownPython converts a Python, with what files say about it, for the output.
 func shownPython(i interp.Interpreter, environ []string) ui.Python {
-	facts := interp.FactsOf(i, environ)
-	p := ui.Python{
-		Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: i.Variant,
-		Kind: facts.Kind, Manager: facts.Manager, Real: schema.Path(facts.Real), Prefix: schema.Path(facts.Prefix), Base: schema.Path(facts.Base),
-		Packages: []schema.Path{}, SystemPackages: facts.SystemPackages, Notes: facts.Notes, ExternallyManaged: facts.ExternallyManaged,
-	}
+	facts := ui.PythonFacts(interp.FactsOf(i, environ))
+	facts.Packages = append([]string{}, facts.Packages...)
+	p := ui.Python{Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: i.Variant, PythonFacts: facts}
 	if i.Version.Known() {
 		p.Version = i.Version.String()
-	}
-	for _, dir := range facts.Packages {
-		p.Packages = append(p.Packages, schema.Path(dir))
 	}
 	return p
 }

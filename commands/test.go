@@ -298,8 +298,8 @@ func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
 
 // useRunning makes the cases call a background plugin.
 func (t *testRun) useRunning(p *plugin, ofPlugin []cli.Flag) error {
-	if name := firstTyped(ofPlugin); name != "" {
-		return usage("%s does not apply to %s, which is already running", name, p.path)
+	if err := p.rejects(ofPlugin); err != nil {
+		return err
 	}
 	if t.o.isolate != "" && t.o.Isolate != cases.None {
 		return usage("--isolate %s does not apply to %s, which is already running", t.o.isolate, p.path)

@@ -10,20 +10,25 @@ import (
 
 // Python is a Python as [Streams.Pythons] and [Streams.Why] show it.
 type Python struct {
-	Path              schema.Path   `json:"path"`
-	Source            string        `json:"source,omitempty"` // where it was found
-	Version           string        `json:"version,omitempty"`
-	Implementation    string        `json:"implementation,omitempty"`
-	Variant           string        `json:"variant,omitempty"` // "t": free-threaded, "d": for debugging
-	Kind              string        `json:"kind"`
-	Manager           string        `json:"manager,omitempty"`
-	Real              schema.Path   `json:"real"`
-	Prefix            schema.Path   `json:"prefix,omitempty"`
-	Base              schema.Path   `json:"base,omitempty"`
-	Packages          []schema.Path `json:"packages"`
-	SystemPackages    bool          `json:"system_packages,omitempty"`
-	Notes             []string      `json:"notes,omitempty"`
-	ExternallyManaged bool          `json:"externally_managed,omitempty"`
+	Path           schema.Path `json:"path"`
+	Source         string      `json:"source,omitempty"` // where it was found
+	Version        string      `json:"version,omitempty"`
+	Implementation string      `json:"implementation,omitempty"`
+	Variant        string      `json:"variant,omitempty"` // "t": free-threaded, "d": for debugging
+	PythonFacts
+}
+
+// PythonFacts are what files say about a Python, as package interp has them.
+type PythonFacts struct {
+	Real              string   `json:"real"`
+	Kind              string   `json:"kind"`
+	Manager           string   `json:"manager,omitempty"`
+	Prefix            string   `json:"prefix,omitempty"`
+	Base              string   `json:"base,omitempty"`
+	Packages          []string `json:"packages"`
+	SystemPackages    bool     `json:"system_packages,omitempty"`
+	Notes             []string `json:"notes,omitempty"`
+	ExternallyManaged bool     `json:"externally_managed,omitempty"`
 }
 
 // name is the implementation, its version and its variant for people.
@@ -108,18 +113,16 @@ func (w Why) text(width int) string {
 	return b.String()
 }
 
+// statusMarks are the marks of candidates.
+var statusMarks = map[string]string{"chosen": "✓ ", "rejected": "✗ ", "followed": "→ ", "later": "· "}
+
 // title is the first line of a candidate, marked by its status.
 func (c Candidate) title() string {
-	text := pathLine(c.Source + "  " + string(c.Path))
-	switch c.Status {
-	case "chosen":
-		return Paint(Green, "✓ "+text)
-	case "rejected":
-		return "✗ " + text
-	case "followed":
-		return "→ " + text
+	text := statusMarks[c.Status] + pathLine(c.Source+"  "+string(c.Path))
+	if c.Status == "chosen" {
+		return Paint(Green, text)
 	}
-	return "· " + text
+	return text
 }
 
 // about are the other lines of a candidate.
@@ -136,10 +139,10 @@ func (w Why) about(c Candidate) []string {
 			lines = append(lines, "the version is unknown until it is started")
 		}
 		if p.Base != p.Prefix {
-			lines = append(lines, "made from the Python in "+string(p.Base))
+			lines = append(lines, "made from the Python in "+p.Base)
 		}
 		for _, dir := range p.Packages {
-			lines = append(lines, "packages "+string(dir))
+			lines = append(lines, "packages "+dir)
 		}
 		return append(lines, p.Notes...)
 	}
