@@ -265,12 +265,12 @@ func outputError(err error) error {
 	}
 }
 
-// asCanceled returns err if it is of kind Canceled, else nil.
-func asCanceled(err error) *hook.Error {
-	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Kind == hook.Canceled {
-		return e
+// asKind makes an error one of a kind, unless a signal caused it. nil stays nil.
+func asKind(kind hook.Kind, err error) error {
+	if e := (*hook.Error)(nil); err == nil || errors.As(err, &e) && e.Kind == hook.Canceled {
+		return err
 	}
-	return nil
+	return hook.NewError(kind, err)
 }
 
 // connect connects to the background plugin that word names.

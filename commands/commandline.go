@@ -292,13 +292,7 @@ func inputName(name string) string {
 // readWords reads the arguments from the words.
 func (f *program) readWords(ctx context.Context, words []string) ([]schema.Word, error) {
 	parsed, err := schema.ParseWords(words, func(name string) ([]byte, error) { return f.readFile(ctx, name) })
-	if canceled := asCanceled(err); canceled != nil {
-		return nil, canceled
-	}
-	if err != nil {
-		return nil, hook.NewError(hook.Request, err)
-	}
-	return parsed, nil
+	return parsed, asKind(hook.Request, err)
 }
 
 // readInput reads the arguments from the file of --input, if it is given. If streams is set, it
@@ -313,11 +307,8 @@ func (f *program) readInput(ctx context.Context, streams bool, o *callOptions) e
 		return err
 	}
 	text, err := f.readFile(ctx, o.input)
-	if canceled := asCanceled(err); canceled != nil {
-		return canceled
-	}
 	if err != nil {
-		return usage("--input: %w", err)
+		return asKind(hook.Usage, fmt.Errorf("--input: %w", err))
 	}
 	if o.call.Args.JSON, err = checkInput(text); err != nil {
 		return hook.NewError(hook.Request, fmt.Errorf("--input %s: %w", inputName(o.input), err))

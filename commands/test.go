@@ -110,10 +110,8 @@ func (f *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File,
 			}
 		}
 		text, err := f.readFile(ctx, name)
-		if asCanceled(err) != nil {
-			return nil, err
-		} else if err != nil {
-			return nil, usage("%w", err)
+		if err != nil {
+			return nil, asKind(hook.Usage, err)
 		}
 		file, err := cases.Parse(inputName(name), text)
 		if err != nil {

@@ -39,9 +39,7 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 		defer cancel()
 		_, _ = hook.Interruptible(ctx, func() (struct{}, error) { // there is nowhere to report an error
-			return struct{}{}, s.writeJSON(struct {
-				Error *hook.Error `json:"error"`
-			}{f.Err})
+			return struct{}{}, s.writeJSON(map[string]*hook.Error{"error": f.Err})
 		})
 		return
 	case s.LogJSON:

@@ -228,9 +228,7 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 	if f != Envelope {
 		return s.writeOut(value, []byte("\n"))
 	}
-	start := withSchema(struct {
-		Hook string `json:"hook"`
-	}{hookName})
+	start := withSchema(map[string]string{"hook": hookName})
 	if item.Binary {
 		rest = `,"binary":true` + rest
 	}

@@ -158,9 +158,7 @@ func (w Why) about(c Candidate) []string {
 // Pythons lists Pythons on standard output: a table, or {"schema", "pythons"}.
 func (s *Streams) Pythons(all []Python, asJSON bool) error {
 	if asJSON {
-		return s.writeJSON(struct {
-			Pythons []Python `json:"pythons"`
-		}{append([]Python{}, all...)})
+		return s.writeJSON(map[string][]Python{"pythons": append([]Python{}, all...)})
 	}
 	if len(all) == 0 {
 		return nil
@@ -176,9 +174,7 @@ func (s *Streams) Pythons(all []Python, asJSON bool) error {
 // {"schema", "python"}.
 func (s *Streams) Python(p Python, asJSON bool) error {
 	if asJSON {
-		return s.writeJSON(struct {
-			Python Python `json:"python"`
-		}{p})
+		return s.writeJSON(map[string]Python{"python": p})
 	}
 	return s.printPath(p.Path)
 }
@@ -226,9 +222,7 @@ func (s *Streams) Cleaned(dirs []string, bytes int64, asJSON bool) error {
 // Synced prints the directory of an environment, or all about it as JSON.
 func (s *Streams) Synced(e Synced, asJSON bool) error {
 	if asJSON {
-		return s.writeJSON(struct {
-			Environment Synced `json:"environment"`
-		}{e})
+		return s.writeJSON(map[string]Synced{"environment": e})
 	}
 	return s.printPath(e.Dir)
 }

@@ -65,9 +65,7 @@ func (b Background) note() string {
 // first columns are NAME and STATE, or {"schema", "plugins"}.
 func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	if asJSON {
-		return s.writeJSON(struct {
-			Plugins []Background `json:"plugins"`
-		}{append([]Background{}, plugins...)})
+		return s.writeJSON(map[string][]Background{"plugins": append([]Background{}, plugins...)})
 	}
 	if len(plugins) == 0 {
 		return nil
@@ -193,11 +191,8 @@ func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
 	if !healthy {
 		line = Paint(Red, "unhealthy") + "  "
 	}
-	line += status
-	if status != "" && reason != "" {
-		line += ": "
-	}
-	return s.Print(strings.TrimRight(oneLine(line+reason), " ") + "\n")
+	why := slices.DeleteFunc([]string{status, reason}, func(text string) bool { return text == "" })
+	return s.Print(strings.TrimRight(oneLine(line+strings.Join(why, ": ")), " ") + "\n")
 }
 
 // EventJSON is an event of the plugin with that name as a line of JSON: {"schema",
@@ -212,9 +207,7 @@ func (s *Streams) Line(line string) error { return s.writeOut(visibleJSON([]byte
 
 // Stopped prints which plugins were stopped: {"schema", "stopped"}.
 func (s *Streams) Stopped(names []string) error {
-	return s.writeJSON(struct {
-		Stopped []string `json:"stopped"`
-	}{append([]string{}, names...)})
+	return s.writeJSON(map[string][]string{"stopped": append([]string{}, names...)})
 }
 
 // metric is one metric of a background plugin. values returns its values by the value of its

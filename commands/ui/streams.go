@@ -190,10 +190,7 @@ func (s *Streams) writeJSON(shapes ...any) error {
 
 // withSchema joins the fields of our shapes after "schema": 1.
 func withSchema(shapes ...any) []byte {
-	schema := struct {
-		Schema int `json:"schema"`
-	}{1}
-	return joinJSON(append([]any{schema}, shapes...)...)
+	return joinJSON(append([]any{map[string]int{"schema": 1}}, shapes...)...)
 }
 
 // joinJSON writes the fields of several objects, none of them empty, as one object.
