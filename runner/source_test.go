@@ -94,13 +94,6 @@ func TestLooksGRPC(t *testing.T) {
 		{name: "in parts", files: map[string]string{"plug/main.py": "import grpc\nfrom names import *\n" + printsParts,
 			"plug/names.py": partNames},
 			why: "names.py prints a handshake"},
-		{name: "in parts of a library", files: map[string]string{"plug/main.py": "import grpc, names\n" + printsParts,
-			fakeSite + "names.py": partNames}},
-		{name: "in an installed file", files: map[string]string{"plug/main.py": "import sdk\n",
-			fakeSite + "sdk/__init__.py": "from . import serve\n", fakeSite + "sdk/serve.py": makesServer + prints},
-			why: "$ROOT/" + fakeSite + "sdk/serve.py prints a handshake"},
-		{name: "which is not read without grpc", files: map[string]string{"plug/main.py": "import sdk\n",
-			fakeSite + "sdk.py": makesServer + prints}, none: true},
 		{name: "a client", files: map[string]string{"plug/main.py": "import grpc\nc = grpc.insecure_channel('x')\n"}},
 		{name: "a package", entry: "plug/pack", files: map[string]string{"plug/pack/__init__.py": "",
 			"plug/pack/__main__.py": "from .serve import x\n", "plug/pack/serve.py": makesServer + prints},
@@ -284,16 +277,10 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// BenchmarkLooksGRPC is what a functions file pays, which is to stay below 10 ms:
-// with large libraries, where its Python has no gRPC and where it has, and with as
+// BenchmarkLooksGRPC is what a functions file pays, which is to stay below 10 ms, with as
 // much of its own as a plugin can have.
 func BenchmarkLooksGRPC(b *testing.B) {
 	code := strings.Repeat("def f(x: int | None) -> str | None:\n    \"\"\"Say \"tcp\".\"\"\"\n    return g(x, \"|\", 1)\n", 300)
-	libraries := map[string]string{"plug/main.py": "import os\nimport big0, big1, big2\n\ndef f(a):\n    return a\n"}
-	for n := range 300 {
-		libraries[fmt.Sprintf("%sbig%d/m%d.py", fakeSite, n%3, n)] = code[:len(code)/3]
-		libraries[fmt.Sprintf("%sbig%d/__init__.py", fakeSite, n%3)] += fmt.Sprintf("from .m%d import f\n", n)
-	}
 	large, small := map[string]string{"plug/main.py": ""}, map[string]string{"plug/main.py": ""}
 	for n := range 300 {
 		for _, own := range []map[string]string{large, small} {
@@ -311,7 +298,7 @@ func BenchmarkLooksGRPC(b *testing.B) {
 		grpc  bool
 		files map[string]string
 	}{
-		{"libraries, no grpc", false, libraries}, {"libraries", true, libraries}, {"300 of 27 KB", true, large},
+		{"300 of 27 KB", true, large},
 		{"300 of 2.5 KB", true, small}, {"10000 imports", true, imports},
 	} {
 		root, python := staticTree(b, c.grpc, c.files)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
@@ -175,40 +174,27 @@ func modulePlace(p manifest.Plugin) pysrc.Place {
 }
 
 // looksGRPC reports whether a plugin is a gRPC plugin, and why. Either it imports a library
-// that serves go-plugin's hosts. Or one of its files prints a handshake, and one imports gRPC.
-// Its own files are read first, then those of the packages that they import, if its Python
-// has gRPC. One sign alone is not enough: any function may print such a line, and a test may
+// that serves go-plugin's hosts. Or one of its own files prints a handshake, and one imports gRPC.
+// One sign alone is not enough: any function may print such a line, and a test may
 // start a server. If [pysrc.File.Serves] cannot detect the line, --transport is needed.
 func (o *Opened) looksGRPC() (yes bool, why string) {
 	printer := ""
 	var all pysrc.Serves
-	look := func(path string, does pysrc.Serves) bool {
-		if all = all.With(does); all.PrintsHandshake && printer == "" {
-			printer = path
+	files, _ := pysrc.Own(o.script, o.dirs, pysrc.Short)
+	for _, f := range files {
+		if all = all.With(f.Serves()); all.PrintsHandshake && printer == "" {
+			printer = f.Path
 		}
-		return all.PrintsHandshake && all.ImportsGRPC
-	}
-	files, others := pysrc.Own(o.script, o.dirs, pysrc.Short)
-	serves := slices.ContainsFunc(files, func(f pysrc.File) bool { return look(f.Path, f.Serves()) })
-	if !serves && all.SDK != "" {
-		return true, "it imports " + all.SDK
-	}
-	if !serves && len(others) > 0 {
-		dirs := o.python.SearchPath(o.environ)
-		if pysrc.Locate(dirs, "grpc") == "" && pysrc.Locate(dirs, "grpclib") == "" {
-			return false, ""
-		}
-		serves = slices.ContainsFunc(pysrc.Libraries(dirs, others, pysrc.Named), func(f pysrc.File) bool {
-			return look(f.Path, f.Serves().Complete())
-		})
 	}
 	switch {
-	case !serves:
-		return false, ""
-	case printer == o.script:
+	case all.PrintsHandshake && all.ImportsGRPC && printer == o.script:
 		return true, "it imports gRPC and prints a handshake"
+	case all.PrintsHandshake && all.ImportsGRPC:
+		return true, o.shown(printer) + " prints a handshake"
+	case all.SDK != "":
+		return true, "it imports " + all.SDK
 	}
-	return true, o.shown(printer) + " prints a handshake"
+	return false, ""
 }
 
 // shown returns a path for messages: relative to the directory of the entry or of its own

@@ -45,10 +45,9 @@ type Limits struct {
 	Generated bool
 }
 
-// Short takes at most 10 ms, Named half of that. Whole reads as much as a plugin may have.
+// Short takes at most 10 ms. Whole reads as much as a plugin may have.
 var (
 	Short = Limits{Files: 100, Bytes: 192 << 10, Imports: 500}
-	Named = Limits{Files: 50, Bytes: 96 << 10, Imports: 250}
 	Whole = Limits{Files: 1000, Bytes: 32 << 20, Imports: 10000, Generated: true}
 )
 

@@ -51,12 +51,6 @@ func (s Serves) With(o Serves) Serves {
 // import it, too.
 func (s Serves) Any() bool { return s.SDK != "" || s.PrintsHandshake || s.StartsServer }
 
-// Complete drops the parts of a line. Many libraries contain them, so they do not count there.
-func (s Serves) Complete() Serves {
-	s.joins, s.protocol = false, false
-	return s
-}
-
 // expressions are compiled at first use: most files need none. In rendered code, ‹ and › replace
 // the quotes of a literal, and % replaces what a format fills in. Every expression matches inside
 // one logical line.
