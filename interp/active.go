@@ -62,22 +62,12 @@ func (f *finder) isBeside(env string) bool {
 	return false
 }
 
-// related reports whether an activated environment belongs to the plugin's project: it is in
-// the project, or a tool keeps it for the project.
+// related reports whether an activated environment is in the plugin's project.
 func (f *finder) related(env string) bool {
-	for _, dir := range f.Dirs {
+	return slices.ContainsFunc(f.Dirs, func(dir string) bool {
 		root := f.root(dir)
-		if within(root, env) || within(resolve(root), resolve(env)) {
-			return true
-		}
-	}
-	same := func(other string) bool { return other != "" && SamePath(other, env) }
-	for _, envs := range f.keptEnvs {
-		if slices.ContainsFunc(envs, same) {
-			return true
-		}
-	}
-	return false
+		return within(root, env) || within(resolve(root), resolve(env))
+	})
 }
 
 // SamePath reports whether two paths lead to one file.

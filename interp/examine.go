@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -58,16 +57,6 @@ func program(path string) *Error {
 		return problem(NotExecutable, path, "is not executable")
 	case info.Size() == 0:
 		return problem(BadFormat, path, "is not a program: it is empty")
-	}
-	return format(path)
-}
-
-// format returns an error if the file cannot be a program. A shell would run any text file, so
-// the check looks at the first bytes.
-func format(path string) *Error {
-	head, err := bounded.Head(path, 4)
-	if err == nil && runtime.GOOS == "linux" && !strings.HasPrefix(head, "#!") && head != "\x7fELF" {
-		return problem(BadFormat, path, "is not a program: it is neither ELF nor a script")
 	}
 	return nil
 }
@@ -165,46 +154,27 @@ func installation(real string) (version Version, implementation string) {
 	return version, implementation
 }
 
-// libVersions lists the versions that have a directory under prefix/lib.
-func libVersions(prefix string, holds string) []Version {
-	entries, _ := bounded.Dir(filepath.Join(prefix, "lib"))
-	var out []Version
-	for _, entry := range entries {
-		_, version, ok := pythonName(entry.Name())
-		if !ok || version == "" {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(prefix, "lib", entry.Name(), holds)); err == nil {
-			out = append(out, parseVersion(version))
-		}
-	}
-	return out
-}
-
 // landmark returns the version of the standard library if there is only one. The lib of a system
 // often has several.
-func landmark(prefix string) Version {
-	found := libVersions(prefix, "os.py")
-	if len(found) != 1 {
-		return Version{}
+func landmark(prefix string) (version Version) {
+	entries, _ := bounded.Dir(filepath.Join(prefix, "lib"))
+	for _, entry := range entries {
+		_, text, ok := pythonName(entry.Name())
+		if !ok || text == "" || !exists(filepath.Join(prefix, "lib", entry.Name(), "os.py")) {
+			continue
+		}
+		if version.Known() {
+			return Version{}
+		}
+		version = parseVersion(text)
 	}
-	return found[0]
+	return version
 }
 
 // mismatch returns an error if env was made for another minor version than its Python has now.
 // Python would run without any packages.
 func mismatch(env string, made, now Version) *Error {
-	if !now.Known() {
-		now = made
-	}
-	if !now.Known() {
-		return nil
-	}
-	libs := libVersions(env, "site-packages")
-	if len(libs) > 0 && !slices.ContainsFunc(libs, now.sameMinor) {
-		made = libs[0]
-	}
-	if !made.Known() || made.sameMinor(now) {
+	if !made.Known() || !now.Known() || made.sameMinor(now) {
 		return nil
 	}
 	broken := problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s", made.minor(), now.minor())

@@ -189,11 +189,6 @@ func TestFindBeside(t *testing.T) {
 			want: "error: python of .venv beside the plugin: plug/.venv was made for another python: made for 3.9, its python is now 3.12",
 		},
 		{
-			name: "libraries of another minor", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg home = /x\\n",
-				"l plug/.venv/bin/python $ROOT/opt/bin/python3", "d plug/.venv/lib/python3.9/site-packages"}),
-			want: "error: python of .venv beside the plugin: plug/.venv was made for another python: made for 3.9, its python is now 3.12",
-		},
-		{
 			name: "outside requires-python", tree: lines(opt, venv("plug/.venv", "opt", "3.12.1")), requires: []string{">=3.13 plugin.py"},
 			environ: []string{"PATH=$ROOT/opt/bin"},
 			want:    "error: python of .venv beside the plugin: plug/.venv/bin/python is 3.12.4, want >=3.13 (plugin.py)",

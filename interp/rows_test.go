@@ -73,7 +73,7 @@ func TestProgramRows(t *testing.T) {
 		{findCase{name: "13 not executable", tree: lines(opt, []string{"n a/python3"}), environ: spare, want: fromPath}, NotExecutable, ""},
 		{findCase{name: "14 a directory", tree: lines(opt, []string{"d a/python3"}), environ: spare, want: fromPath}, IsDirectory, ""},
 		{findCase{name: "15 empty", tree: lines(opt, []string{"e a/python3"}), environ: spare, want: fromPath}, BadFormat, ""},
-		{findCase{name: "15 garbage", tree: lines(opt, []string{"s a/python3 garbage"}), environ: spare, want: fromPath}, BadFormat, ""},
+		{findCase{name: "15 garbage", tree: lines(opt, []string{"s a/python3 garbage"}), environ: spare, want: fromPath}, UnknownVersion, ""},
 		{findCase{name: "17 a loop", tree: lines(opt, []string{"l a/python3 python", "l a/python python3"}), environ: spare, want: fromPath}, SymlinkLoop, ""},
 		{findCase{name: "25 a shim for what is not installed", tree: lines(opt, pyenvTree, []string{"f work/.python-version 3.14\\n"}),
 			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, ShimUnresolved, ""},

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -61,14 +60,6 @@ func (t tool) mark(root string) string {
 
 // kept looks for the environment that a tool keeps elsewhere for the plugin's project.
 func (f *finder) kept(ctx context.Context) (Interpreter, error) {
-	for name, envs := range f.keptEnvs {
-		return f.environment(ctx, envs[0], Source(name+"'s environment of the project"))
-	}
-	return Interpreter{}, nil
-}
-
-// keptEnvs yields the environments that each tool keeps elsewhere for the plugin's project.
-func (f *finder) keptEnvs(yield func(tool string, envs []string) bool) {
 	for _, dir := range f.Dirs {
 		p := project{root: f.root(dir)}
 		readTOML(filepath.Join(p.root, "pyproject.toml"), &p)
@@ -76,12 +67,14 @@ func (f *finder) keptEnvs(yield func(tool string, envs []string) bool) {
 			if t.envs == nil || t.mark(p.root) == "" {
 				continue
 			}
-			envs := slices.DeleteFunc(t.envs(f, p), func(env string) bool { return !exists(filepath.Join(env, "pyvenv.cfg")) })
-			if len(envs) > 0 && !yield(t.name, envs) {
-				return
+			for _, env := range t.envs(f, p) {
+				if exists(filepath.Join(env, "pyvenv.cfg")) {
+					return f.environment(ctx, env, Source(t.name+"'s environment of the project"))
+				}
 			}
 		}
 	}
+	return Interpreter{}, nil
 }
 
 // noteTool records that a tool keeps the environment of the plugin's project. The tool's own

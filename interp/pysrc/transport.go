@@ -30,7 +30,7 @@ type Serves struct {
 var sdks = []string{
 	"funppy", "hc_go_plugin_server",
 	"pyplugin", // of the distribution python-plugin
-	"pyvider.rpcplugin", "pyvider.cli",
+	"pyvider.rpcplugin", "pyvider.cli", "saturn_bot",
 	"tf.runner",
 }
 
