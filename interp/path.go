@@ -77,24 +77,15 @@ func (f *finder) names() []string {
 	if runtime.GOOS == "windows" {
 		names = []string{"python", "python3"}
 	}
-	for _, minor := range f.minors() {
-		names = append(names, fmt.Sprintf("python3.%d", minor))
+	for minor := newestMinor; minor >= 0; minor-- {
+		if refused, _ := f.against(Version{Major: 3, Minor: minor, Patch: -1}); refused == nil {
+			names = append(names, fmt.Sprintf("python3.%d", minor))
+		}
 	}
 	if v := f.wanted.version; f.wanted.free {
 		names = append(names, fmt.Sprintf("python%d.%dt", v.Major, v.Minor))
 	}
 	return names
-}
-
-// minors returns the minor versions that the requirements allow, newest first.
-func (f *finder) minors() []int {
-	var minors []int
-	for minor := newestMinor; minor >= 0; minor-- {
-		if refused, _ := f.against(Version{Major: 3, Minor: minor, Patch: -1}); refused == nil {
-			minors = append(minors, minor)
-		}
-	}
-	return minors
 }
 
 // pathDirs returns the directories of PATH, each once. It skips empty and relative entries, whose

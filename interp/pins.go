@@ -93,12 +93,7 @@ func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interp
 	bounds, wanted, lookup, tried := f.bounds, f.wanted, f.lookup, f.tried
 	defer func() { f.bounds, f.wanted, f.lookup, f.tried = bounds, wanted, lookup, tried }()
 	f.bounds, f.wanted, f.lookup = append(f.bounds, r.bound(source)), r, true
-	found, err := f.search(ctx, f.names(), source)
-	if err == nil && found.Path == "" {
-		found, err = f.installed(ctx)
-		found = found.by(source)
-	}
-	return found, err
+	return f.lookUp(ctx, source)
 }
 
 // usualDirs lists the directories of Pythons that may be missing in PATH.

@@ -95,22 +95,23 @@ func (f *finder) version(ctx context.Context, value string, b bound, source Sour
 			return found, nil
 		}
 	}
-	found, err := f.ofVersion(ctx, value, source)
+	f.lookup = true
+	found, err := f.lookUp(ctx, source)
+	if err == nil && found.Path == "" {
+		return found, f.notInstalled(value, source, "is not on PATH, and no version manager has installed it")
+	}
 	found.AnyOf = true
 	return found, err
 }
 
-// ofVersion looks for a version on PATH, then among the versions of managers.
-func (f *finder) ofVersion(ctx context.Context, value string, source Source) (Interpreter, error) {
-	f.lookup = true
+// lookUp looks for a Python that satisfies the requirements on PATH, then among the installed ones.
+func (f *finder) lookUp(ctx context.Context, source Source) (Interpreter, error) {
 	found, err := f.search(ctx, f.names(), source)
-	if err != nil || found.Path != "" {
-		return found, err
+	if err == nil && found.Path == "" {
+		found, err = f.installed(ctx)
+		found = found.by(source)
 	}
-	if found, ok := f.elsewhere(ctx); ok {
-		return found.by(source), nil
-	}
-	return Interpreter{}, f.notInstalled(value, source, "is not on PATH, and no version manager has installed it")
+	return found, err
 }
 
 func hasSlash(s string) bool {

@@ -19,11 +19,8 @@ import (
 // same environment. On error, or if ctx ends, it leaves nothing. The error is an [*Error] or
 // ctx's cause.
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
-	if !p.Exists || p.isLeft() {
+	if !p.Exists {
 		made, err = p.makeOnce(ctx)
-	}
-	if p.Exists && errors.Is(err, fs.ErrPermission) {
-		err = nil // the rest of a killed sync in somebody else's cache
 	}
 	if err == nil {
 		if err = p.record(); p.request.InPlace {
@@ -34,16 +31,6 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 		return made, err
 	}
 	return made, failed(err, nil)
-}
-
-// isLeft reports whether a killed or running sync left files.
-func (p Plan) isLeft() bool {
-	for _, path := range []string{p.work(), p.lockFile()} {
-		if _, err := os.Lstat(path); err == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // workSuffix is behind the name of an environment in that of its work directory.

@@ -14,8 +14,7 @@ import (
 
 // Record is the environment that pyplug made for a plugin.
 type Record struct {
-	// Dir is the environment's directory, or "" if there is none. If the record is corrupt, it is
-	// the record's file.
+	// Dir is the environment's directory, or "" if there is none.
 	Dir string
 	// Stale says why the environment is out of date, or is "".
 	Stale string
@@ -104,7 +103,7 @@ func lookUp(cache, entry string) Record {
 	}
 	var r record
 	if json.Unmarshal(content, &r) != nil || len(r.Env) == 0 {
-		return Record{Dir: recordPath(cache, entry), Stale: "is unknown: its record is corrupt"} // the next sync writes it anew
+		return Record{} // the next sync writes it anew
 	}
 	return r.look(cache)
 }

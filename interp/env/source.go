@@ -141,7 +141,7 @@ func readSource(s Source) (Source, error) {
 		if list == nil {
 			return Source{}, errNone
 		}
-		if err := require(&s, "install_requires", list); err != nil {
+		if err := s.require("install_requires", list); err != nil {
 			return Source{}, err
 		}
 		content = []byte(strings.Join(s.Requirements, "\n"))
@@ -176,58 +176,49 @@ func hasMain(project []byte) bool {
 	return err != nil || file.Project.Dependencies != nil || len(file.Project.Optional) > 0 || file.Tool.Poetry.Dependencies != nil
 }
 
+// declared is what a script's block or a pyproject.toml says of dependencies.
+type declared struct {
+	Dependencies []string
+	Project      struct{ Dependencies []string }
+	Tool         struct{ UV map[string]any }
+}
+
 // list reads the requirements of a script's block or a pyproject.toml, and sorts them. It returns
 // the settings of uv.
 func (s *Source) list(content []byte) (uv map[string]any, err error) {
-	var file struct {
-		Dependencies any
-		Project      struct{ Dependencies any }
-		Tool         struct{ UV map[string]any }
-	}
+	var file declared
 	if s.Kind == block {
-		text := pysrc.Decode(content)
-		found, err := pysrc.Script(text)
-		switch {
-		case filepath.Ext(s.Path) == ".pyz" || err != nil: // others report an error of the plugin
+		found, err := pysrc.Script(pysrc.Decode(content))
+		if filepath.Ext(s.Path) == ".pyz" || err != nil { // others report an error of the plugin
 			return nil, errNone
-		case found.Line == 0 && opening().MatchString(text):
-			return nil, fmt.Errorf("%s: the script block is not complete, want comment lines that begin with %q, then %q", s.Path, "# ", "# ///")
 		}
 		content = []byte(found.Text)
 	}
 	if err := bounded.TOML(content, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
-	value := file.Dependencies
+	list := file.Dependencies
 	if s.Kind != block {
-		value = file.Project.Dependencies
+		list = file.Project.Dependencies
 	}
-	if value == nil {
+	if list == nil {
 		return nil, errNone
 	}
-	list, ok := value.([]any)
-	if !ok {
-		return nil, fmt.Errorf("%s: dependencies is %#v, want a list such as [\"numpy>=2\"]", s.Path, value)
-	}
-	return file.Tool.UV, require(s, "dependencies", list)
+	return file.Tool.UV, s.require("dependencies", list)
 }
 
 // require sets the requirements, sorted, that the file lists by a name.
-func require[T any](s *Source, name string, list []T) error {
-	s.Requirements = make([]string, len(list))
+func (s *Source) require(name string, list []string) error {
 	for i, item := range list {
-		if s.Requirements[i], _ = any(item).(string); !requirement().MatchString(s.Requirements[i]) {
-			return fmt.Errorf("%s: %s[%d] is %#v, want a requirement such as \"numpy>=2\"", s.Path, name, i, item)
+		if !requirement().MatchString(item) {
+			return fmt.Errorf("%s: %s[%d] is %q, want a requirement such as \"numpy>=2\"", s.Path, name, i, item)
 		}
 	}
-	slices.Sort(s.Requirements)
-	s.Requirements = slices.Compact(s.Requirements)
+	s.Requirements = slices.Compact(slices.Sorted(slices.Values(list)))
 	return nil
 }
 
 var (
-	// opening matches the first line of a script block.
-	opening = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^# /// script\s*$`) })
 	// requirement matches a PEP 508 requirement, and neither an option nor a path.
 	requirement = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\w[\w.-]*\s*([\[(<>=!~;@].*)?$`) })
 	// local matches a line of a requirements file that may name a relative path.
