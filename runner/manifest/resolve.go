@@ -179,7 +179,7 @@ func obviousEntry(dir, manifest string) (string, error) {
 // noManifest returns the error for a directory without a manifest.
 func noManifest(dir string) *Error {
 	e := &Error{Err: errNoManifest, Message: fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest "+
-		"(pyplug.toml, [tool.pyplug] in pyproject.toml, or a plugin.json with server)", short(dir))}
+		"(pyplug.toml, [tool.pyplug] in pyproject.toml, or a plugin.json with server)", short(dir)), Advice: schema.Hints("name a .py file, or the directory of a plugin")}
 	if files := pythonFiles(dir); len(files) > 0 {
 		e.Advice = schema.Hints("name one of its files: %s", strings.Join(files[:min(len(files), 5)], ", "))
 	}
