@@ -2,7 +2,6 @@ package interp
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -146,16 +145,8 @@ func (f *finder) conflict() error {
 	if len(f.bounds) == 1 || satisfiable(f.clauses()) {
 		return nil
 	}
-	var all []Requirement
-	var sources []string
-	for _, b := range f.bounds {
-		all = append(all, b.Requirement)
-		if b.From != minimum.From && !slices.Contains(sources, b.From) {
-			sources = append(sources, b.From)
-		}
-	}
-	e := problem(Conflict, "", "no Python can satisfy %s", list(all))
-	e.Fix = schema.Hintf("change the version that %s asks for", strings.Join(sources, " or "))
+	e := problem(Conflict, "", "no Python can satisfy %s", list(f.requirements()))
+	e.Fix = schema.Hintf("change one of the versions that these ask for")
 	return e
 }
 

@@ -20,9 +20,6 @@ func examine(path, real string) (Interpreter, *Error) {
 		return Interpreter{}, broken
 	}
 	cfg, env, inVenv := findConfig(path)
-	if cfg.denied != nil { // Python would run without the environment's packages
-		return Interpreter{}, statError(filepath.Join(env, "pyvenv.cfg"), cfg.denied)
-	}
 	version, implementation := installation(real)
 	found := Interpreter{Path: path, Version: version, Env: env, Variant: variant(real, version), Implementation: cmp.Or(implementation, cfg.implementation)}
 	if !inVenv {
@@ -51,12 +48,10 @@ func program(path string) *Error {
 		return nil // the alias of an app, such as a Python of Microsoft's store
 	case info.IsDir():
 		return problem(IsDirectory, path, "is a directory, want a program")
-	case !info.Mode().IsRegular():
-		return problem(BadFormat, path, "is not a program: it is a %s", info.Mode().Type())
+	case !info.Mode().IsRegular() || info.Size() == 0:
+		return problem(BadFormat, path, "is not a program: it is empty, or a pipe or a device")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
 		return problem(NotExecutable, path, "is not executable")
-	case info.Size() == 0:
-		return problem(BadFormat, path, "is not a program: it is empty")
 	}
 	return nil
 }

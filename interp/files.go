@@ -2,8 +2,6 @@ package interp
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -20,7 +18,6 @@ type config struct {
 	implementation string
 	home           string // the directory of the Python it was made from
 	system         bool   // the packages of that Python are there, too
-	denied         error  // the file may not be read
 }
 
 // findConfig looks for pyvenv.cfg as Python does: beside the program without following links,
@@ -28,12 +25,8 @@ type config struct {
 func findConfig(path string) (cfg config, env string, ok bool) {
 	dir := filepath.Dir(path)
 	for _, env := range [...]string{dir, filepath.Dir(dir)} {
-		text, err := bounded.Head(filepath.Join(env, "pyvenv.cfg"), maxFile)
-		switch {
-		case err == nil:
+		if text, err := bounded.Head(filepath.Join(env, "pyvenv.cfg"), maxFile); err == nil {
 			return parseConfig(text), env, true
-		case errors.Is(err, fs.ErrPermission):
-			return config{denied: err}, env, true
 		}
 	}
 	return config{}, "", false

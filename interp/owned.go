@@ -2,8 +2,6 @@ package interp
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,10 +76,7 @@ var notEnvs = []string{".tox", ".nox", "node_modules", "site-packages", "__pypac
 
 // only looks for an environment of any other name. More than one is an error.
 func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, error) {
-	entries, err := bounded.Dir(dir)
-	if errors.Is(err, fs.ErrPermission) {
-		f.skip(Unreadable, dir, Source("environments"+where), "cannot be listed, and an environment of another name would not be found")
-	}
+	entries, _ := bounded.Dir(dir) // none if it cannot be listed
 	var names []string
 	for _, entry := range entries {
 		if name := entry.Name(); !slices.Contains(notEnvs, name) && exists(filepath.Join(dir, name, "pyvenv.cfg")) {

@@ -3,9 +3,7 @@ package interp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -101,10 +99,6 @@ func (f *finder) pathDirs() []string {
 		case !filepath.IsAbs(dir):
 			f.skip(RelativeEntry, cmp.Or(dir, `""`), SourcePath, "a relative entry of PATH is not searched")
 		default:
-			if _, err := os.Lstat(filepath.Join(dir, "python3")); errors.Is(err, fs.ErrPermission) {
-				f.skip(Unreadable, dir, SourcePath, "may not be searched")
-				continue
-			}
 			absolute = append(absolute, dir)
 		}
 	}
