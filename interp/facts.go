@@ -30,7 +30,7 @@ type Facts struct {
 // FactsOf reads what files say about i. environ is shaped like os.Environ().
 func FactsOf(i Interpreter, environ []string) Facts {
 	f := newFinder(Request{Environ: environ})
-	facts := Facts{Real: resolve(i.Path)}
+	facts := Facts{Real: resolve(i.Path), Kind: "installed"}
 	facts.Base = prefixOf(facts.Real)
 	facts.Prefix = facts.Base
 	if cfg, env, ok := findConfig(i.Path); ok {
@@ -55,14 +55,10 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	switch {
 	case i.Env != "":
 		facts.Kind = "venv"
-	case facts.Manager == "conda":
-		facts.Kind = "conda"
-	case facts.Manager == "system":
-		facts.Kind = "system"
+	case facts.Manager == "conda" || facts.Manager == "system":
+		facts.Kind = facts.Manager
 	case facts.Manager != "":
 		facts.Kind = "managed"
-	default:
-		facts.Kind = "installed"
 	}
 	return facts
 }

@@ -6,23 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// advise adds hints to an error: its fix, and another Python of this machine that would do.
+// advise adds its fix to an error.
 func (f *finder) advise(ctx context.Context, e *Error) {
 	e.Fix = f.fix(ctx, e.Attempt)
 	e.Advice = []schema.Hint{e.Fix}
-	switch e.Code {
-	case OtherVersion, Python2, OtherImplementation, PinNotInstalled:
-		if found, ok := f.elsewhere(ctx); ok && !reflect.DeepEqual(e.Fix, f.wouldDo(found)) {
-			e.Advice = append(e.Advice, f.wouldDo(found))
-		}
-	}
 }
 
 // fix returns what to do about an attempt. Its own Fix comes first, then the fix for its code,
@@ -51,7 +44,7 @@ func (f *finder) fix(ctx context.Context, a Attempt) schema.Hint {
 		return schema.Hintf("put a Python %s before it on PATH", f.needs())
 	}
 	if found, ok := f.elsewhere(ctx); ok {
-		return f.wouldDo(found)
+		return schema.Hintf("%s would do: %s %s", found.String(), schema.Setting("python"), quoted(found.Path))
 	}
 	return schema.Hintf("%s, or name one with %s", f.installing(cmp.Or(a.wanted, f.wanted.name)), schema.Setting("python"))
 }
@@ -62,11 +55,6 @@ var fixes = map[Code]schema.Hint{
 	AmbiguousEnvs:   schema.Hintf("name one with %s, or call it .venv", schema.Setting("python")),
 	RelativeEntry:   schema.Hintf("write an absolute path in PATH"),
 	Unreadable:      schema.Hintf("get permission to read it, or name another Python with %s", schema.Setting("python")),
-}
-
-// wouldDo names another Python that satisfies the requirements.
-func (f *finder) wouldDo(found Interpreter) schema.Hint {
-	return schema.Hintf("%s would do: %s %s", found.String(), schema.Setting("python"), quoted(found.Path))
 }
 
 // needs returns in words which versions would do.

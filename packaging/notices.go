@@ -41,17 +41,13 @@ func identify(text string) (spdx string, ok bool) {
 
 // modules returns the modules in any of the binaries, sorted by path.
 func modules(binaries []*buildinfo.BuildInfo) ([]module, error) {
-	versions := map[string]string{}
+	names := map[string]bool{}
 	for _, info := range binaries {
 		for _, dep := range info.Deps {
-			versions[dep.Path] = dep.Version
+			names[dep.Path+"@"+dep.Version] = true
 		}
 	}
-	names := make([]string, 0, len(versions))
-	for _, path := range slices.Sorted(maps.Keys(versions)) {
-		names = append(names, path+"@"+versions[path])
-	}
-	return download(names)
+	return download(slices.Sorted(maps.Keys(names)))
 }
 
 // download returns modules that are named PATH@VERSION, from the module cache if they are there.

@@ -114,14 +114,8 @@ func unknownKey(key string, known []string) *problem {
 
 func decodeArray(v reflect.Value, value any) *problem {
 	list, ok := value.([]any)
-	isTables := v.Type().Elem().Kind() == reflect.Struct
-	switch {
-	case !ok && isTables:
-		return wrong(value, "an array of tables with hook and args")
-	case !ok && v.Type().Elem().Kind() == reflect.String:
-		return wrong(value, `an array of strings such as ["serve"]`)
-	case v.Type().Elem().Kind() == reflect.Int && len(list) == 0:
-		return wrong(value, "an array of integers such as [1]")
+	if !ok {
+		return wrong(value, "an array")
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))
 	for i, element := range list {
