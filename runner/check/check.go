@@ -56,18 +56,7 @@ func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 		if st.name == stageMCP && !o.MCP {
 			continue
 		}
-		done := c.do(ctx, st)
-		if st.name == stageSource && needsConfirmation(done) && !slices.Contains(o.Skip, stageLaunch) {
-			c.held = &done // until the plugin was started
-			continue
-		}
-		if c.held != nil {
-			done = c.confirm(done)
-		}
-		c.done(done)
-	}
-	if c.held != nil {
-		c.done(*c.held)
+		c.done(c.do(ctx, st))
 	}
 	_, _ = c.s.Close(kill) // the check may have ended before the stage that reports how
 	c.report.Took = time.Since(began)
@@ -82,7 +71,7 @@ type check struct {
 	s      *process
 	// lacking says of a stage why those that need it cannot run.
 	lacking map[string]string
-	held    *hook.Stage // the stage source, if a start is to confirm its findings
+	started *hook.Stage // the stage launch, if the stage source has made it
 	ended   error       // why there are no more stages
 
 	searched  time.Duration // how long it took to find the Python

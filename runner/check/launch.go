@@ -33,6 +33,9 @@ func (c *check) watched(output func(stream, text string, cut int)) func(stream, 
 
 // launch starts the plugin.
 func (c *check) launch(ctx context.Context) hook.Stage {
+	if c.started != nil {
+		return *c.started
+	}
 	if err := c.s.Start(ctx); err != nil {
 		c.fault = hook.AsError(err)
 		c.faultAt = faultStage(c.fault, c.s)

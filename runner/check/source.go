@@ -111,7 +111,10 @@ func (c *check) source(ctx context.Context) hook.Stage {
 			found(sourceUnchecked, hook.Note, fmt.Sprintf("without the stage launch, nothing runs that the plugin chooses: %v", err),
 				"if you trust it, name the Python with --python, or do not skip launch")}})
 	}
-	return lookAtSource(ctx, lookOf(c.s.Opened))
+	began := time.Now()
+	st := lookAtSource(ctx, lookOf(c.s.Opened))
+	st.Took = time.Since(began)
+	return c.confirm(ctx, st)
 }
 
 func lookOf(o *runner.Opened) sourceLook {
