@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/xrash/smetrics"
 )
 
 // ArgumentError reports an argument that cannot be read or does not fit its hook.
@@ -109,60 +112,28 @@ func OneOf(names []string) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// Suggest returns the name in known that the user probably meant, or "". It returns the
-// nearest name by edit distance, and the first of several equally near. The name must begin
-// with the same letter, or with the first two letters swapped. At most three letters, and at
-// most a third of the longer word, may differ. Two swapped letters are one difference. Case
-// does not count.
+// Suggest returns the name in known that the user probably meant, or "": the nearest by edit
+// distance, the first of several. It begins with the same letter. At most three bytes, and at most
+// a third of the longer word, may differ. The same letters in another order are one difference.
+// Case does not count.
 func Suggest(word string, known []string) string {
 	const longest = 100 // bounds the work
-	if len(word) > longest {
-		return ""
-	}
-	typed := []rune(strings.ToLower(word))
-	best, nearest := "", 0
+	sorted := func(text string) string { return string(slices.Sorted(slices.Values([]byte(text)))) }
+	best, nearest := "", 4
 	for _, candidate := range known {
-		if candidate == word || len(candidate) > longest {
+		typed, wanted := strings.ToLower(word), strings.ToLower(candidate)
+		if candidate == word || len(typed) > longest || len(wanted) > longest || typed == "" || wanted == "" || typed[0] != wanted[0] {
 			continue
 		}
-		wanted := []rune(strings.ToLower(candidate))
-		d := distance(typed, wanted)
-		if d > min(3, max(len(typed), len(wanted))/3) || !sameStart(typed, wanted) {
-			continue
+		d := smetrics.WagnerFischer(typed, wanted, 1, 1, 1)
+		if sorted(typed) == sorted(wanted) {
+			d = min(d, 1)
 		}
-		if best == "" || d < nearest {
+		if d < nearest && d <= max(len(typed), len(wanted))/3 {
 			best, nearest = candidate, d
 		}
 	}
 	return best
-}
-
-func sameStart(a, b []rune) bool {
-	return a[0] == b[0] || len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0]
-}
-
-// distance counts insertions, deletions, changes and swaps of neighbours. It
-// keeps three rows of the usual table.
-func distance(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := last[j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			row[j] = min(change, last[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }
 
 // Relative returns a path relative to the first of dirs that contains it. If none does, it
