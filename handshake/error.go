@@ -20,9 +20,6 @@ type Error struct {
 	Line       string
 	Start, End int
 
-	// NetRPC reports whether the plugin speaks net/rpc. OtherVersion reports whether the
-	// protocol is wrong and the app version was not offered either.
-	NetRPC, OtherVersion bool
 	// Unasked reports whether the fault is a certificate that was not requested.
 	Unasked bool
 }
@@ -48,11 +45,7 @@ func (e *Error) Error() string {
 	case len(e.Seen) > maxShown:
 		seen = strconv.Quote(strings.ToValidUTF8(e.Seen[:maxShown], "")) + "..."
 	}
-	text := fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
-	if e.NetRPC {
-		return "it is a net/rpc plugin: " + text
-	}
-	return text
+	return fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
 }
 
 // Drawing returns the line, and a line with carets under the fault. It escapes characters

@@ -166,8 +166,6 @@ func (l Line) String() string {
 type Want struct {
 	// Versions are the app versions that the host offered; empty allows any.
 	Versions []int
-	// NetRPC reports whether the plugin may speak net/rpc. A plugin in Python cannot.
-	NetRPC bool
 	// TLS reports that the connection will be encrypted, by [Host].ClientCert.
 	TLS bool
 	// Dirs are the directories that may contain the Unix socket, at any depth; empty
@@ -183,11 +181,7 @@ func (l Line) Verify(w Want) error {
 	case l.Core != 1:
 		return l.fieldError(fieldCore, "1")
 	case l.Protocol != "grpc":
-		// Before the version, which is not gRPC's.
-		e := l.fieldError(fieldProtocol, `"grpc"`)
-		e.NetRPC = w.NetRPC && (l.Protocol == "netrpc" || l.Protocol == "")
-		e.OtherVersion = len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App)
-		return e
+		return l.fieldError(fieldProtocol, `"grpc"`) // before the version, which is not gRPC's
 	case len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App):
 		return l.fieldError(fieldApp, strings.Join(decimals(w.Versions), " or "))
 	}

@@ -77,11 +77,8 @@ func (c *check) services(ctx context.Context) hook.Stage {
 		st.Findings = append(st.Findings, f)
 	}
 	st.Message = "none of " + joined(names) + " is served"
-	switch {
-	case len(there) == 1:
-		st.Message = there[0] + " is served"
-	case len(there) > 1:
-		st.Message = joined(there) + " are served"
+	if len(there) > 0 {
+		st.Message = "served: " + joined(there)
 	}
 	return st
 }

@@ -223,13 +223,6 @@ func lineHints(e *handshake.Error) []schema.Hint {
 		}
 		return schema.Hints("listen on 127.0.0.1:0 and print the port that the system chose; pyplug connects to this machine only")
 	case "protocol":
-		switch {
-		case e.OtherVersion && e.NetRPC:
-			return schema.Hints("pyplug supports only gRPC; if the plugin serves it at another protocol version, offer that version with %s",
-				schema.Setting("protocol-versions"))
-		case e.NetRPC:
-			return schema.Hints(`pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`)
-		}
 		return schema.Hints(`a Python plugin serves gRPC; print "grpc" as the fifth field`)
 	case "certificate":
 		switch {

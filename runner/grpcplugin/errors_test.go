@@ -23,13 +23,10 @@ func TestCodeName(t *testing.T) {
 	}
 }
 
-// A version is advised only if it is gRPC's, and mutual TLS only to a plugin with a certificate.
+// Mutual TLS is advised only to a plugin with a certificate.
 func TestLineHints(t *testing.T) {
-	const other = "if the plugin serves it at another protocol version, offer that version with --protocol-versions"
 	for line, want := range map[string]string{
 		"1|2|tcp|127.0.0.1:1|grpc":    "offer it, as this plugin's host does: --protocol-versions 2",
-		"1|2|tcp|127.0.0.1:1|netrpc":  "pyplug supports only gRPC; " + other,
-		"1|1|tcp|127.0.0.1:1|netrpc":  `pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`,
 		"1|1|tcp|127.0.0.1:1|gRPC":    `a Python plugin serves gRPC; print "grpc" as the fifth field`,
 		"1|1|unix|/elsewhere/p|grpc":  "create the socket in the directory that PLUGIN_UNIX_SOCKET_DIR names, or in the temporary directory if it is not set",
 		"1|1|tcp|192.0.2.1:4410|grpc": "listen on 127.0.0.1:0 and print the port that the system chose; pyplug connects to this machine only",
@@ -37,7 +34,7 @@ func TestLineHints(t *testing.T) {
 	} {
 		l, err := handshake.Parse(line)
 		if err == nil {
-			err = l.Verify(handshake.Want{Versions: []int{1}, NetRPC: true, Dirs: []string{"/tmp"}})
+			err = l.Verify(handshake.Want{Versions: []int{1}, Dirs: []string{"/tmp"}})
 		}
 		var fault *handshake.Error
 		if !errors.As(err, &fault) {

@@ -102,7 +102,7 @@ func (l *launch) prepare() error {
 		Path: l.cfg.Path, Args: l.cfg.Args, Env: env, Dir: l.cfg.Dir, Grace: l.cfg.StopTimeout, AskTime: l.cfg.StopTimeout,
 		MaxMemory: l.cfg.MaxMemory, OnLine: l.scanner.scan,
 	}
-	l.want = handshake.Want{Versions: l.cfg.Versions, NetRPC: !l.cfg.Python, TLS: l.cfg.MTLS, Dirs: []string{l.dir, tempDir(env)}}
+	l.want = handshake.Want{Versions: l.cfg.Versions, TLS: l.cfg.MTLS, Dirs: []string{l.dir, tempDir(env)}}
 	return nil
 }
 

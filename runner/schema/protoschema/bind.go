@@ -25,10 +25,8 @@ import (
 //   - bool, int and float as Python writes them, within the type's range; a bool also as yes, no, 1 or 0
 //   - string, bytes: verbatim
 //   - an enum by the name or the number of its value
-//   - a wrapper: as the value that it wraps; Timestamp and Duration: the text
+//   - a wrapper: as the value that it wraps; Timestamp, Duration and FieldMask: the text
 //     that JSON has for them
-//   - a FieldMask: its paths by proto names, or as JSON has them: userName is
-//     user_name
 //   - Struct, Value and ListValue: by the rule of [schema.Value]
 //   - any other message, and a map without a key: a JSON object
 //   - name:=JSON for any field; for a repeated field one element, or an array of several

@@ -47,28 +47,11 @@ func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, b
 // messageJSON reads a message. The text for a wrapper is the value that it wraps.
 func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawMessage, bool) {
 	switch message.FullName() {
-	case "google.protobuf.Timestamp", "google.protobuf.Duration":
+	case "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask":
 		return schema.Quote(strings.TrimSpace(text)), true
-	case "google.protobuf.FieldMask":
-		return schema.Quote(camelCase(strings.TrimSpace(text))), true
 	}
 	if isWrapper(message) {
 		return textJSON(message.Fields().Get(0), text)
 	}
 	return schema.Value(text), true
-}
-
-// camelCase returns the paths of a FieldMask as JSON has them: user_name is userName. What JSON
-// cannot express keeps its underscores, which protojson rejects.
-func camelCase(paths string) string {
-	var b strings.Builder
-	for i := 0; i < len(paths); i++ {
-		c := paths[i]
-		if c == '_' && i+1 < len(paths) && paths[i+1] >= 'a' && paths[i+1] <= 'z' {
-			i++
-			c = paths[i] - 'a' + 'A'
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
 }

@@ -60,7 +60,7 @@ func TestBindWellKnown(t *testing.T) {
 		{"Do", "--weird-name 1", `{"weird":"1"}`},
 		{"Do", "--blobs.2=x", `{"blobs":{"2":"eA=="}}`},
 		{"Do", "mts.b=1970-01-01T00:00:00Z", `{"mts":{"b":"1970-01-01T00:00:00Z"}}`},
-		{"Do", "masks.a=baz.qux,user_name", `{"masks":{"a":"baz.qux,userName"}}`},
+		{"Do", "masks.a=baz.qux,userName", `{"masks":{"a":"baz.qux,userName"}}`},
 		{"Do", "values=1 values:=[null]", `{"values":[1,null]}`},
 		{"Val", "number_value=1", `{"number_value":1}`},
 	}
