@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -35,7 +35,6 @@ func Spawn(ctx context.Context, args, environ []string, note func(text string)) 
 	if !supported {
 		return id, unavailable(errWindows)
 	}
-	began := time.Now()
 	path, err := os.Executable()
 	if err != nil {
 		return id, unavailable(err)
@@ -71,7 +70,7 @@ func Spawn(ctx context.Context, args, environ []string, note func(text string)) 
 		}
 		_ = terminate(cmd.Process) // it may have ended
 		reap(cmd)
-		return id, endedError(cmd, output.String(), p.Named, began)
+		return id, endedError(cmd, output.String(), p.Named)
 	case <-ctx.Done():
 		_ = terminate(cmd.Process)
 		reap(cmd)
@@ -87,14 +86,13 @@ func reap(cmd *exec.Cmd) {
 }
 
 // endedError is the error of a daemon that ended without a report.
-func endedError(cmd *exec.Cmd, output string, named *Identity, began time.Time) error {
-	e := unavailable(errors.New("the daemon exited before it was ready"))
+func endedError(cmd *exec.Cmd, output string, named *Identity) error {
+	e := unavailable(fmt.Errorf("the daemon exited before it was ready: %v", cmd.ProcessState))
 	if named != nil {
 		e.Hints = logHint(named.Log)
 	}
-	e.Exit = &hook.Exit{Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState), Uptime: time.Since(began)}
 	if text := strings.TrimSpace(output); text != "" {
-		e.Exit.Stderr = strings.Split(text, "\n")
+		e.Drawing = strings.Split(text, "\n")
 	}
 	return e
 }

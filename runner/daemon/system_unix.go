@@ -74,14 +74,6 @@ func redirect(f *os.File) error {
 // detached starts a process in a session of its own.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// signalOf names the signal that ended a process; "" if none did.
-func signalOf(s *os.ProcessState) string {
-	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return unix.SignalName(status.Signal())
-	}
-	return ""
-}
-
 // inheritedPipe reports whether a descriptor is a pipe, and keeps it from the
 // processes we start.
 func inheritedPipe(fd int) bool {

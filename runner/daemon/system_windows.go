@@ -13,12 +13,11 @@ const noFollow = 0
 
 // No name can be acquired here, so nothing calls these.
 
-func flock(*os.File, bool) error       { return errWindows }
-func owner(fs.FileInfo) int            { return 0 }
-func checkPeer(*net.UnixConn) error    { return errWindows }
-func terminate(p *os.Process) error    { return p.Kill() }
-func redirect(*os.File) error          { return errWindows }
-func detached() *syscall.SysProcAttr   { return nil }
-func signalOf(*os.ProcessState) string { return "" }
-func inheritedPipe(int) bool           { return false }
-func concealDescriptors()              {}
+func flock(*os.File, bool) error     { return errWindows }
+func owner(fs.FileInfo) int          { return 0 }
+func checkPeer(*net.UnixConn) error  { return errWindows }
+func terminate(p *os.Process) error  { return p.Kill() }
+func redirect(*os.File) error        { return errWindows }
+func detached() *syscall.SysProcAttr { return nil }
+func inheritedPipe(int) bool         { return false }
+func concealDescriptors()            {}

@@ -83,7 +83,7 @@ func (l *launch) run() *hook.Error {
 func (l *launch) prepare() error {
 	// The path of a socket may have about a hundred bytes: below the parent it needs
 	// 12 for the directory, and 41 for the slash and the name that the plugin chooses.
-	parent, err := proc.ShortTempDir(handshake.MaxSocket() - 12 - 41)
+	parent, err := proc.TempDir(handshake.MaxSocket() - 12 - 41)
 	if err == nil {
 		l.dir, err = os.MkdirTemp(parent, "s")
 	}

@@ -124,15 +124,10 @@ var behaviours = map[string]func(args []string){
 	// pyplug is a program that uses this package: it starts the behaviours
 	// that its arguments name, tells their numbers, and sleeps.
 	"pyplug": func(args []string) {
-		dir, err := TempDir()
+		dir, err := TempDir(1000)
 		must(err)
 		must(os.WriteFile(dir+"/file", nil, 0o600))
 		fmt.Println("temp", dir)
-		if os.Getenv(withShort) != "" {
-			short, err := ShortTempDir(0)
-			must(err)
-			fmt.Println("short", short)
-		}
 		path, _ := os.Executable()
 		for _, words := range args {
 			w := strings.Fields(words)

@@ -17,8 +17,7 @@
 //  5. When pyplug is killed, the kernel kills the group by the lifeline: each child holds
 //     the read end of a pipe, and only pyplug has the write end. When that closes, the
 //     kernel sends SIGKILL to the pipe's owner, the group. The guard, one per pyplug, kills
-//     processes that left their group, and removes the temporary directories ([TempDir],
-//     [ShortTempDir]).
+//     processes that left their group, and removes the temporary directory ([TempDir]).
 //  6. The package measures the memory of a process with [Spec.MaxMemory] ten times a second.
 //     It kills the tree above the limit.
 //  7. A process that was started with Forks forks others on request ([Process.Fork]). Each

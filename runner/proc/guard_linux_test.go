@@ -90,21 +90,18 @@ func withinTwoSeconds(t *testing.T, attempt func(t *testing.T) time.Duration) {
 // When pyplug is killed, nothing of any sort outlives it.
 func TestGuard(t *testing.T) {
 	clean(t)
-	t.Setenv(withShort, "yes")
 	withinTwoSeconds(t, func(t *testing.T) time.Duration {
 		pyplug, l, bury := runPyplug(t, "sleep", "spin", "stubborn", "closer", "escape stay")
 		l.find(t, "closed")
 		l.find(t, "spinning")
 		eventually(t, "a grandchild", func() bool { return len(rests(l, "grandchild ")) == 1 })
-		dirs := []string{l.find(t, "temp "), l.find(t, "short ")}
+		dir := l.find(t, "temp ")
 		all := append(rests(l, "process "), rests(l, "grandchild ")...)
 		all = append(all, l.find(t, "guard "))
 		pyplug.Kill()
 		took := dead(t, all)
-		for _, dir := range dirs {
-			if _, err := os.Stat(dir); err == nil {
-				t.Errorf("%s is still there", dir)
-			}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s is still there", dir)
 		}
 		bury()
 		for _, pid := range all {
@@ -200,7 +197,7 @@ func TestNested(t *testing.T) {
 // A guard that was killed is replaced, and its successor knows the directory.
 func TestGuardReplaced(t *testing.T) {
 	clean(t)
-	dir, err := TempDir()
+	dir, err := TempDir(1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +215,7 @@ func TestGuardReplaced(t *testing.T) {
 		defer running.guardMu.Unlock()
 		return running.guard.alive() && running.guard.pid != first
 	})
-	if again, err := TempDir(); again != dir || err != nil {
+	if again, err := TempDir(1000); again != dir || err != nil {
 		t.Errorf("got %s, %v, want %s", again, err, dir)
 	}
 }
@@ -226,7 +223,7 @@ func TestGuardReplaced(t *testing.T) {
 // The guard is deaf to what is meant for pyplug, and carries no mark.
 func TestGuardItself(t *testing.T) {
 	clean(t)
-	if _, err := TempDir(); err != nil {
+	if _, err := TempDir(1000); err != nil {
 		t.Fatal(err)
 	}
 	running.guardMu.Lock()

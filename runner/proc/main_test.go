@@ -20,9 +20,6 @@ import (
 // misbehaving children.
 const behaviour = "PROC_TEST_BEHAVIOUR"
 
-// withShort has the behaviour "pyplug" make a directory in /tmp, too.
-const withShort = "PROC_TEST_SHORT"
-
 // quickExit keeps the race detector from resting for a second at each exit.
 const quickExit = "GORACE=atexit_sleep_ms=0"
 

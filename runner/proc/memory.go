@@ -2,8 +2,6 @@ package proc
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 )
 
@@ -68,12 +66,4 @@ func Memory(pid int) (bytes int64, ok bool) {
 func TotalMemory() int64 { return running.memory() }
 
 // megabytes returns a number of bytes as text, in MB of 1024 KB as limits are given.
-func megabytes(n int64) string {
-	mb := float64(n) / (1 << 20)
-	if mb >= 10 {
-		mb = math.Round(mb)
-	} else {
-		mb = math.Round(10*mb) / 10
-	}
-	return strconv.FormatFloat(mb, 'f', -1, 64) + " MB"
-}
+func megabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }

@@ -18,13 +18,3 @@ func TestCheckMaxMemory(t *testing.T) {
 		}
 	}
 }
-
-func TestMegabytes(t *testing.T) {
-	for n, want := range map[int64]string{
-		0: "0 MB", 1 << 19: "0.5 MB", 1 << 20: "1 MB", 10<<20 - 1: "10 MB", 312<<20 + 1<<18: "312 MB", 4 << 30: "4096 MB",
-	} {
-		if got := megabytes(n); got != want {
-			t.Errorf("%d: got %q, want %q", n, got, want)
-		}
-	}
-}

@@ -15,7 +15,6 @@ import (
 var running = registry{
 	run:  fmt.Sprintf("%016x", rand.Uint64()),
 	live: map[*Process]struct{}{},
-	temp: map[string]string{},
 }
 
 type registry struct {
@@ -30,9 +29,9 @@ type registry struct {
 	live        map[*Process]struct{}
 	stopReaping func() // ends the reaping of dead orphans, which goes on while a process lives; else nil
 
-	guardMu sync.Mutex        // of the two below; held while a guard is started
-	guard   *guardProcess     // nil without one
-	temp    map[string]string // our temporary directories, by their parents
+	guardMu sync.Mutex    // of the two below; held while a guard is started
+	guard   *guardProcess // nil without one
+	temp    string        // our temporary directory; "" without one
 }
 
 // element is the element of the n-th process in [guard.Tag]. All are of the same length.
@@ -112,15 +111,15 @@ func (r *registry) find(pid int) *Process {
 // startGuard starts a guard. If that fails, only the lifeline protects.
 func (r *registry) startGuard() {
 	r.guard = startGuard(r.run)
-	for _, dir := range r.temp {
-		r.guard.send(guard.Temp + dir)
+	if r.temp != "" {
+		r.guard.send(guard.Temp + r.temp)
 	}
 	for _, p := range r.processes() {
 		r.guard.sendGroup(guard.Group, p.tree.pid)
 	}
 }
 
-// Close kills what still runs, ends the guard and removes the temporary directories.
+// Close kills what still runs, ends the guard and removes the temporary directory.
 // It may be called more than once; a later Start or TempDir begins anew.
 func Close() {
 	var all sync.WaitGroup
@@ -131,45 +130,34 @@ func Close() {
 	all.Wait()
 	running.guardMu.Lock()
 	defer running.guardMu.Unlock()
-	for _, dir := range running.temp {
-		os.RemoveAll(dir)
+	if running.temp != "" {
+		os.RemoveAll(running.temp)
+		running.temp = ""
 	}
-	clear(running.temp)
 	running.guard.end()
 	running.guard = nil
 }
 
 // TempDir returns a private directory for this pyplug's temporary files. It creates the
-// directory on first use. [Close] removes it with its content; if pyplug is killed, the
-// guard does.
-func TempDir() (string, error) { return running.tempIn(os.TempDir()) }
-
-// ShortTempDir returns TempDir if its path has at most maxLen bytes, else a directory like
-// it in /tmp: a long TMPDIR leaves no room for the name of a socket.
-func ShortTempDir(maxLen int) (string, error) {
-	dir, err := TempDir()
-	if err != nil || len(dir) <= maxLen || runtime.GOOS == "windows" {
-		return dir, err
-	}
-	short, err := running.tempIn("/tmp")
-	if err != nil {
-		return "", fmt.Errorf("%s is too long, and there is no shorter one: %w", dir, err)
-	}
-	return short, nil
-}
-
-func (r *registry) tempIn(parent string) (string, error) {
+// directory on first use, in /tmp if its path would have more than maxLen bytes elsewhere: a
+// long TMPDIR leaves no room for the name of a socket. [Close] removes it with its content; if
+// pyplug is killed, the guard does.
+func TempDir(maxLen int) (string, error) {
+	r := &running
 	r.guardMu.Lock()
 	defer r.guardMu.Unlock()
-	dir := r.temp[parent]
-	if info, err := os.Lstat(dir); dir != "" && err == nil && info.IsDir() {
-		return dir, nil
+	if info, err := os.Lstat(r.temp); err == nil && info.IsDir() {
+		return r.temp, nil
+	}
+	parent := os.TempDir()
+	if len(parent)+len("/pyplug-1234567890") > maxLen && runtime.GOOS != "windows" {
+		parent = "/tmp"
 	}
 	dir, err := os.MkdirTemp(parent, "pyplug-") // mode 0700
 	if err != nil {
 		return "", fmt.Errorf("temporary directory: %w", err)
 	}
-	r.temp[parent] = dir
+	r.temp = dir
 	if r.guard.alive() {
 		r.guard.send(guard.Temp + dir)
 	} else {

@@ -1,7 +1,6 @@
 package pyworker
 
 import (
-	"bufio"
 	"os"
 	"strings"
 
@@ -50,16 +49,6 @@ func sourceLines(file string) []string {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
 		return nil
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = f.Close() }()
-	var lines []string
-	s := bufio.NewScanner(f)
-	s.Buffer(nil, maxSource+1)
-	for s.Scan() {
-		lines = append(lines, s.Text())
-	}
-	return lines
+	text, _ := os.ReadFile(file)
+	return strings.Split(string(text), "\n")
 }
