@@ -243,7 +243,7 @@ func TestErrors(t *testing.T) {
 	c := open(t)
 	_, err := c.Call(ctx0, hook.Call{Hook: "fail"})
 	e := (*hook.Error)(nil)
-	if !errors.As(err, &e) || e.Kind != hook.Crash || !e.Begun || e.Exit.Code != 3 || e.Exit.Stderr[0] != `caf\xe9` || len(e.At) != 1 ||
+	if !errors.As(err, &e) || e.Kind != hook.Crash || !e.Begun || e.Exit.Code != 3 || e.Exit.Stderr[0] != "caf\ufffd" || len(e.At) != 1 ||
 		err.Error() != "it <ended>" || hook.Word(e.Hints[0]) != "look at it" {
 		t.Errorf("got %+v", e)
 	}

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -254,13 +252,11 @@ type errorJSON struct {
 }
 
 // MarshalJSON returns the JSON that `--json` prints and the daemon sends, on one
-// line. It replaces bytes that are not UTF-8 with \xNN.
+// line.
 func (e *Error) MarshalJSON() ([]byte, error) {
 	shape := errorJSON{
-		Kind: e.Kind, Reason: e.Reason, Message: validText(e.Error()), Hint: validText(strings.Join(Words(e.Hints), "\n")), plainError: plainError(*e),
+		Kind: e.Kind, Reason: e.Reason, Message: e.Error(), Hint: strings.Join(Words(e.Hints), "\n"), plainError: plainError(*e),
 	}
-	shape.Hook, shape.Plugin, shape.Unknown = validText(e.Hook), validText(e.Plugin), validText(e.Unknown)
-	shape.Tried, shape.Drawing = validTexts(e.Tried), validTexts(e.Drawing)
 	if s := e.Status; s != nil {
 		shape.Status, shape.Details = s.Code, s.Details
 		if !strings.Contains(shape.Message, s.Message) {
@@ -305,7 +301,7 @@ type exitJSON struct {
 // MarshalJSON returns the JSON that an error has as "exit" and a status as
 // "last_exit".
 func (e Exit) MarshalJSON() ([]byte, error) {
-	shape := exitJSON{plainExit: plainExit(e), After: Milliseconds(e.Uptime), Stderr: validTexts(e.Stderr), Stacks: validTexts(e.Stacks)}
+	shape := exitJSON{plainExit: plainExit(e), After: Milliseconds(e.Uptime), Stderr: e.Stderr, Stacks: e.Stacks}
 	if e.Signal == "" {
 		shape.Code = &e.Code
 	}
@@ -333,31 +329,6 @@ func Marshal(value any) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(value)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-// validText replaces each byte that is not UTF-8 with \xNN: a plugin may write
-// anything to its standard error.
-func validText(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	var b strings.Builder
-	for i, r := range text {
-		if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func validTexts(texts []string) []string {
-	var valid []string
-	for _, text := range texts {
-		valid = append(valid, validText(text))
-	}
-	return valid
 }
 
 var stackLine = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)

@@ -37,10 +37,10 @@ func TestErrorJSON(t *testing.T) {
 	}
 }
 
-// Bytes that are not UTF-8 become visible, because JSON cannot contain them.
+// Bytes that are not UTF-8 are replaced, because JSON cannot contain them.
 func TestErrorJSONBytes(t *testing.T) {
 	text, err := json.Marshal(&Error{Kind: Crash, Err: errors.New("caf\xe9"), Exit: &Exit{Stderr: []string{"\xff<b>"}}})
-	want := `{"kind":"crash","message":"caf\\xe9","sent":false,"exit":{"code":0,"after_ms":0,"stderr":["\\xff\u003cb\u003e"]}}`
+	want := `{"kind":"crash","message":"caf\ufffd","sent":false,"exit":{"code":0,"after_ms":0,"stderr":["\ufffd\u003cb\u003e"]}}`
 	if err != nil || string(text) != want {
 		t.Errorf("got  %s %v\nwant %s", text, err, want)
 	}

@@ -106,20 +106,6 @@ type Status struct {
 	NextStart Milliseconds `json:"next_restart_ms,omitempty"`
 }
 
-// MarshalJSON returns the status with the names of `status --json`.
-func (s Status) MarshalJSON() ([]byte, error) {
-	type plain Status // without this method
-	s.Reason, s.Note, s.LastRestart = validText(s.Reason), validText(s.Note), validText(s.LastRestart)
-	return Marshal(plain(s))
-}
-
-// MarshalJSON returns the event with the names of `--events`.
-func (e Event) MarshalJSON() ([]byte, error) {
-	type plain Event // without this method
-	e.Reason = validText(e.Reason)
-	return Marshal(plain(e))
-}
-
 // Milliseconds is a duration that JSON has as milliseconds, to 100 ns.
 type Milliseconds time.Duration
 

@@ -104,7 +104,7 @@ const Time = "2006-01-02T15:04:05.000Z07:00"
 // Event returns the JSON of an event of the plugin with that name: {"schema", "time", "name"}
 // and the other fields of the event.
 func Event(name string, e hook.Event) []byte {
-	fields, _ := e.MarshalJSON()                 // our own shape
+	fields, _ := hook.Marshal(e)                 // our own shape
 	_, rest, _ := bytes.Cut(fields, []byte(",")) // the first is the time, to the nanosecond
 	start := schema.AppendQuote([]byte(`{"schema":1,"time":"`+e.Time.Format(Time)+`","name":`), name)
 	return append(append(start, ','), rest...)
