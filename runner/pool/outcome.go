@@ -78,13 +78,9 @@ func stoppingError(hookName string) *hook.Error {
 var moreAtOnce = schema.Hintf("raise %s or %s to run more calls at once", schema.Setting("workers"), schema.Setting("concurrency"))
 
 func fullError(hookName string, waiting int) *hook.Error {
-	calls := fmt.Sprintf("%d calls are", waiting)
-	if waiting == 1 {
-		calls = "1 call is"
-	}
 	return &hook.Error{
 		Kind: hook.Unavailable, Reason: reasonFull, Hook: hookName,
-		Err:   fmt.Errorf("the queue is full: %s waiting", calls),
+		Err:   fmt.Errorf("the queue is full: %s waiting", schema.Plural(waiting, "call")),
 		Hints: []schema.Hint{schema.Hintf("raise %s to let more calls wait", schema.Setting("queue")), moreAtOnce},
 	}
 }
@@ -100,12 +96,8 @@ func queueTimeoutError(hookName string, limit time.Duration) *hook.Error {
 // gaveUpError is the error of calls after the failure limit is reached. It contains the last
 // failure.
 func gaveUpError(failures int, last *hook.Error) *hook.Error {
-	times := fmt.Sprintf("%d times in a row", failures)
-	if failures == 1 {
-		times = "once"
-	}
 	e := withCause(&hook.Error{Kind: hook.Unavailable, Reason: reasonGaveUp}, last)
-	e.Err = fmt.Errorf("the plugin failed %s; giving up: %w", times, last)
+	e.Err = fmt.Errorf("the plugin failed %s in a row; giving up: %w", schema.Plural(failures, "time"), last)
 	return e
 }
 

@@ -26,7 +26,7 @@ func TestQueue(t *testing.T) {
 			synctest.Wait()
 		}
 		err := w.fails("ok", hook.Unavailable, "queue-full")
-		if err.Error() != "the queue is full: 3 calls are waiting" || len(err.Hints) != 2 {
+		if err.Error() != "the queue is full: 3 calls waiting" || len(err.Hints) != 2 {
 			t.Errorf("got %+v", err)
 		}
 		calls.Wait()
