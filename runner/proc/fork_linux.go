@@ -2,6 +2,7 @@ package proc
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -28,8 +29,9 @@ const answerTime = 2 * time.Second
 // control is our end of the socket to a process that forks; nil for others. It is
 // safe for concurrent use.
 type control struct {
-	mu sync.Mutex // held from a request to its answer
-	fd int        // -1 when closed
+	mu    sync.Mutex // held from a request to its answer
+	conn  *net.UnixConn
+	limit time.Duration // of a request
 }
 
 // newControl makes a socket; theirs is the child's end.
@@ -38,21 +40,19 @@ func newControl() (ours *control, theirs *os.File, err error) {
 	if err != nil {
 		return nil, nil, os.NewSyscallError("socketpair", err)
 	}
-	limit := unix.NsecToTimeval(int64(answerTime))
-	unix.SetsockoptTimeval(fds[0], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit)
-	unix.SetsockoptTimeval(fds[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)
-	return &control{fd: fds[0]}, os.NewFile(uintptr(fds[1]), "control"), nil
+	own, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
+	defer own.Close()
+	conn, err := net.FileConn(own)
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return &control{conn: conn.(*net.UnixConn), limit: answerTime}, theirs, nil
 }
 
 func (c *control) close() {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.fd >= 0 {
-		unix.Close(c.fd)
-		c.fd = -1
+	if c != nil {
+		c.conn.Close()
 	}
 }
 
@@ -61,32 +61,14 @@ func (c *control) close() {
 func (c *control) request(text string, descriptors ...int) (word, rest string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.fd < 0 {
-		return "", "", ErrNoFork
-	}
-	var rights []byte
-	if len(descriptors) > 0 {
-		rights = unix.UnixRights(descriptors...)
-	}
-	if err := retry(func() error { return unix.Sendmsg(c.fd, []byte(text), rights, nil, unix.MSG_NOSIGNAL) }); err != nil {
+	c.conn.SetDeadline(time.Now().Add(c.limit))
+	if _, _, err := c.conn.WriteMsgUnix([]byte(text), unix.UnixRights(descriptors...), nil); err != nil {
 		return "", "", err
 	}
-	buf, n := make([]byte, 4096), 0
-	err = retry(func() (err error) { n, err = unix.Read(c.fd, buf); return err })
-	if err == nil && n == 0 {
-		err = ErrNoFork
-	}
-	word, rest, _ = strings.Cut(string(buf[:max(n, 0)]), " ")
+	buf := make([]byte, 4096)
+	n, err := c.conn.Read(buf)
+	word, rest, _ = strings.Cut(string(buf[:n]), " ")
 	return word, rest, err
-}
-
-// retry calls f until no signal interrupts it.
-func retry(f func() error) error {
-	for {
-		if err := f(); err != unix.EINTR {
-			return err
-		}
-	}
 }
 
 // request sends a request to a process that forks, and kills it if it does not answer.
@@ -204,7 +186,9 @@ func (f *forked) waitFor(pid int) (status syscall.WaitStatus, err error) {
 		return status, unix.ECHILD
 	}
 	if f.pidfd >= 0 {
-		err = retry(func() error { return unix.Waitid(unix.P_PIDFD, f.pidfd, nil, unix.WEXITED|unix.WNOWAIT, nil) })
+		for err = unix.EINTR; err == unix.EINTR; {
+			err = unix.Waitid(unix.P_PIDFD, f.pidfd, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		}
 		if err != nil {
 			return status, err
 		}

@@ -37,7 +37,6 @@ type instance struct {
 	last      uint32     // number of the newest call
 	condemned bool       // no call may begin, and the process will be killed
 	over      bool       // no answer will come
-	files     []string
 }
 
 var _ hook.Instance = (*instance)(nil)
@@ -62,23 +61,12 @@ func (w *instance) Concurrency() int      { return w.cfg.Concurrency }
 func (w *instance) Done() <-chan struct{} { return w.proc.Done() }
 func (w *instance) Info() hook.Info       { return w.info }
 
-// Files lists the plugin's own files that the worker has loaded so far, as
-// absolute paths.
-func (w *instance) Files() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.files)
-}
-
-// setFiles records the plugin's own files.
+// setFiles reports the plugin's own files, by absolute paths.
 func (w *instance) setFiles(paths []schema.Path) {
 	files := make([]string, len(paths))
 	for i, path := range paths {
 		files[i] = string(path)
 	}
-	w.mu.Lock()
-	w.files = files
-	w.mu.Unlock()
 	w.loaded(files)
 }
 
