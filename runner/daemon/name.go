@@ -107,20 +107,13 @@ func places(name string) ([]place, error) {
 
 // search returns the places of a name whose directory exists. The error is that of
 // [existing].
-func search(name string) (there []place, err error) {
+func search(name string) ([]place, error) {
 	all, err := places(name)
 	if err != nil {
 		return nil, err
 	}
-	dirs := make([]string, len(all))
-	for i, p := range all {
-		dirs[i] = p.dir
-	}
-	dirs, err = existing(dirs)
-	for _, dir := range dirs {
-		there = append(there, place{dir, name})
-	}
-	return there, err
+	dirs, err := existing(RunDirs())
+	return slices.DeleteFunc(all, func(p place) bool { return !slices.Contains(dirs, p.dir) }), err
 }
 
 // readState reads who serves the name, or did.

@@ -35,8 +35,8 @@ type Options struct {
 	MaxCalls         int
 	MaxAge, IdleTime time.Duration
 	MaxMemory        int64
-	// Memory returns how much memory a process uses, if that is known; nil: it is not.
-	Memory func(pid int) (bytes int64, ok bool)
+	// Memory returns how many bytes of memory a process uses, 0 if that is not known.
+	Memory func(pid int) int64
 
 	// Bootstrap calls are made in order after every start, before the worker is ready.
 	// Shutdown calls are made before a ready instance is stopped, if it has room for a
@@ -80,9 +80,6 @@ func (o Options) withDefaults() Options {
 	o.Probe = cmp.Or(o.Probe, 10*time.Second)
 	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, 2*time.Second)
 	o.Drain = cmp.Or(o.Drain, 2*time.Minute)
-	if o.Memory == nil {
-		o.Memory = func(int) (int64, bool) { return 0, false }
-	}
 	if o.Version == nil {
 		o.Version = func() int { return 0 }
 	}

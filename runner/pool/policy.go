@@ -130,7 +130,7 @@ func (p *Pool) recyclingDue(i *instance) string {
 	case o.IdleTime > 0 && idle >= o.IdleTime:
 		return fmt.Sprintf("idle for %v", idle.Round(time.Second))
 	case o.MaxMemory > 0 && calls > 0:
-		if memory, _ := o.Memory(i.Info().PID); memory > o.MaxMemory {
+		if memory := o.Memory(i.Info().PID); memory > o.MaxMemory {
 			return fmt.Sprintf("uses %d MB of memory, the limit is %d MB", memory>>20, o.MaxMemory>>20)
 		}
 	}

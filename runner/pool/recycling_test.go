@@ -21,7 +21,7 @@ func TestRecycling(t *testing.T) {
 		}},
 		"age":    {Options{MaxAge: time.Hour}, func(*world) { sleep(time.Hour) }},
 		"idle":   {Options{IdleTime: time.Hour}, func(w *world) { w.works(); sleep(time.Hour) }},
-		"memory": {Options{MaxMemory: 100, Memory: func(int) (int64, bool) { return memory.Load(), true }}, func(w *world) { memory.Store(101); w.works(); sleep(2 * time.Second); memory.Store(1) }},
+		"memory": {Options{MaxMemory: 100, Memory: func(int) int64 { return memory.Load() }}, func(w *world) { memory.Store(101); w.works(); sleep(2 * time.Second); memory.Store(1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opt.Policy, c.opt.Probe = always, -1

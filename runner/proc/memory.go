@@ -50,15 +50,13 @@ func (p *Process) exceed(limit string) {
 }
 
 // Memory returns the resident memory of a started process and everything below it, in bytes.
-// Shared memory is divided among its users. ok is false if there is no such process, or if
+// Shared memory is divided among its users. It is 0 if there is no such process, or if
 // the system does not report memory. Memory takes about 10 µs per MB.
-func Memory(pid int) (bytes int64, ok bool) {
-	p := running.find(pid)
-	if p == nil {
-		return 0, false
+func Memory(pid int) int64 {
+	if p := running.find(pid); p != nil {
+		return p.tree.memory()
 	}
-	bytes = p.tree.memory()
-	return bytes, bytes > 0
+	return 0
 }
 
 // TotalMemory returns the memory of all processes that this pyplug runs, as [Memory] measures
