@@ -10,7 +10,7 @@ import asyncio
 import os
 import sys
 import threading
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 
 import _pyplug_worker as core
 
@@ -29,11 +29,10 @@ calls = core.tasks
 begun = set()  # calls whose task has made its first step
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
-steps = []  # functions to run while the loop is idle, as (future, function, arguments)
 loop = None
 under = None  # the way below
 arrived = False  # there are frames to handle
-taking = False  # frames are handled or steps run; a hook may run the loop meanwhile
+taking = False  # frames are handled; a hook may run the loop meanwhile
 reading = False  # input is read, which an interrupt must not break
 missed = False  # an interrupt came meanwhile
 taken = None  # an Event, set when all frames are handled; read_aside waits for it
@@ -70,10 +69,8 @@ def serve(number, value, deliver):
             # interrupted call does not know, so it is cancelled.
             for one in interrupted:
                 loop.call_later(GRACE, cancel_task, one)
-        while over is None and (steps or arrived):
-            take_steps()
-            if arrived:
-                take_frames()
+        while over is None and arrived:
+            take_frames()
     close()
     if over:
         raise over
@@ -162,38 +159,6 @@ def take_frames():
         taken.set()
 
 
-def take_steps():
-    """Runs the steps of generators, while the loop is idle."""
-    global taking
-    taking = True
-    while steps:
-        done, function, args = steps.pop(0)
-        asyncio.set_event_loop(loop)
-        result = error = None
-        if not done.done():  # it was cancelled
-            try:
-                result = function(*args)
-            except BaseException as raised:
-                error = raised
-        if not done.done():
-            done.set_result((result, error))
-    taking = False
-
-
-async def idle(function, *args):
-    """Runs a function while the loop is idle: it may run the loop itself."""
-    if over is not None:  # nobody takes steps any more
-        return function(*args)
-    done = loop.create_future()
-    steps.append((done, function, args))
-    if not taking:
-        loop.stop()
-    result, error = await done
-    if error is not None:
-        raise error
-    return result
-
-
 def finish(reason):
     """Makes serve return; reason is the error to raise, or False."""
     global over
@@ -272,14 +237,11 @@ async def run(number, value, deliver):
             raise asyncio.CancelledError
         while values.is_awaitable(value):
             value = await value
-        if not hasattr(type(value), "__aiter__"):
-            value = values.plain(value)
+        if not hasattr(type(value), "__aiter__") and type(values.plain(value)) is values.GENERATOR:
+            value = stepped(values.plain(value))
         if hasattr(type(value), "__aiter__"):
             done = core.END
             await core.part("streams").Stream(number, value).run_async(sys.modules[__name__])
-        elif type(value) is values.GENERATOR:
-            done = core.END
-            await core.part("streams").Stream(number, value).run_idle(sys.modules[__name__])
         else:
             deliver(number, value)
     except values.Unrepresentable as trouble:
@@ -291,6 +253,15 @@ async def run(number, value, deliver):
         calls.pop(number, None)
         for marks in (begun, canceled, interrupted):
             marks.discard(number)
+
+
+async def stepped(generator):
+    """Yields the items of a generator, which cannot run the loop itself."""
+    try:
+        for item in generator:
+            yield item
+    finally:
+        generator.close()
 
 
 # SIGINT

@@ -181,37 +181,6 @@ class Stream:
                 await self.items.aclose()
         core.answer(core.END, self.number, b"")
 
-    async def run_idle(self, event_loop):
-        """Answers with the items of a generator, which runs while the loop is idle."""
-        context = event_loop.copy_context()
-        try:
-            while True:
-                body = await event_loop.idle(context.run, self.pull, event_loop)
-                if body is None:
-                    break
-                if body:
-                    await self.room(body, event_loop)
-                    self.send(body)
-        finally:
-            del core.streams[self.number]
-            await event_loop.idle(context.run, self.items.close)
-        core.answer(core.END, self.number, b"")
-
-    def pull(self, event_loop):
-        """Sends items for BUSY seconds. Returns the item that must wait, b"" if none must, or None at the end."""
-        looked = monotonic()
-        while monotonic() - looked < BUSY:
-            if self.number in event_loop.interrupted:
-                raise KeyboardInterrupt
-            item = next(self.items, self)
-            if item is self:  # which no generator yields
-                return None
-            body = self.encode(item)
-            if not self.fits(body):
-                return body
-            self.send(body)
-        return b""
-
     async def room(self, body, event_loop):
         """Waits until an item may be sent."""
         while not self.fits(body):

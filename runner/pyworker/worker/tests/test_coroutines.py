@@ -196,11 +196,6 @@ class Coroutines(Case):
                     own.call_soon(ends)
                 own.call_soon(waits)
                 own.run_until_complete(asyncio.sleep(60))
-            def yields():
-                own = asyncio.get_event_loop()
-                yield own is loop
-                own.run_until_complete(sets())
-                yield asyncio.run(asyncio.sleep(0, "own"))
             def resets(): return asyncio.run(asyncio.sleep(0, "reset"))
             def later(): return asyncio.ensure_future(sets())
             """
@@ -213,7 +208,6 @@ class Coroutines(Case):
             answers = {answered: (kind, value) for kind, answered, value in (worker.receive(), worker.receive())}
             self.assertEqual(answers, {number: ("R", "waited"), other: ("R", True)})
             self.ok(worker.call("resets"), "reset")
-            self.assertEqual(worker.stream(worker.begin("yields")), ([True, "own"], "Z", None))
             self.ok(worker.call("later"), None)
         number = worker.begin("blocks")
         worker.wait_mark()

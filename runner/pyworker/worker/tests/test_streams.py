@@ -118,8 +118,6 @@ async def callback_blocks():
     await asyncio.sleep(60)
 def sync_blocks(): mark(); time.sleep(60)
 def runs(): return asyncio.run(coroutine(1))
-def gen_runs():
-    for i in range(2): yield asyncio.run(coroutine(i))
 async def threaded(): return await asyncio.get_running_loop().run_in_executor(None, lambda: 7)
 async def forks():
     pid = os.fork()
@@ -276,9 +274,6 @@ class LoopedStreams(Streams):
     def setUpClass(cls):
         super().setUpClass()
         cls.worker.call("at_once", 1)
-
-    def test_own_loop(self):
-        self.assertEqual(self.worker.stream(self.worker.begin("gen_runs")), ([[0, 0], [1, 0]], "Z", None))
 
 
 def load_tests(loader, tests, pattern):
