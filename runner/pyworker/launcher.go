@@ -169,7 +169,9 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 }
 
 // args are the arguments of a Python that runs the worker: those that worker/boot.py
-// takes, and then those of worker/start.py.
+// takes, and then those of worker/start.py: the plugin's path, the words of its place, the signal that shows all
+// stacks, the descriptor for what the plugin prints, what NaN becomes, the health function's name, how calls run,
+// whether to preload, and whether annotations convert arguments.
 func (l *Launcher) args(preload string) []string {
 	cache, err := cache()
 	if err != nil {

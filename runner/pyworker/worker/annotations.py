@@ -1,8 +1,6 @@
-"""Makes converters of annotations.
+"""Makes converters of annotations. Nothing is imported for this: a type exists only after its module.
 
-Loaded with convert. An annotation that is not understood leaves the value as it is, and
-so does one that cannot be evaluated: then Unresolved says why. Nothing is imported for
-this: a type exists only after its module.
+An annotation that is not understood leaves the value as it is, and so does one that is Unresolved.
 """
 
 import _collections_abc as abc

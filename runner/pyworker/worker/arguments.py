@@ -1,8 +1,4 @@
-"""Gives a hook its arguments: which parameter each one is for, and converted to what that parameter promises.
-
-Loaded with the first hook whose annotations need more than a comparison of types, and
-with the first arguments that do not fit.
-"""
+"""Gives a hook its arguments: which parameter each one is for, and converted to what that parameter promises."""
 
 from _thread import allocate_lock
 

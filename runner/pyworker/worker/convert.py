@@ -1,7 +1,7 @@
 """Converts arguments to the types that annotations promise: scalars, containers and unions.
 
-Loaded with the first hook that needs it. Each converter has three methods, which return the
-value or raise Refused. json returns the very same object if it need not change it.
+Each converter has three methods, which return the value or raise Refused. json returns the very same object
+if it need not change it.
 
     json(value)           converts a value of the arguments' JSON
     word(text, value)     converts a word; value is what it is where no type decides

@@ -1,8 +1,4 @@
-"""The signatures of hooks.
-
-Loaded when they are asked for. Plain functions are read without the inspect
-module, whose import takes as long as the worker's own start.
-"""
+"""The signatures of hooks. Of plain functions they are read without inspect, whose import takes as long as the worker's start."""
 
 import _pyplug_worker as core
 

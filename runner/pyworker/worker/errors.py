@@ -1,8 +1,4 @@
-"""Describes exceptions for pyplug: type, message, frames and causes.
-
-Loaded with the first error. The traceback module is not used: it takes longer to
-import than a whole worker.
-"""
+"""Describes exceptions for pyplug. The traceback module is not used: its import takes longer than the worker's start."""
 
 import os
 import sys

@@ -1,9 +1,7 @@
 """Coroutines and async generators, many at once, on one event loop.
 
-Loaded with the first awaitable. From then on the loop runs until the worker ends, and
-waits for the protocol's input, too. The loop is never replaced, so objects that belong
-to it survive from call to call. When frames arrive, the loop stops until they are handled.
-So a plain function finds the loop idle, and may run it itself.
+The loop runs until the worker ends, and waits for the protocol's input, too, so objects that belong to it survive
+from call to call. When frames arrive, it stops until they are handled: a plain function may run it itself.
 """
 
 import asyncio
@@ -40,10 +38,7 @@ over = None  # the error that ends the worker; False if it ends as asked, None w
 
 
 def serve(number, value, deliver):
-    """Runs the loop until the worker ends, beginning with what one call returned.
-
-    If there can be no loop, answers the call and returns False.
-    """
+    """Runs the loop until the worker ends, beginning with what one call returned. False if there can be no loop."""
     global loop, under
     try:
         # A future made before belongs to a loop already.
@@ -296,11 +291,7 @@ def has_cancel(number, where):
 
 
 def in_user_code(frame):
-    """Reports whether a frame is the user's, or called by user code, and not the worker's or the loop's.
-
-    The loop calls other modules of the standard library, too: in its debug mode also
-    where an exception would leave a task that nothing wakes.
-    """
+    """Reports whether a frame is the user's, or called by user code, and not the worker's or the library's, as the loop."""
     while frame is not None and not frame.f_code.co_filename.startswith(core.OWN):
         if not in_library(frame.f_code.co_filename):
             return True

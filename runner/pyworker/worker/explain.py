@@ -1,7 +1,4 @@
-"""One hook in detail: its whole documentation, the choices of its parameters, and example arguments.
-
-Loaded when somebody asks for one hook.
-"""
+"""One hook in detail: its whole documentation, the choices of its parameters, and example arguments."""
 
 import sys
 

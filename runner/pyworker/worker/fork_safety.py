@@ -92,10 +92,7 @@ def files():
 
 
 def flush_files():
-    """Writes what files have in buffers, which each worker would write again.
-
-    Names a file that is being compressed: each worker would end it.
-    """
+    """Writes what files have in buffers, which each worker would write again. Names a compressed one, which each would end."""
     why = ""
     for one in gc.get_objects():
         kind = type(one)

@@ -1,9 +1,4 @@
-"""Which names of the user's file are hooks, and why another is not.
-
-Loaded when a name is not plainly a function of the file, and to list the hooks.
-What a name is bound by stands in the file's source; it is parsed once, by the
-compiler that is part of Python, without the ast module.
-"""
+"""Which names of the user's file are hooks, and why another is not: what binds a name stands in the file's source."""
 
 from _thread import allocate_lock
 

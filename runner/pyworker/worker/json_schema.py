@@ -1,7 +1,6 @@
 """The JSON Schema (2020-12) of a hook's arguments, made of the converters that check them, and of its result.
 
-Loaded when somebody asks for schemas. The schema of arguments accepts what the converters accept. Two things come
-from elsewhere: descriptions and defaults from annotations, and the schemas of limits and of models from pydantic.
+Descriptions and defaults come from annotations, and the schemas of limits and of models from pydantic.
 The schema of a result accepts what such a value becomes.
 """
 

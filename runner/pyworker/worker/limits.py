@@ -1,7 +1,4 @@
-"""Limits in annotations, and types of pydantic's own: pydantic checks them, where it is installed.
-
-Loaded with the first annotation that has one, or result that is one.
-"""
+"""Limits in annotations, and types of pydantic's own: pydantic checks them, where it is installed."""
 
 import _pyplug_worker as core
 

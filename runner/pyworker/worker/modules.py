@@ -1,8 +1,4 @@
-"""Which module an unusual file is: in a package, named like another, or a package.
-
-Loaded for such files, and for every file before Python 3.10, which does not know the
-names of its own library.
-"""
+"""Which module an unusual file is: in a package, named like another, or a package; before Python 3.10 any file."""
 
 import os
 import sys

@@ -1,7 +1,4 @@
-"""The functions behind objects that decorators make: commands of click, tools of LangChain and others.
-
-Loaded with the first hook that is such an object.
-"""
+"""The functions behind objects that decorators make: commands of click, tools of LangChain and others."""
 
 import sys
 

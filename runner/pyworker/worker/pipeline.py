@@ -1,8 +1,7 @@
 """The pipelined way: calls wait in the worker until the calls before them are answered.
 
-Loaded at the start if the launcher asks for it, or with the first series of calls. pyplug
-cannot know which call runs when SIGINT arrives. So SIGINT interrupts a call only if a
-cancel frame for it has come. The cancel frames stay among the frames to handle.
+pyplug cannot know which call runs when SIGINT arrives. So SIGINT interrupts a call only if a cancel frame for it has
+come. The cancel frames stay among the frames to handle.
 """
 
 from time import monotonic

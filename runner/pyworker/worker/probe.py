@@ -1,7 +1,4 @@
-"""Asks the user's file whether it is healthy.
-
-Loaded with the first probe.
-"""
+"""Asks the user's file whether it is healthy."""
 
 import _pyplug_worker as core
 

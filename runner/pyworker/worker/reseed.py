@@ -1,8 +1,7 @@
 """Seeds random generators anew in forked workers, unless the import has seeded them.
 
-Python seeds the global generator of its random module anew in every child. Other
-generators are copies, and would give every worker the same numbers. The class below
-random.Random is watched during the import, to know which generators have been seeded.
+Copies of generators would give every worker the same numbers. The class below random.Random is watched during the
+import, to know which have been seeded.
 """
 
 import _random

@@ -1,7 +1,4 @@
-"""Converts arguments to what the user's own types promise: enums, literals, classes with fields, models.
-
-Loaded with the first annotation that has one.
-"""
+"""Converts arguments to what the user's own types promise: enums, literals, classes with fields, models."""
 
 import sys
 

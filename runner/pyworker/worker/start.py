@@ -1,7 +1,4 @@
-"""How the worker starts: it moves the protocol away, says hello, loads the user's file.
-
-Loaded by every start, and imports nothing that takes time.
-"""
+"""How the worker starts: it moves the protocol away, says hello, loads the user's file. It imports nothing that takes time."""
 
 import _signal
 import faulthandler
@@ -26,11 +23,7 @@ reported = []  # the plugin's own files, as pyplug knows them
 def start():
     """Says hello, then loads the file; False if the worker is to end.
 
-    The arguments after those of boot.py are the absolute path of the user's file, the six words
-    of its place that modules.py loads it by, the number of a signal that shows all stacks,
-    or 0, the descriptor for what the plugin prints, 2 if there is none of its own, and then what NaN becomes, the health
-    function's name, how calls run, whether to preload and whether annotations convert
-    arguments, all of them words that ../launcher.go knows.
+    ../launcher.go describes the arguments after those of boot.py.
     """
     global stacks
     _signal.signal(_signal.SIGINT, core.on_sigint)  # it may have been inherited as ignored
@@ -82,11 +75,7 @@ def greet():
 
 
 def take_descriptors(stdout):
-    """Moves the protocol off 0 and 1, so that nothing a plugin does can touch it.
-
-    Prints, C code and child processes then write to stdout, and reading standard
-    input gives its end.
-    """
+    """Moves the protocol off 0 and 1, so that nothing a plugin does can touch it: what it prints goes to stdout."""
     global printed, trouble
     core.source, core.sink, trouble, printed = (move(low, 200 + low) for low in (0, 1, 2, stdout))
     if stdout > 2:
@@ -182,10 +171,7 @@ keep = SourceFileLoader.set_data
 
 
 def keep_old(self, path, data, **keywords):
-    """Keeps the byte code of a file, unless the file may change again within the second of its last change.
-
-    Python compares times in whole seconds, and would not notice that.
-    """
+    """Keeps the byte code of a file, unless it may change again within the second: Python compares whole seconds."""
     if time() - os.stat(self.path).st_mtime > 2:
         keep(self, path, data, **keywords)
 
@@ -242,10 +228,7 @@ def report_files():
 
 
 def load(module, path, root, first, behind, last):
-    """Imports the user's file by its place: most are scripts, with their directory first on sys.path.
-
-    Returns the name, and the object in sys.modules under that name.
-    """
+    """Imports the user's file by its place, and returns its name and module: most are scripts, their directory first."""
     directory, file = os.path.split(path)
     name = file[:-3]
     if (

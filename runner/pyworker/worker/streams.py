@@ -1,8 +1,7 @@
 """Streams of items from generators and async generators.
 
-Loaded with the first one. Every stream has the same window. Where a stream runs decides
-how it waits for more: in the main thread it reads the frames itself, in a thread it waits
-for a lock, and on the event loop it awaits a future.
+Where a stream runs decides how it waits for more: in the main thread it reads the frames itself, in a thread it
+waits for a lock, and on the event loop it awaits a future.
 """
 
 from _thread import allocate_lock

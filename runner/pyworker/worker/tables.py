@@ -1,7 +1,4 @@
-"""Tables of pandas and values of numpy, with their labels.
-
-Loaded with the first result that is one.
-"""
+"""Tables of pandas and values of numpy, with their labels."""
 
 import _pyplug_worker as core
 

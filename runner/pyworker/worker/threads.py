@@ -1,9 +1,7 @@
 """The way with threads: several plain functions at once.
 
-Loaded at the start if the launcher asks for it. The main thread reads the frames, and runs
-everything async on the event loop. Every other call runs in an idle thread, or in a new
-one: pyplug limits the number of calls. A cancel raises KeyboardInterrupt in the thread of
-its call as soon as that thread runs Python code.
+The main thread reads the frames, and runs everything async on the event loop. Every other call runs in an idle
+thread, or in a new one. A cancel raises KeyboardInterrupt in the thread of its call once that runs Python code.
 """
 
 import os

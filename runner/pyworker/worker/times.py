@@ -1,7 +1,4 @@
-"""Dates, times and durations as ISO 8601 text, the same on every Python.
-
-Loaded with the first annotation, or result, that needs it.
-"""
+"""Dates, times and durations as ISO 8601 text, the same on every Python."""
 
 import datetime
 import re

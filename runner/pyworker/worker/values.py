@@ -1,8 +1,6 @@
 """Results beyond plain JSON: what they become, and where one cannot be represented.
 
-Loaded when a hook returns something that the encoder does not write by itself.
-Types are looked up where they were defined, so that nothing is imported: a value
-of a type exists only after its module.
+Nothing is imported for this: a value of a type exists only after its module.
 """
 
 import sys
@@ -268,11 +266,7 @@ def base64(value):
 
 
 def copy(root):
-    """Makes a plain copy of a value, NaN as the rules have it, or raises Unrepresentable.
-
-    It goes down with a list of its own instead of by recursion: how deep a value is
-    nested is what may be wrong with it.
-    """
+    """Makes a plain copy of a value, or raises Unrepresentable. Too deep for recursion is what may be wrong with it."""
     result = []
     open_ids = set()  # the containers that the present one is in
     work = [(result.append, root, "$", None)]

@@ -11,32 +11,11 @@ Calls run in one of four ways. A way is a module, and `way` is the one in use:
     threads     threads     a thread for each plain function
     event loop  event_loop  awaitables and streams on one loop, on top of a way above
 
-Each way has these functions. A way takes those of the plain way unless it has its own.
+Each way has the functions receive, write_frame, invoke, after, probe, start_task, stream, cancel, interrupt,
+loop_started and end, as this module has them: a way takes those of the plain way unless it has its own.
 
-    receive()                           waits for a frame; None at the end of the input
-    write_frame(kind, number, body)     writes a frame
-    invoke(number, body)                runs the hook of a call frame, and answers
-    after(number, body, more)           the same for a call of a series; more: the first of a later part
-    probe(number)                       answers a probe
-    start_task(number, value, deliver)  awaits a value, and calls deliver with the result
-    stream(number, generator)           answers with the items of a generator
-    cancel(number)                      cancels a call; False if the call does not run here
-    interrupt(where)                    handles SIGINT, which came at this frame
-    loop_started()                      is called when the event loop has its first task
-    end()                               is called before the worker ends
-
-The state is in module globals, since a warm call has 20 microseconds. These modules
-write to the globals of this one:
-
-    boot         part
-    start        source, sink, nan, probe_name, converts, encode, decode, plugin, namespace, way, pipeline, known
-    start,
-    modules      plugin_file, modules
-    zygote       PID, in a forked worker
-    hooks        known, expected, as find does
-    event_loop   way, pipeline, tasks
-    streams      backlog, streams, asked
-    worker       all others
+The state is in module globals, since a warm call has 20 microseconds. Their comments say which other modules
+write to them.
 """
 
 import os
@@ -49,7 +28,7 @@ RESULT, BYTES, ITEM, ITEM_BYTES, END, ERROR = b"RBIJZE"
 LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garbage
 
 OWN = "<pyplug "  # prefix of the names of the worker's own files
-PID = getpid()
+PID = getpid()  # zygote, in a forked worker
 FUNCTION = type(lambda: None)
 PLAIN = {str, int, float, bool, type(None), list, dict, tuple}  # the encoder writes them without convert
 NOTHING = {}
@@ -58,25 +37,25 @@ KINDS = {kind: kind for kind in (str, int, float, bool)}
 KINDS.update({kind.__name__: kind for kind in list(KINDS)})
 from_bytes = int.from_bytes
 
-source = sink = 0  # the protocol's descriptors
+source = sink = 0  # the protocol's descriptors; start
 data, offset = b"", 0  # the bytes that were read, and how many of them were used
-backlog = []  # frames that a stream read for others
-streams = {}  # number → the Stream that answers the call
-nan, probe_name = "error", ""  # what NaN becomes; the name of the health function
-plugin = plugin_file = None  # the name and the file of the user's module, when it is loaded
-namespace = {}  # name → attribute of that module
-encode = decode = None  # JSON; the start part makes them
-known = {}  # name → hook, for the hooks that were looked up before
-expected = {}  # hook → the types of its parameters, by name, if the core checks them by itself
-converts = True  # arguments are converted as annotations say
-modules = 0  # the length of sys.modules when the plugin's files were last listed
+backlog = []  # frames that a stream read for others; streams
+streams = {}  # number → the Stream that answers the call; streams
+nan, probe_name = "error", ""  # what NaN becomes; the name of the health function; start
+plugin = plugin_file = None  # the name and the file of the user's module, when it is loaded; start, modules
+namespace = {}  # name → attribute of that module; start
+encode = decode = None  # JSON; start
+known = {}  # name → hook, for the hooks that were looked up before; hooks, start
+expected = {}  # hook → the types of its parameters, by name, if the core checks them by itself; hooks
+converts = True  # arguments are converted as annotations say; start
+modules = 0  # the length of sys.modules when the plugin's files were last listed; start
 running = False  # user code runs, and SIGINT may interrupt it
-asked = False  # SIGINT came during the current call
-tasks = {}  # number → the task of the event loop that answers the call
+asked = False  # SIGINT came during the current call; streams
+tasks = {}  # number → the task of the event loop that answers the call; event_loop
 awaited = None  # what the event loop is to start with: (number, value, deliver)
-part = None  # returns a part of the worker, loaded at its first use
-way = sys.modules[__name__]  # the module that runs calls
-pipeline = None  # the pipelined way, if it is in use, perhaps below the event loop
+part = None  # returns a part of the worker, loaded at its first use; boot
+way = sys.modules[__name__]  # the module that runs calls; start, event_loop
+pipeline = None  # the pipelined way, if it is in use, perhaps below the event loop; start, event_loop
 
 
 # Frames
@@ -315,7 +294,7 @@ def finish(number, value):
 
 
 def after(number, body, more):
-    """Runs the hook of a frame behind another call: the pipelined way does, from now on."""
+    """Runs the hook of a frame behind another call, more of a later part: the pipelined way does, from now on."""
     global way, pipeline
     way = pipeline = part("pipeline")
     way.after(number, body, more)
@@ -327,7 +306,7 @@ def probe(number):
 
 
 def start_task(number, value, deliver):
-    """Lets serve start the event loop, which awaits the value."""
+    """Lets serve start the event loop, which awaits the value, and calls deliver with the result."""
     global awaited
     awaited = number, value, deliver
 

@@ -1,11 +1,7 @@
 """The zygote: a process that has imported the user's file, and from which workers are forked.
 
-Loaded when load asks for it, on Linux only. The import happens once; each worker
-starts as a copy of the result, and shares its memory until somebody writes to it.
-runner/proc describes the requests that the zygote answers on descriptor 4.
-
-Each worker finalizes what the import left when it ends, atexit handlers included, as if it had
-imported the file itself; the zygote runs none.
+runner/proc describes the requests that the zygote answers on descriptor 4. Each worker finalizes what the import
+left when it ends, atexit handlers included, as if it had imported the file itself; the zygote runs none.
 """
 
 import atexit
