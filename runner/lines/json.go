@@ -2,7 +2,6 @@ package lines
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"iter"
 	"unicode/utf8"
@@ -37,56 +36,24 @@ func validJSON(text []byte) bool {
 // withoutPlain drops the plain characters of strings. What is left is valid JSON if and
 // only if text is: it has the same quotes, escapes and control characters in the same
 // order.
-func withoutPlain(text []byte) []byte {
-	var left []byte
+func withoutPlain(text []byte) (left []byte) {
 	quoted := false
-	for {
-		if quoted {
-			text = text[plainSize(text):]
-		}
-		if len(text) == 0 {
-			return left
-		}
-		n := 1
-		if text[0] == '"' {
+	for i := 0; i < len(text); i++ {
+		size := 1
+		switch c := text[i]; {
+		case c == '"':
 			quoted = !quoted
-		} else if quoted {
-			n = min(escapeSize(text), len(text))
+		case quoted && bytes.HasPrefix(text[i:], []byte(`\u`)):
+			size = len(`\u0000`)
+		case quoted && c == '\\':
+			size = len(`\n`)
+		case quoted && c >= ' ':
+			continue
 		}
-		left = append(left, text[:n]...)
-		text = text[n:]
+		left = append(left, text[i:min(i+size, len(text))]...)
+		i += size - 1
 	}
-}
-
-// plainSize returns the number of bytes in the rest of a string before the next quote, escape
-// or control character.
-func plainSize(rest []byte) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	i := 0
-	for ; len(rest)-i >= 8; i += 8 { // eight at once, as far as all of them are plain
-		c := binary.LittleEndian.Uint64(rest[i:])
-		quote, escape := c^ones*'"', c^ones*'\\' // have a zero for each
-		if ((c-ones*' ')&^c|(quote-ones)&^quote|(escape-ones)&^escape)&tops != 0 {
-			break
-		}
-	}
-	for ; i < len(rest); i++ {
-		if c := rest[i]; c < ' ' || c == '"' || c == '\\' {
-			break
-		}
-	}
-	return i
-}
-
-// escapeSize returns the length of the escape at the beginning of a text, 1 if there is none.
-func escapeSize(text []byte) int {
-	switch {
-	case text[0] != '\\':
-		return 1
-	case bytes.HasPrefix(text, []byte(`\u`)):
-		return len(`\u0000`)
-	}
-	return len(`\n`)
+	return left
 }
 
 // Members yields the keys, which are JSON strings, and the values of a valid JSON object.

@@ -431,7 +431,7 @@ func TestBroken(t *testing.T) {
 		}
 	}
 	ask("call", `"text":"SyntaxError"}],"isError":true`)
-	ask("list", `[{"name":"text","inputSchema":{"type":"object","properties":{"a":{}},"required":["a"],"additionalProperties":true}}]`)
+	ask("list", `[{"name":"text","inputSchema":{"additionalProperties":true,"properties":{"a":{}},"required":["a"],"type":"object"}}]`)
 	hasSource = false
 	ask("list", `"error":{"code":-32603,"message":"SyntaxError"}`)
 	mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -116,33 +117,25 @@ func inputSchema(h schema.Hook) json.RawMessage {
 	if h.Input != nil {
 		return h.Input
 	}
-	properties, required, open := []byte{'{'}, []string{}, false
+	properties, required, open := map[string]any{}, []string{}, false
 	for _, p := range h.Params {
 		switch {
 		case p.Kind == schema.VarNames:
 			open = true
 			continue
-		case len(properties) > 1:
-			properties = append(properties, ',')
+		case p.Kind == schema.VarPositions:
+			properties[p.Name] = map[string]string{"type": "array"}
+		case len(p.Choices) > 0:
+			properties[p.Name] = map[string]any{"enum": p.Choices}
+		default:
+			properties[p.Name] = struct{}{}
 		}
 		if p.Required {
 			required = append(required, p.Name)
 		}
-		properties = append(append(schema.AppendQuote(properties, p.Name), ':'), paramSchema(p)...)
 	}
-	names, _ := json.Marshal(required) // texts
-	return object("type", "object", "properties", append(properties, '}'), "required", names, "additionalProperties", open)
-}
-
-func paramSchema(p schema.Param) []byte {
-	switch {
-	case p.Kind == schema.VarPositions:
-		return []byte(`{"type":"array"}`)
-	case len(p.Choices) > 0:
-		choices, _ := json.Marshal(p.Choices) // JSON already
-		return object("enum", choices)
-	}
-	return []byte("{}")
+	text, _ := hook.Marshal(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": open}) // names and JSON
+	return text
 }
 
 // listOf returns the tools as a JSON array.

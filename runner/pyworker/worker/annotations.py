@@ -9,7 +9,7 @@ import sys
 import _pyplug_worker as core
 
 convert = core.part("convert")
-without_limit = core.part("start").without_limit
+without_limit, EMPTY = core.part("start").without_limit, core.part("describe").EMPTY
 Anything = convert.Anything
 MAKE = dict.fromkeys((abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Container, abc.Reversible, list), list)
 MAKE.update({abc.Set: set, abc.MutableSet: set, set: set, frozenset: frozenset, tuple: tuple})
@@ -205,7 +205,7 @@ def make(kind):
         found = made[kind] = core.part("shapes").Row(kind, text)
         notes = getattr(kind, "__annotations__", core.NOTHING)
         defaults = getattr(kind, "_field_defaults", core.NOTHING)
-        fill(found, kind, [(name, notes.get(name, object), name not in defaults) for name in kind._fields])
+        fill(found, kind, [(name, notes.get(name, object), name not in defaults, defaults.get(name, EMPTY)) for name in kind._fields])
     elif issubclass(kind, dict) and hasattr(kind, "__total__"):
         found = made[kind] = core.part("shapes").Table(kind, text)
         fill(found, kind, typed_fields(kind))
@@ -218,8 +218,8 @@ def make(kind):
 def fill(found, kind, fields):
     """Gives a class the converters of its fields, unless one of them cannot be evaluated."""
     try:
-        for name, note, required in fields:
-            found.fields[name] = converter(note, names_of(kind, name)), required
+        for name, note, required, default in fields:
+            found.fields[name] = converter(note, names_of(kind, name)), required, note, default
     except BaseException:
         made.clear()  # others may have it for a field
         raise
@@ -235,21 +235,22 @@ def names_of(kind, name):
 
 
 def dataclass_fields(kind):
-    """The fields that an object is made with: (name, annotation, whether it is required)."""
+    """The fields that an object is made with: (name, annotation, whether it is required, default)."""
     missing = sys.modules["dataclasses"].MISSING
     for name, field in kind.__dataclass_fields__.items():
         form = getattr(field._field_type, "name", "")
         if form == "_FIELD_CLASSVAR" or not field.init:
             continue
-        yield name, field.type, field.default is missing and field.default_factory is missing
+        default = EMPTY if field.default is missing else field.default
+        yield name, field.type, default is EMPTY and field.default_factory is missing, default
 
 
 def typed_fields(kind):
-    """The fields of a TypedDict: (name, annotation, whether it is required)."""
+    """The fields of a TypedDict: (name, annotation, whether it is required, default)."""
     required = getattr(kind, "__required_keys__", kind.__annotations__ if kind.__total__ else ())
     for name, note in kind.__annotations__.items():
         told = note
         if hasattr(note, "__forward_arg__"):
             told = evaluated(note.__forward_arg__, names_of(kind, name))
         form = special(getattr(told, "__origin__", None))
-        yield name, told, form == "Required" or form != "NotRequired" and name in required
+        yield name, told, form == "Required" or form != "NotRequired" and name in required, EMPTY

@@ -367,25 +367,18 @@ class Union(Converter):
         self.choices = [choice for one in some for choice in one.choices] if all(one.choices for one in some) else ()
 
     def json(self, value):
-        converted = {}
-        for index, member in enumerate(self.members):
-            if member.exact:
+        for exact in (True, False):
+            refusals = []
+            for member in self.members:
+                if exact and not member.exact:
+                    continue
                 try:
-                    converted[index] = member.json(value)
+                    found = member.json(value)
                 except Refused as error:
-                    converted[index] = error
+                    refusals.append(error)
                 else:
-                    if converted[index] is value or type(value) is Number and type(converted[index]) is float:
-                        return converted[index]
-        refusals = []
-        for index, member in enumerate(self.members):
-            try:
-                found = converted[index] if index in converted else member.json(value)
-            except Refused as error:
-                found = error
-            if not isinstance(found, Refused):
-                return found
-            refusals.append(found)
+                    if not exact or found is value or type(value) is Number and type(found) is float:
+                        return found
         raise self.refused(value, refusals)
 
     def word(self, text, value):

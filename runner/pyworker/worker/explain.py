@@ -59,7 +59,7 @@ def field(name, text, take, required):
 def fields(take):
     """The fields of an object that a converter takes: name → (type, converter, whether it is required)."""
     if hasattr(take, "fields"):
-        return {name: (shown(one), one, required) for name, (one, required) in take.fields.items()}
+        return {name: (shown(one), one, required) for name, (one, required, _, _) in take.fields.items()}
     found = {}
     if hasattr(getattr(take, "kind", None), "model_fields"):  # pydantic
         names = vars(sys.modules[take.kind.__module__])

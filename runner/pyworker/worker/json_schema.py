@@ -151,13 +151,10 @@ class Maker:
         """The schema of a dataclass, a TypedDict or a named tuple, which may be an array."""
         shapes = core.part("shapes")
         properties = {}
-        for name, (one, _) in take.fields.items():
-            note, default = field(take.kind, name)
+        for name, (one, _, note, default) in take.fields.items():
             found = self.union((one, annotations.NULL)) if self.is_result and default is None else self.of(one)
             properties[name] = described(found, note, annotations.names_of(take.kind, name), default)
-        required = [name for name, (_, needed) in take.fields.items() if needed]
-        if self.is_result:
-            required = [name for name in required if not is_given_only(take.kind, name)]
+        required = [name for name, (_, needed, note, _) in take.fields.items() if needed and not (self.is_result and type(note).__name__ == "InitVar")]
         schema = {"type": "object", "properties": properties}
         if required:
             schema["required"] = required
@@ -204,9 +201,8 @@ def chosen(take):
     """The schema of the values of an enum or a Literal, and of their names, which the converter takes, too."""
     values = [value for value, _ in take.values if is_json(value)]
     values += [name for name in take.names if name not in values]
-    own = getattr(getattr(take, "kind", None), "_missing_", None)
-    standard = sys.modules["enum"].Enum._missing_ if own else None
-    if own and getattr(own, "__func__", own) is not getattr(standard, "__func__", standard):  # it finds more, as a Flag does
+    own, standard = getattr(getattr(take, "kind", None), "_missing_", None), getattr(sys.modules.get("enum"), "Enum", None)
+    if own and getattr(own, "__func__", own) is not standard._missing_.__func__:  # it finds more, as a Flag does
         return {"anyOf": [{"enum": values}, {"type": ["integer", "string"]}]}
     return {"enum": values}
 
@@ -222,21 +218,6 @@ def key_schema(take):
     if hasattr(take, "values"):
         return {"enum": [value for value in chosen(take).get("enum", ()) if isinstance(value, str)]} if "enum" in chosen(take) else {}
     return {"format": take.format} if type(take) is convert.Parsed and take.format else {}
-
-
-def is_given_only(kind, name):
-    """Reports whether a parameter of a dataclass is no field of its objects."""
-    fields = getattr(kind, "__dataclass_fields__", None)
-    return fields is not None and getattr(fields[name]._field_type, "name", "") == "_FIELD_INITVAR"
-
-
-def field(kind, name):
-    """The annotation and the default of a field of a class."""
-    note = next((one.__dict__["__annotations__"][name] for one in kind.__mro__ if name in one.__dict__.get("__annotations__", ())), EMPTY)
-    if name in getattr(kind, "__dataclass_fields__", ()):
-        default, missing = kind.__dataclass_fields__[name].default, sys.modules["dataclasses"].MISSING
-        return note, EMPTY if default is missing else default
-    return note, getattr(kind, "_field_defaults", core.NOTHING).get(name, EMPTY)
 
 
 def described(schema, note, names, default):

@@ -90,7 +90,7 @@ class Fields(Container):
 
     def __init__(self, kind, text):
         self.kind, self.text = kind, text
-        self.fields = {}  # name → (converter, whether it is required); filled in later: a class may have itself
+        self.fields = {}  # name → (converter, whether it is required, annotation, default); filled in later: a class may have itself
 
     def json(self, value):
         if type(value) is not dict:
@@ -100,7 +100,7 @@ class Fields(Container):
     def read(self, value):
         """Converts the fields that there are."""
         made = {}
-        for name, (take, required) in self.fields.items():
+        for name, (take, required, _, _) in self.fields.items():
             if name in value:
                 try:
                     made[name] = take.json(value[name])
