@@ -75,22 +75,27 @@ func (p *parser) line(line []byte, start int) error {
 func (f *File) read(at place) (*Case, error) {
 	line, _, _ := bytes.Cut(f.text[at.start:], []byte("\n"))
 	c := &Case{File: f.Path, Line: at.line, heading: at.heading, start: at.start, end: at.start + len(line)}
-	fields := map[string]json.RawMessage{}
-	var wrong error
-	call, bad := lines.ParseCall(line, func(key string, value []byte) {
-		if fields[key] != nil && wrong == nil {
-			wrong = fmt.Errorf("%q is given twice", key)
-		}
-		fields[key] = value
-	})
-	switch {
-	case bad != nil:
-		return nil, bad
-	case wrong != nil:
-		return nil, wrong
+	call, fields, err := parseLine(line)
+	if err != nil {
+		return nil, err
 	}
 	c.call = call
 	return c, c.read(fields)
+}
+
+// parseLine returns the call of a line, and the fields beside it.
+func parseLine(line []byte) (c lines.Call, fields map[string]json.RawMessage, err error) {
+	fields = map[string]json.RawMessage{}
+	c, bad := lines.ParseCall(line, func(key string, value []byte) {
+		if fields[key] != nil && err == nil {
+			err = fmt.Errorf("%q is given twice", key)
+		}
+		fields[key] = value
+	})
+	if bad != nil {
+		err = bad
+	}
+	return c, fields, err
 }
 
 // add adds a case. In a record, the last answer of an occurrence of a call replaces those before,

@@ -171,39 +171,28 @@ func (r *Record) filesAt(at int64) string {
 
 // parseAnswer reads the answer of a line, which must be of this occurrence of a call, else nil.
 func parseAnswer(line []byte, c lines.Call, occurrence int) (*lines.Answer, error) {
-	var a lines.Answer
-	var result, items, binary json.RawMessage
-	var failed error
-	n := 1
-	got, bad := lines.ParseCall(line, func(key string, value []byte) {
-		var err error
-		switch key {
-		case "result":
-			result = value
-		case "items":
-			items = value
-		case "binary":
-			binary = value
-		case "occurrence":
-			n, err = strconv.Atoi(string(value))
-		case "attempts":
-			err = json.Unmarshal(value, &a.Attempts)
-		case "sole":
-			err = json.Unmarshal(value, &a.Sole)
-		}
-		failed = errors.Join(failed, err)
-	})
-	switch {
-	case bad != nil:
-		return nil, bad.Err
-	case n != occurrence || !isSame(got, c):
-		return nil, failed
+	got, fields, err := parseLine(line)
+	if err != nil {
+		return nil, err
 	}
-	err := readAnswer(&a, result, items, binary)
+	var a lines.Answer
+	n := 1
+	for _, field := range []struct {
+		key string
+		to  any
+	}{{"occurrence", &n}, {"attempts", &a.Attempts}, {"sole", &a.Sole}} {
+		if value := fields[field.key]; value != nil {
+			err = errors.Join(err, json.Unmarshal(value, field.to))
+		}
+	}
+	if n != occurrence || !isSame(got, c) {
+		return nil, err
+	}
+	err = errors.Join(err, readAnswer(&a, fields["result"], fields["items"], fields["binary"]))
 	for i := range a.Items {
 		a.Items[i].Sole = a.Sole
 	}
-	return &a, errors.Join(failed, err)
+	return &a, err
 }
 
 // page reads lines of a file at any offset, fast if they follow each other.
