@@ -69,19 +69,22 @@ def documentation(function):
     return doc if isinstance(doc, str) else ""
 
 
+def layers(function):
+    """Yields a function, and what it wraps."""
+    for _ in range(100):
+        function = hooks.underlying(function)
+        yield function
+        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if not callable(function):
+            break
+
+
 def flags_of(function):
     """The code's flags of a function and of all that it wraps."""
     flags = 0
-    for _ in range(100):
-        inner = getattr(function, "__func__", function)
-        code = getattr(inner, "__code__", None)
-        if code is None and type(inner) is not FUNCTION:
-            called = getattr(type(inner), "__call__", None)
-            code = getattr(called, "__code__", None)
+    for one in layers(function):
+        code = getattr(one, "__code__", None) or getattr(getattr(type(one), "__call__", None), "__code__", None)
         flags |= getattr(code, "co_flags", 0)
-        function = getattr(inner, "__wrapped__", None) or getattr(inner, "func", None)
-        if not callable(function):
-            break
     return flags
 
 
@@ -123,12 +126,7 @@ def signature(function):
 
 def names_of(function):
     """The names that a function's annotations may use: those of the function that it wraps in the end."""
-    function = hooks.underlying(function)
-    for _ in range(100):
-        inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
-        if not callable(inner):
-            break
-        function = hooks.underlying(inner)
+    *_, function = layers(function)
     called = getattr(type(function), "__call__", None)
     return getattr(function, "__globals__", None) or getattr(called, "__globals__", None) or {}
 

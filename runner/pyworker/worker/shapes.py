@@ -29,39 +29,27 @@ class Chosen(convert.Converter):
         return next((name for name, one in self.names.items() if one is found), repr(value))
 
     def find(self, value):
-        """Returns (True, what it is), or (False, None)."""
-        for one, found in self.values:
-            if type(one) is type(value) and one == value:
-                return True, found
-        number = type(value) in (int, float, convert.Number)
-        for one, found in self.values:
-            if number and type(one) in (int, float) and one == value:
-                return True, found
-        if type(value) is str and value in self.names:
-            return True, self.names[value]
-        return False, None
+        """Returns what a value stands for, as a list of one, or an empty list."""
+        found = [one for known, one in self.values if type(known) is type(value) and known == value]
+        if not found and type(value) in (int, float, convert.Number):
+            found = [one for known, one in self.values if type(known) in (int, float) and known == value]
+        if not found and type(value) is str and value in self.names:
+            found = [self.names[value]]
+        return found[:1]
 
     def json(self, value):
-        ok, found = self.find(value)
-        if not ok:
-            ok, found = self.missing(value)
-        if ok:
+        for found in self.find(value) or self.missing(value):
             return value if type(found) is type(value) and found == value else found
         raise Refused(value, self.want(), choices=self.choices)
 
     def word(self, text, value):
-        for one in (value, text):
-            ok, found = self.find(one)
-            if ok:
-                return found
-        for one in (value, text):
-            ok, found = self.missing(one)
-            if ok:
-                return found
+        for found in self.find(value) or self.find(text) or self.missing(value) or self.missing(text):
+            return found
         raise Refused(text, self.want(), choices=self.choices)
 
     def missing(self, value):
-        return False, None
+        """Returns what a value stands for beside the known ones, as find does."""
+        return []
 
     def want(self):
         return "one of " + ", ".join(self.choices) if self.choices else self.text
@@ -77,12 +65,10 @@ class Member(Chosen):
         super().__init__([(one.value, one) for one in kind], dict(kind.__members__), text)
 
     def missing(self, value):
-        if type(value) in (int, str):
-            try:
-                return True, self.kind(value)
-            except Exception:  # ValueError, or whatever its _missing_ raises
-                pass
-        return False, None
+        try:
+            return [self.kind(value)] if type(value) in (int, str) else []
+        except Exception:  # ValueError, or whatever its _missing_ raises
+            return []
 
 
 class Fields(Container):

@@ -203,11 +203,6 @@ def own_files(more=()):
     return list(found)[:MOST]
 
 
-def is_foreign(path):
-    """Reports whether a file is not the standard library's."""
-    return path.startswith(below) or any(part in path for part in INSTALLED)
-
-
 def module_files():
     """Yields the files of all modules."""
     for module in list(sys.modules.values()):

@@ -57,7 +57,7 @@ def check(forced):
         except OSError:  # the user's code has
             pass
         return risk
-    flush()
+    core.flush()
     files.update((path, state(path)) for path in start.reported)
     for path, seen in files.items():
         if seen and began <= seen[0] <= time_ns():
@@ -79,18 +79,6 @@ def unable():
     except (OSError, ValueError):
         return "its environment is out of reach after the import"
     return ""
-
-
-def flush():
-    """Writes what Python and C code have in buffers after the import, which each worker would write again."""
-    core.flush()
-    if "_ctypes" in sys.modules or any(path.endswith(".so") and start.is_foreign(path) for path in start.module_files()):
-        try:
-            from _ctypes import call_function, dlopen, dlsym
-
-            call_function(dlsym(dlopen(None, 0), "fflush"), (None,))
-        except (ImportError, OSError):  # a Python without
-            pass
 
 
 def state(path):

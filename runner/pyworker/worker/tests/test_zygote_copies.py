@@ -112,11 +112,3 @@ class CopiesTest(ZygoteCase):
             worker.send("Q", 0, None)
             self.assertIsNone(worker.receive())
         self.assertEqual(read(zygote.errors.name).count("half a line of " + self.id()), 1)
-
-    def test_printed_once_by_c(self):
-        zygote = self.zygote("import ctypes\nctypes.CDLL(None).printf(b'C: %s\\n')\ndef one(): return 1\n" % self.id())
-        for number in (1, 2):
-            _, worker = self.worker(zygote, number)
-            worker.send("Q", 0, None)
-            self.assertIsNone(worker.receive())
-        self.assertEqual(read(zygote.errors.name).count("C: " + self.id()), 1)
