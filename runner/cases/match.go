@@ -59,7 +59,7 @@ func (c *Case) compare(got answer) *Failure {
 		}
 	}
 	if c.contains != nil {
-		if d := contains("$", decode(c.contains), decode(got.json())); d != nil {
+		if d := differ("$", decode(c.contains), decode(got.json()), true); d != nil {
 			return d.failure("the result does not contain what it should")
 		}
 	}
@@ -113,25 +113,17 @@ func (a answer) compare(got answer) *Failure {
 		return &Failure{Message: fmt.Sprintf("the call returned %s, want %s", kind(got), kind(a)), Wanted: a.json(), Got: got.json()}
 	}
 	if !bytes.Equal(a.json(), got.json()) {
-		if d := differ("$", decode(a.json()), decode(got.json())); d != nil {
+		if d := differ("$", decode(a.json()), decode(got.json()), false); d != nil {
 			return d.failure("the result differs")
 		}
 	}
-	for i, item := range got.values() { // as many as are wanted
-		if item.Binary == a.values()[i].Binary {
-			continue
-		}
-		is, want := "text", "bytes"
-		if item.Binary {
-			is, want = want, is
-		}
-		f := &Failure{Message: "the result is " + is + ", want " + want, Wanted: a.json(), Got: got.json()}
-		if got.Streamed {
-			f.Message += fmt.Sprintf(" at $[%d]", i)
-		}
-		return f
+	switch is, wanted := binaryOf(got.values()), binaryOf(a.values()); {
+	case bytes.Equal(is, wanted):
+		return nil
+	case is == nil:
+		return &Failure{Message: "the result is text, want bytes", Wanted: a.json(), Got: got.json()}
 	}
-	return nil
+	return &Failure{Message: "the result is bytes, want text", Wanted: a.json(), Got: got.json()}
 }
 
 // check compares the error that a call should return with what it returned.
@@ -211,41 +203,18 @@ func decode(value json.RawMessage) any {
 	return decoded
 }
 
-// differ returns the first difference of two decoded values, nil if they are equal.
-func differ(place string, wanted, got any) *difference {
+// differ returns the first difference of two decoded values, nil if they are equal. If some is set, objects
+// and lists may have more than is wanted; a list must have the wanted elements in their order.
+func differ(place string, wanted, got any, some bool) *difference {
 	switch w := wanted.(type) {
 	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			break
+		if g, ok := got.(map[string]any); ok {
+			return differObjects(place, w, g, some)
 		}
-		if d := members(place, w, g, differ); d != nil {
-			return d
-		}
-		for _, key := range slices.Sorted(maps.Keys(g)) {
-			if _, ok := w[key]; !ok {
-				return &difference{member(place, key), missing{}, g[key]}
-			}
-		}
-		return nil
 	case []any:
-		g, ok := got.([]any)
-		if !ok {
-			break
+		if g, ok := got.([]any); ok {
+			return differLists(place, w, g, some)
 		}
-		for i := range max(len(w), len(g)) {
-			at := fmt.Sprintf("%s[%d]", place, i)
-			switch {
-			case i >= len(g):
-				return &difference{at, w[i], missing{}}
-			case i >= len(w):
-				return &difference{at, missing{}, g[i]}
-			}
-			if d := differ(at, w[i], g[i]); d != nil {
-				return d
-			}
-		}
-		return nil
 	case json.Number:
 		if g, ok := got.(json.Number); ok && sameNumber(string(w), string(g)) {
 			return nil
@@ -258,47 +227,45 @@ func differ(place string, wanted, got any) *difference {
 	return &difference{place, wanted, got}
 }
 
-// members compares the members of an object that are wanted, in the order of their names.
-func members(place string, wanted, got map[string]any, compare func(string, any, any) *difference) *difference {
+// differObjects compares the members of objects, in the order of their names.
+func differObjects(place string, wanted, got map[string]any, some bool) *difference {
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		value, ok := got[key]
 		if !ok {
 			return &difference{member(place, key), wanted[key], missing{}}
 		}
-		if d := compare(member(place, key), wanted[key], value); d != nil {
+		if d := differ(member(place, key), wanted[key], value, some); d != nil {
 			return d
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := wanted[key]; !ok && !some {
+			return &difference{member(place, key), missing{}, got[key]}
 		}
 	}
 	return nil
 }
 
-// contains is differ for values where objects and lists may have more than is wanted. A list
-// must have the wanted elements in their order.
-func contains(place string, wanted, got any) *difference {
-	switch w := wanted.(type) {
-	case map[string]any:
-		if g, ok := got.(map[string]any); ok {
-			return members(place, w, g, contains)
+// differLists compares the elements of lists.
+func differLists(place string, wanted, got []any, some bool) *difference {
+	next := 0 // in got
+	for i, value := range wanted {
+		for some && next < len(got) && differ("", value, got[next], some) != nil {
+			next++
 		}
-	case []any:
-		g, ok := got.([]any)
-		if !ok {
-			break
+		at := fmt.Sprintf("%s[%d]", place, i)
+		if next == len(got) {
+			return &difference{at, value, missing{}}
 		}
-		next := 0
-		for i, value := range w {
-			for next < len(g) && contains("", value, g[next]) != nil {
-				next++
-			}
-			if next++; next > len(g) {
-				return &difference{fmt.Sprintf("%s[%d]", place, i), value, missing{}}
-			}
+		if d := differ(at, value, got[next], some); d != nil {
+			return d
 		}
-		return nil
-	default:
-		return differ(place, wanted, got)
+		next++
 	}
-	return &difference{place, wanted, got}
+	if next < len(got) && !some {
+		return &difference{fmt.Sprintf("%s[%d]", place, next), missing{}, got[next]}
+	}
+	return nil
 }
 
 var plainKey = regexp.MustCompile(`^[A-Za-z_]\w*$`)

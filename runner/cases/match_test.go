@@ -42,7 +42,7 @@ func TestDiffer(t *testing.T) {
 		{`"\\ud800"`, `"\\ud800"`, ``},
 	} {
 		got := ""
-		if d := differ("$", decode([]byte(c.wanted)), decode([]byte(c.got))); d != nil {
+		if d := differ("$", decode([]byte(c.wanted)), decode([]byte(c.got)), false); d != nil {
 			got = d.place
 		}
 		if got != c.want {
@@ -66,7 +66,7 @@ func TestContains(t *testing.T) {
 		{`1`, `[1]`, `$`},
 	} {
 		got := ""
-		if d := contains("$", decode([]byte(c.wanted)), decode([]byte(c.got))); d != nil {
+		if d := differ("$", decode([]byte(c.wanted)), decode([]byte(c.got)), true); d != nil {
 			got = d.place
 		}
 		if got != c.want {

@@ -143,11 +143,7 @@ func (p *parser) wrong(line []byte, err error) error {
 // that the message names.
 func column(line []byte, message string) int {
 	if !utf8.Valid(line) {
-		for at, r := range string(line) {
-			if _, size := utf8.DecodeRune(line[at:]); r == utf8.RuneError && size == 1 {
-				return at + 1
-			}
-		}
+		return bytes.IndexRune(line, utf8.RuneError) + 1 // of the first invalid byte
 	}
 	if offset, err := schema.CheckJSON(line); err != nil {
 		return offset + 1
