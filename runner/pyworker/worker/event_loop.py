@@ -20,7 +20,7 @@ values = core.part("values")
 errors = core.part("errors")
 pipeline = core.part("pipeline")
 # What is as in the plain way: they are not called while the loop runs.
-receive, loop_started, end = core.receive, core.loop_started, core.end
+receive, end = core.receive, core.end
 
 current = ContextVar("pyplug_call", default=0)  # the call that the running code belongs to
 calls = core.tasks
@@ -50,7 +50,6 @@ def serve(number, value, deliver):
     under, core.way = core.way, sys.modules[__name__]
     start_task(number, value, deliver)
     loop.call_soon(pause)
-    under.loop_started()
     try:
         loop.add_reader(core.source, readable)
     except NotImplementedError:  # Windows: its loop waits for sockets only

@@ -15,7 +15,7 @@ except ImportError:  # Windows, which has no SIGINT for one process
 
 # What is as in the plain way.
 receive, write_frame, probe, start_task = core.receive, core.write_frame, core.probe, core.start_task
-stream, cancel, loop_started, end = core.stream, core.cancel, core.loop_started, core.end
+stream, cancel, end = core.stream, core.cancel, core.end
 
 UNBEGUN, TASK = b"NO"
 LONG = 0.001  # seconds; after a call that took longer, cancels are looked for

@@ -11,10 +11,6 @@ from time import sleep
 
 import _pyplug_worker as core
 
-try:
-    from select import poll, POLLIN
-except ImportError:  # Windows
-    poll = None
 try:  # now, while there are descriptors left
     from ctypes import c_ulong, py_object, pythonapi
 except (ImportError, OSError):  # calls cannot be interrupted then
@@ -28,48 +24,31 @@ END = 200  # looks before the worker ends without waiting longer
 
 # What threads need is loaded before there are any.
 values, errors, health = core.part("values"), core.part("errors"), core.part("probe")
-streams = core.part("streams")
+streams, event_loop = core.part("streams"), core.part("event_loop")
 core.part("arguments"), core.part("shapes"), core.part("times")
 
 # What is as in the plain way.
-after, start_task, stream, interrupt = core.after, core.start_task, core.stream, core.interrupt
+receive, after, start_task, stream, interrupt = core.receive, core.after, core.start_task, core.stream, core.interrupt
 
 made = []  # threads
 idle = []  # the threads without a call
 active = set()  # calls that are in a thread, or on their way from there to the loop
 running = {}  # number → thread that runs user code; the thread that removes an entry decides the outcome
 canceled = set()  # active calls for which a cancel has come
-awaited = []  # values that wait for the event loop, as (number, value, deliver)
-loop = None  # the event loop part, when it runs
-sending, starting = allocate_lock(), allocate_lock()  # held to write a frame, and to hand a value to the loop
-bell = ring = waiting = None  # what wakes the main thread, and what it waits with
+sending = allocate_lock()  # held to write a frame
 
 
 # The main thread
 
 
-def receive():
-    """Waits for a frame, or for a value that a thread leaves to the event loop."""
-    global bell, ring, waiting
-    if poll is None:
-        return core.receive()
-    if waiting is None:
-        bell, ring = os.pipe()
-        waiting = poll()
-        waiting.register(core.source, POLLIN)
-        waiting.register(bell, POLLIN)
-    found = core.frame()
-    while found is None:
-        if awaited:
-            core.start_task(*awaited.pop(0))
-            return core.CREDIT, 0, b""  # does nothing
-        ready = [descriptor for descriptor, _ in waiting.poll()]
-        if bell in ready:
-            os.read(bell, 4096)
-        elif not core.fill():
-            return None
-        found = core.frame()
-    return found
+class Nothing:
+    """What the event loop starts with, so that it is there when a thread needs it."""
+
+    def __await__(self):
+        return iter(())
+
+
+core.start_task(0, Nothing(), lambda number, value: None)
 
 
 def write_frame(kind, number, body):
@@ -162,29 +141,13 @@ def end():
         sleep(MOMENT)
 
 
-def loop_started():
-    """Leaves to the loop what waits for it."""
-    global loop
-    with starting:
-        loop = core.part("event_loop")
-        while awaited:
-            to_loop(*awaited.pop(0))
-    for number in active.intersection(loop.calls):
-        moved(number)
-
-
 def to_loop(number, value, deliver):
-    """Starts what a thread was returned and cannot await."""
-    loop.start_task(number, value, deliver)
-    moved(number)
-
-
-def moved(number):
-    """Leaves a call to the loop, with a cancel that came before."""
+    """Starts what a thread was returned and cannot await, and leaves the call to the loop, with a cancel that came before."""
+    event_loop.start_task(number, value, deliver)
     active.discard(number)
     if number in canceled:
         canceled.discard(number)
-        loop.cancel(number)
+        event_loop.cancel(number)
 
 
 # The other threads
@@ -274,12 +237,8 @@ def forget(number):
 
 def on_loop(number, value, deliver):
     """Hands something awaitable to the one loop."""
-    with starting:
-        if loop is not None:
-            loop.loop.call_soon_threadsafe(to_loop, number, value, deliver)
-        elif poll is not None:
-            awaited.append((number, value, deliver))
-            os.write(ring, b"!")
-        else:
-            active.discard(number)
-            errors.refuse(number, "raised", "only an async function can be awaited while calls run in threads")
+    if event_loop.loop is not None:
+        event_loop.loop.call_soon_threadsafe(to_loop, number, value, deliver)
+    else:  # no descriptor was left for it
+        active.discard(number)
+        errors.refuse(number, "raised", "there is no event loop")

@@ -348,21 +348,12 @@ def key_text(key, place):
     """The text of a dictionary's key, as JSON writes it."""
     if isinstance(key, str):
         return key
-    if key is None or key is True or key is False:
-        return {None: "null", True: "true", False: "false"}[key]
-    if isinstance(key, int):
-        return without_limit(int.__repr__, key)
-    if isinstance(key, float):
-        if (key != key or key - key != 0) and core.nan == "error":
-            raise Unrepresentable(shown(place), "the key %s" % float.__repr__(key))
-        return float.__repr__(key)
-    if not isinstance(key, (bytes, tuple)):
-        try:
-            found = convert(key)
-        except BaseException:
-            found = key
-        if found is not key and not isinstance(found, (bytes, list, tuple, dict)):
-            return key_text(found, place)
+    try:
+        found = copy(key)
+        if not isinstance(key, (bytes, tuple)) and not isinstance(found, (list, dict)):
+            return found if isinstance(found, str) else without_limit(core.encode, found).decode()
+    except Unrepresentable:
+        pass
     try:
         text = repr(key)
     except BaseException:

@@ -11,8 +11,8 @@ Calls run in one of four ways. A way is a module, and `way` is the one in use:
     threads     threads     a thread for each plain function
     event loop  event_loop  awaitables and streams on one loop, on top of a way above
 
-Each way has the functions receive, write_frame, invoke, after, probe, start_task, stream, cancel, interrupt,
-loop_started and end, as this module has them: a way takes those of the plain way unless it has its own.
+Each way has the functions receive, write_frame, invoke, after, probe, start_task, stream, cancel, interrupt
+and end, as this module has them: a way takes those of the plain way unless it has its own.
 
 The state is in module globals, since a warm call has 20 microseconds. Their comments say which other modules
 write to them.
@@ -321,11 +321,8 @@ def cancel(number):
     return False
 
 
-def loop_started():
-    """Does nothing, as end does."""
-
-
-end = loop_started
+def end():
+    """Does nothing before the worker ends."""
 
 
 # Serving

@@ -79,7 +79,7 @@ def fails(): raise ValueError("on purpose")
                 return [len(names), [way.__name__ + "." + name for way in ways for name in names if not callable(getattr(way, name, None))]]
             """
         )
-        self.ok(worker.call("missing"), [11, []])
+        self.ok(worker.call("missing"), [10, []])
 
     def test_old_pythons(self):
         pythons = os.environ.get("PYPLUG_TEST_OLD_PYTHONS", "")

@@ -177,7 +177,7 @@ class Values(Case):
         for name, place, message in (
             ("nan", "$.a[1]", "NaN"),
             ("inf", "$[0]", "-Infinity"),
-            ("nan_key", "$", "the key nan"),
+            ("nan_key", "$", "a key of type float: nan"),
             ("nan_inside", "$[0].y", "NaN"),
             ("circle", "$[0].in", "a circular reference"),
             ("ring", "$[0].y[0]", "a circular reference"),
@@ -239,7 +239,7 @@ class Values(Case):
         for name, value in (
             ("nan", {"a": [1, None]}),
             ("inf", [None]),
-            ("nan_key", {"nan": 1}),
+            ("nan_key", {"null": 1}),
             ("nan_inside", [{"x": 1, "y": None}]),
         ):
             self.ok(worker.call("get", name), value)
