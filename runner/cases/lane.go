@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,28 +241,20 @@ func (l *lane) blame(r *Result, served int) {
 	}
 	kind := kindOf(r.Failure.Err)
 	if r.Attempts == 1 {
-		if err := l.replace(); err != nil {
+		again, end := &Result{Case: r.Case}, l.end
+		err := l.replace()
+		if err == nil {
+			err = l.attempt(again)
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
 			l.abort(err)
 			return
 		}
-		end := l.end
-		again := &Result{Case: r.Case}
-		if err := l.attempt(again); err != nil && !errors.Is(err, context.Canceled) {
-			l.abort(err)
-			return
-		}
-		kind, l.end = "", end
+		kind, l.end, l.dirty = "", end, true
 		if again.Failure != nil {
 			kind = kindOf(again.Failure.Err)
 		}
-		l.dirty = true
 	}
-	switch kind {
-	case hook.Crash:
-		r.Blame = "dies alone, too"
-	case hook.Timeout:
-		r.Blame = "hangs alone, too"
-	default:
-		r.Blame = "dies only after the " + schema.Plural(served, "case") + " before it"
-	}
+	alone := map[hook.Kind]string{hook.Crash: "dies alone, too", hook.Timeout: "hangs alone, too"}[kind]
+	r.Blame = cmp.Or(alone, "dies only after the "+schema.Plural(served, "case")+" before it")
 }

@@ -187,9 +187,7 @@ func object(pairs ...any) []byte {
 			text = append(text, value...)
 		case string:
 			text = schema.AppendQuote(text, value)
-		case int:
-			text = fmt.Append(text, value)
-		case bool:
+		default: // a number or a bool
 			text = fmt.Append(text, value)
 		}
 	}

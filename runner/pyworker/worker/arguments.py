@@ -94,7 +94,7 @@ class Parameter:
         members = [one for one in getattr(promise, "members", [promise]) if type(one) is not convert.Null]
         self.flag = [type(bare(one)) for one in members] == [convert.Bool]
         self.required = describe.given(default) is EMPTY and kind not in ("positions", "names")
-        self.list = next((one for one in members if isinstance(bare(one), (convert.Items, convert.Row))), None)
+        self.list = next((one for one in members if isinstance(bare(one), convert.Items)), None)
 
     def by_name(self, words):
         """Converts the words that give the parameter by its name: of a list each is an element, or one is all of it."""
@@ -116,18 +116,14 @@ def bare(take):
 
 def collected(whole, words):
     """Makes a list, or what can be made of one, of a word for each element."""
-    take = bare(whole)
-    takes = take.items if isinstance(take, convert.Row) else [take.item] * len(words)
-    if len(takes) != len(words):
-        raise convert.Refused([word.get("text") for word in words], take.text)
-    made = []
+    take, made = bare(whole), []
     try:
-        for one, word in zip(takes, words):
-            made.append(from_word(one, word))
+        for word in words:
+            made.append(from_word(take.item, word))
     except convert.Refused as error:
         raise error.below("[%d]" % len(made))
     try:
-        made = tuple(made) if isinstance(take, convert.Row) else take.make(made)
+        made = take.make(made)
         return made if whole is take else whole.valid(made)
     except TypeError as error:
         raise convert.Refused(made, take.text, str(error)) from None

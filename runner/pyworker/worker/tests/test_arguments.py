@@ -261,7 +261,6 @@ class Arguments(Case):
         self.ok(self.words("take_ints", word("1", "value")), "[1]")
         self.ok(self.words("take_ints", word("[1, 2]", "value")), "[1, 2]")
         self.ok(self.words("take_lists", word("[]", "value"), word('["2024-01-01"]', "value")), "[[], [datetime.date(2024, 1, 1)]]")
-        self.ok(self.words("take_pair", word("1", "value"), word("2024-01-01", "value")), "(1, datetime.date(2024, 1, 1))")
         self.ok(self.words("take_points", word('{"x": 1}', "value")), "[Point(x=1, y=0.5)]")
         self.assertEqual(self.refused(self.words("take_ints", many[0], word("x", "value")), "arguments")["place"], "$.value[1]")
         for name, text, hint in (("ints", "1", "value:=[1]"), ("point", "1", 'value:={"x":1}'), ("movie", "x", 'value:={"title":"text","released":"2026-01-31"}')):

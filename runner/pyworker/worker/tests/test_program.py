@@ -74,7 +74,7 @@ def fails(): raise ValueError("on purpose")
             import re, sys
             def missing():
                 core = sys.modules["_pyplug_worker"]
-                names = re.search("has the functions (.+?), as this", core.__doc__, re.S)[1].replace(" and", ",").replace(",", "").split()
+                names = re.findall(r"\\w+", re.search("has the functions (.+?), as this", core.__doc__, re.S)[1].replace("and", ""))
                 ways = [core.part(way) for way in ("worker", "pipeline", "threads", "event_loop")]
                 return [len(names), [way.__name__ + "." + name for way in ways for name in names if not callable(getattr(way, name, None))]]
             """
