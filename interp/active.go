@@ -35,7 +35,7 @@ func (f *finder) activeFirst(ctx context.Context) (Interpreter, error) {
 		return Interpreter{}, nil
 	}
 	for _, active := range f.activated() {
-		if !f.Active && (!exists(active.Path) || f.isBeside(active.Path) || !f.related(active.Path)) {
+		if !f.Active && (!exists(active.Path) || !f.related(active.Path)) {
 			continue
 		}
 		f.judged = append(f.judged, active.Source)
@@ -50,16 +50,6 @@ func (f *finder) activeEnv(ctx context.Context, active Attempt) (Interpreter, er
 		return Interpreter{}, statError(active.Path, err).from(active.Source)
 	}
 	return f.inEnv(ctx, active.Path, active.Source)
-}
-
-// isBeside reports whether an activated environment is .venv beside the plugin.
-func (f *finder) isBeside(env string) bool {
-	for _, dir := range f.Dirs {
-		if SamePath(env, filepath.Join(dir, ".venv")) {
-			return true
-		}
-	}
-	return false
 }
 
 // related reports whether an activated environment is in the plugin's project.

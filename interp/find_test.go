@@ -283,7 +283,7 @@ func TestFindShim(t *testing.T) {
 		{name: "version asked for by name", tree: pyenv, flag: "3.12", environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 --python"},
 		{name: "link to a shim", tree: lines(pyenv, []string{"l a/python3 $ROOT/pyenv/shims/python3"}), environ: []string{"PATH=$ROOT/a"}, want: "pyenv/versions/3.11.7/bin/python3 3.11.7 PATH"},
 		{name: "unknown", tree: []string{"x rye/shims/python3"}, environ: []string{"PATH=$ROOT/rye/shims"}, want: "error: no python found",
-			tried: []string{"is a shim: the Python that it starts is unknown until it runs"}},
+			tried: []string{"is of an unknown version: no file says it, and it was not asked"}},
 		{name: "explicit", tree: pyenv, flag: "$ROOT/pyenv/shims/python3", environ: []string{"PYENV_VERSION=3.9"},
 			want: "error: python of --python: pyenv/shims/python3 is a shim that leads to no python: pyenv has no python3 of 3.9, which PYENV_VERSION selects"},
 	} {

@@ -77,18 +77,13 @@ func shimAt(path, real string) (pyenv string, isShim bool) {
 // pyenv would read. Only running another one tells its Python.
 func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (Interpreter, error) {
 	if pyenv == "" {
-		unknown := problem(ShimUnresolved, path, "is a shim: the Python that it starts is unknown until it runs").from(source)
 		if f.Untrusted && !source.Named() { // files of the working directory may select what it starts
-			return Interpreter{}, unknown
+			return Interpreter{}, problem(ShimUnresolved, path, "is a shim: the Python that it starts is unknown until it runs").from(source)
 		}
 		if broken := program(path); broken != nil {
 			return Interpreter{}, broken.from(source)
 		}
-		found, err := f.judge(ctx, Interpreter{Path: path, Source: source})
-		if e, ok := err.(*Error); ok && e.Code == UnknownVersion {
-			return found, unknown
-		}
-		return found, err
+		return f.judge(ctx, Interpreter{Path: path, Source: source})
 	}
 	f.pyenvRoot = pyenv
 	python, broken := f.follow(path)

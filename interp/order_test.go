@@ -37,7 +37,7 @@ func TestActiveOrOwn(t *testing.T) {
 		{name: "on PATH, --no-active", tree: unrelated, environ: []string{ofUnrelated, "PATH=$ROOT/e/bin:$ROOT/opt/bin"}, active: "no", want: chosenPath},
 		{name: "conda on PATH, --no-active", tree: unrelated, environ: []string{"CONDA_PREFIX=$ROOT/e", "PATH=$ROOT/e/bin:$ROOT/opt/bin"}, active: "no", want: chosenPath},
 
-		{name: "the same through a link", tree: lines(opt, own, []string{"l plug2 plug"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug2/.venv"}, want: chosenOwn},
+		{name: "the same through a link", tree: lines(opt, own, []string{"l plug2 plug"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug2/.venv"}, want: "plug2/.venv/bin/python 3.12.4 VIRTUAL_ENV"},
 		{name: "related and broken", tree: lines(opt, own, []string{"f plug/e/pyvenv.cfg x", "f plug/.git x"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"},
 			want: "error: python of VIRTUAL_ENV: plug/e has no python in it: no bin/python"},
 		{name: "related and gone, own", tree: lines(opt, own), environ: []string{"VIRTUAL_ENV=$ROOT/plug/e", path}, want: chosenOwn},

@@ -55,22 +55,17 @@ func Clean(cache string, inUse func(dir string) bool, dryRun bool) (removed []st
 	return removed, bytes, err
 }
 
-// remove removes an environment. It returns false if another process makes it. The environment
-// moves away first, so that half of it never looks like a whole one.
+// remove removes an environment. It returns false if another process makes it. The marker goes
+// first, so that half of an environment never looks like a whole one.
 func remove(dir string) (ok bool, err error) {
 	unlock, err := lockNow(dir + workSuffix + ".lock")
 	if unlock == nil || err != nil {
 		return false, err
 	}
 	defer unlock()
-	work := dir + workSuffix
-	if err = os.RemoveAll(work); err == nil {
-		err = os.Mkdir(work, 0o700)
+	if err = os.Remove(filepath.Join(dir, marker)); err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.RemoveAll(dir)
 	}
-	if err == nil {
-		err = os.Rename(dir, filepath.Join(work, "old"))
-	}
-	err = errors.Join(err, os.RemoveAll(work))
 	return err == nil, err
 }
 
