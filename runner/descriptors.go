@@ -84,8 +84,7 @@ func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
 		})
 	}
 	usesSDK := func(f pysrc.File) bool { return f.Serves().SDK != "" }
-	imported := len(r.sources)
-	// Nobody says that Python loads the other files.
+	imported := len(r.sources) // nobody says that Python loads the other files
 	if r.services == 0 || slices.ContainsFunc(others, isGenerated) || slices.ContainsFunc(files, usesSDK) {
 		for _, file := range pysrc.Libraries(o.python.SearchPath(o.environ), others, pysrc.Whole) {
 			if isPB2(file.Path) && !r.seen[file.Path] {
@@ -100,31 +99,16 @@ func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
 			}
 		}
 	}
-	return agreeing(r.sources, imported), nil
+	if _, err := protoschema.MergeDescriptors(r.sources...); err != nil { // such as those of a stale copy
+		return r.sources[:imported], nil
+	}
+	return r.sources, nil
 }
 
 // shownCookie returns the magic cookie that the plugin's own files show.
 func (o *Opened) shownCookie() (key, value string) {
 	files, _ := pysrc.Own(o.script, o.dirs, pysrc.Short)
 	return pysrc.Cookie(files)
-}
-
-// agreeing drops sources that disagree with an earlier one, such as a stale copy. The first
-// certain sources stay. Of the others, those nearest to the plugin come first.
-func agreeing(sources []protoschema.Source, certain int) []protoschema.Source {
-	if _, err := protoschema.MergeDescriptors(sources...); err == nil {
-		return sources
-	}
-	depth := func(s protoschema.Source) int { return strings.Count(filepath.ToSlash(s.Name), "/") }
-	guessed := slices.Clone(sources[certain:])
-	slices.SortStableFunc(guessed, func(a, b protoschema.Source) int { return depth(a) - depth(b) })
-	kept := slices.Clone(sources[:certain])
-	for _, s := range guessed {
-		if _, err := protoschema.MergeDescriptors(append(slices.Clone(kept), s)...); err == nil {
-			kept = append(kept, s)
-		}
-	}
-	return kept
 }
 
 // readPB2 reads the descriptors in generated code.

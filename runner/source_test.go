@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -326,35 +325,5 @@ func BenchmarkPB2Sources(b *testing.B) {
 		if sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).pb2Sources(); err != nil || len(sources) != 51 {
 			b.Fatal(len(sources), err)
 		}
-	}
-}
-
-// A stale copy that nothing imports does not stand in the way of the one nearer
-// to the plugin.
-func TestPB2Stale(t *testing.T) {
-	source := func(name, field string) protoschema.Source {
-		text := "syntax = \"proto3\"; package ed; message Q { string " + field + " = 1; } service Ed { rpc Do(Q) returns (Q); }"
-		s, err := protoschema.CompileProto([]string{"/"}, []string{"ed.proto"}, func(name string) ([]byte, error) {
-			if filepath.Base(name) != "ed.proto" {
-				return nil, fs.ErrNotExist
-			}
-			return []byte(text), nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Name = name
-		return s
-	}
-	stale, near, other := source("build/lib/old_pb2.py", "x"), source("gen/ed_pb2.py", "t"), source("a/b/c/ed_pb2.py", "t")
-	var names []string
-	for _, s := range agreeing([]protoschema.Source{stale, near, other}, 0) {
-		names = append(names, s.Name)
-	}
-	if got := strings.Join(names, " "); got != "gen/ed_pb2.py a/b/c/ed_pb2.py" {
-		t.Errorf("kept %s", got)
-	}
-	if kept := agreeing([]protoschema.Source{stale, near}, 1); len(kept) != 1 || kept[0].Name != stale.Name {
-		t.Errorf("kept %v, want what is imported", kept)
 	}
 }
