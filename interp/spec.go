@@ -71,7 +71,7 @@ func BadClause(spec string) string {
 	return bad
 }
 
-// mostClauses bounds a specifier set: the time of satisfiable grows with its square.
+// mostClauses bounds a specifier set.
 const mostClauses = 100
 
 // parseClauses parses a specifier set. bad is the first invalid clause.
@@ -108,7 +108,7 @@ func parseClause(part string) (clause, bool) {
 	return c, equality || !c.wildcard && (c.op != "~=" || len(c.release) > 1)
 }
 
-// satisfiable reports whether some Python 3 satisfies all clauses, also a future one.
+// satisfiable reports whether some minor version of Python 3 may satisfy all clauses, also a future one.
 func satisfiable(clauses []clause) bool {
 	b, newest := bound{clauses: clauses}, newestMinor
 	for _, c := range clauses {
@@ -116,22 +116,13 @@ func satisfiable(clauses []clause) bool {
 			newest = max(newest, min(c.release[1]+1, 999))
 		}
 	}
-	for minor := newest; minor >= 0; minor-- {
-		v := Version{Major: 3, Minor: minor, Patch: -1}
-		if b.allows(v) == no {
-			continue
-		}
-		for v.Patch = range mostPatches {
-			if b.allows(v) == yes {
-				return true
-			}
+	for minor := range newest + 1 {
+		if b.allows(Version{Major: 3, Minor: minor, Patch: -1}) != no {
+			return true
 		}
 	}
 	return false
 }
-
-// mostPatches is greater than the number of patches of any minor version.
-const mostPatches = 100
 
 // allows reports whether v satisfies every clause.
 func (b bound) allows(v Version) verdict {
