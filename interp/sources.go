@@ -126,8 +126,9 @@ func (f *finder) envAt(path string, source Source) (env string, err error) {
 		return "", nil
 	}
 	info, err := os.Stat(path)
-	if text, _ := bounded.Head(path, maxFile); strings.TrimSpace(text) != "" && filepath.Base(path) == ".venv" {
-		path = f.under(filepath.Dir(path), filepath.FromSlash(strings.TrimSpace(text)))
+	text, _ := bounded.Head(path, maxFile) // none of a directory
+	if named, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); named != "" && filepath.Base(path) == ".venv" {
+		path = f.under(filepath.Dir(path), filepath.FromSlash(strings.TrimSpace(named)))
 		info, err = os.Stat(path)
 	}
 	if err != nil {
