@@ -126,7 +126,7 @@ func TestHints(t *testing.T) {
 			flag: "../e/.venv", requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/a"}}, newer},
 		{findCase{name: "the environment is of another", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4"), []string{"x my a/python3.13", "x my a/bin"}),
 			requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/plug/.venv/bin:$ROOT/opt/bin"}},
-			"install Python >=3.13, and make the environment again with it: PYTHON -m venv --clear plug/.venv"},
+			"install Python >=3.13, or name one with --python"},
 		{findCase{name: "and another has it", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4"), []string{"x a/python3.13", "l a/python3 python3.13"}),
 			requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/plug/.venv/bin:$ROOT/opt/bin:$ROOT/a"}},
 			"make the environment again: a/python3 -m venv --clear plug/.venv"},

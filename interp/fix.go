@@ -36,14 +36,16 @@ func (f *finder) fix(ctx context.Context, a Attempt) schema.Hint {
 		return schema.Hintf("list the packages that the plugin needs, if any, in a PEP 723 block")
 	case a.Source == SourceSync, f.Sync != "" && f.owns(a.env) && exists(filepath.Join(a.env, EnvMarker)):
 		return schema.Hintf("`%s` makes a new one", schema.EnvLine(f.Sync))
-	case f.owns(a.env) && remakable(a.env):
-		return f.remake(ctx, a.env)
+	}
+	found, ok := f.elsewhere(ctx)
+	switch {
+	case ok && f.owns(a.env) && remakable(a.env) && !within(a.env, found.Path):
+		return schema.Hintf("make the environment again: %s", schema.EnvLine(quoted(found.Path, "-m", "venv", "--clear", a.env)))
 	case a.Source == SourceActive || a.Source == SourceConda:
 		return schema.Hintf("make it again or deactivate it; %s ignores it", schema.Setting("no-active"))
 	case a.Source == SourcePath || a.Source == SourceSystem:
 		return schema.Hintf("put a Python %s before it on PATH", f.needs())
-	}
-	if found, ok := f.elsewhere(ctx); ok {
+	case ok:
 		return schema.Hintf("%s would do: %s %s", found.String(), schema.Setting("python"), quoted(found.Path))
 	}
 	return schema.Hintf("%s, or name one with %s", f.installing(cmp.Or(a.wanted, f.wanted.name)), schema.Setting("python"))
@@ -103,15 +105,6 @@ func (f *finder) program(name string) string {
 		}
 	}
 	return ""
-}
-
-// remake returns how to make an environment again with a Python that would do.
-func (f *finder) remake(ctx context.Context, env string) schema.Hint {
-	found, ok := f.elsewhere(ctx)
-	if !ok || within(env, found.Path) {
-		return schema.Hintf("%s, and make the environment again with it: PYTHON %s", f.installing(""), schema.EnvLine(quoted("-m", "venv", "--clear", env)))
-	}
-	return schema.Hintf("make the environment again: %s", schema.EnvLine(quoted(found.Path, "-m", "venv", "--clear", env)))
 }
 
 // elsewhere looks for another Python that would do, on PATH or installed. It runs none.
