@@ -94,12 +94,15 @@ func (f *program) healthOfAddress(ctx context.Context, words []string, at *addre
 			return err
 		}
 		defer server.Close()
-		if watch {
-			return server.WatchHealth(ctx, func(status string) error { return f.printHealth(ctx, status, nil) })
+		probe := func() error {
+			ctx, cancel := hook.WithLimit(ctx, cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe))
+			defer cancel()
+			return server.Health(ctx)
 		}
-		ctx, cancel := hook.WithLimit(ctx, cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe))
-		defer cancel()
-		return server.Health(ctx)
+		if watch {
+			return (&plugin{f: f, path: at.address}).watchHealth(ctx, probe)
+		}
+		return probe()
 	})
 }
 

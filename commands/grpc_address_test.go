@@ -215,7 +215,7 @@ func TestHealthWatch(t *testing.T) {
 	s := pyplug(t, nil, "health", "--watch", "--address", address)
 	out := reading(t, s.Cmd)
 	lines := bufio.NewReader(out)
-	for _, want := range []string{"healthy    SERVING\n", "unhealthy  NOT_SERVING\n", "healthy    SERVING\n"} {
+	for _, want := range []string{"healthy\n", "unhealthy  the health of the service \"\" is NOT_SERVING, want SERVING\n", "healthy\n"} {
 		if got, err := lines.ReadString('\n'); got != want {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}

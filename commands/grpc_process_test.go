@@ -140,8 +140,8 @@ func TestWatch(t *testing.T) {
 		want   string
 		code   int
 	}{
-		"gRPC":             {zoo, "grpc/zoo.py", "healthy    SERVING\n", 130},
-		"gRPC, not well":   {append([]string{"ZOO=--health=NOT_SERVING"}, zoo...), "grpc/zoo.py", "unhealthy  NOT_SERVING\n", 130},
+		"gRPC":             {zoo, "grpc/zoo.py", "healthy\n", 130},
+		"gRPC, not well":   {append([]string{"ZOO=--health=NOT_SERVING"}, zoo...), "grpc/zoo.py", "unhealthy  the health of the service \"plugin\" is NOT_SERVING, want SERVING\n", 130},
 		"gRPC, no service": {append([]string{"ZOO=--health=none"}, zoo...), "grpc/zoo.py", "unhealthy  grpc.health.v1.Health is not served\n", 130},
 		"a functions file": {nil, "greeter.py", "healthy\n", 130},
 		"an unhealthy one": {nil, "unhealthy.py", "unhealthy  ", 130},

@@ -15,7 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// watchEvery is how often --watch probes a plugin that does not report changes.
+// watchEvery is how often --watch probes.
 const watchEvery = time.Second
 
 func healthCommand(f *program) command {
@@ -120,16 +120,12 @@ func unanswered(err error) error {
 }
 
 // watchHealth prints a line for each change of a plugin's health, until the plugin or ctx
-// ends. It probes a plugin that does not report changes itself.
+// ends.
 func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 	f := p.f
 	var exited <-chan struct{} // nil if a daemon runs the plugin
 	if p.pool != nil {
 		exited = p.pool.Failed()
-		err := p.pool.WatchHealth(ctx, func(status string) error { return f.printHealth(ctx, status, nil) })
-		if err != nil && asError(err).Reason != runner.ReasonNoHealth {
-			return err
-		}
 	}
 	for last := "not probed yet"; ; {
 		found := probe()
@@ -145,7 +141,7 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 			return daemon.NotRunningError(p.client.Identity().Name)
 		}
 		if now := fmt.Sprint(found); now != last {
-			if err := f.printHealth(ctx, "", found); err != nil {
+			if err := f.write(ctx, func() error { return f.streams.Health(hook.AsError(found), f.opts.json) }); err != nil {
 				return err
 			}
 			last = now
@@ -156,9 +152,4 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 		case <-time.After(watchEvery):
 		}
 	}
-}
-
-// printHealth prints a status as a server names it, or the result of a probe.
-func (f *program) printHealth(ctx context.Context, status string, found error) error {
-	return f.write(ctx, func() error { return f.streams.Health(status, hook.AsError(found), f.opts.json) })
 }

@@ -39,7 +39,7 @@ func FuzzShown(f *testing.F) {
 			s.Fail(t.Context(), Failure{Err: err})
 			_ = s.Print(text + "\n")
 			_ = s.Print(Paint(Red, text) + "\n")
-			_ = s.Health(text, err, false)
+			_ = s.Health(err, false)
 			_ = s.LogLine(text, false, clock(), 1, "stdout", text, false)
 			for _, got := range []string{out.String(), errs.String()} {
 				harmless(t, "text", colors.ReplaceAllString(got, ""))

@@ -98,32 +98,28 @@ func TestHealth(t *testing.T) {
 	away := &hook.Error{Kind: hook.Unhealthy, Err: errors.New("the base\nis away\x1b")}
 	const start = `{"schema":1,"time":"2024-01-02T03:04:05.067Z",`
 	for _, test := range []struct {
-		status      string
 		probe       *hook.Error
 		line, shape string
 	}{
-		{"", nil, "healthy", `"healthy":true}`},
-		{"SERVING", nil, "healthy    SERVING", `"healthy":true,"status":"SERVING"}`},
-		{"NOT_SERVING", nil, "unhealthy  NOT_SERVING", `"healthy":false,"status":"NOT_SERVING"}`},
-		{"", away, `unhealthy  the base is away\x1b`, `"healthy":false,"reason":"the base\nis away\u001b"}`},
-		{"SERVING", away, `unhealthy  SERVING: the base is away\x1b`, `"healthy":false,"status":"SERVING","reason":"the base\nis away\u001b"}`},
+		{nil, "healthy", `"healthy":true}`},
+		{away, `unhealthy  the base is away\x1b`, `"healthy":false,"reason":"the base\nis away\u001b"}`},
 	} {
 		for asJSON, want := range map[bool]string{false: test.line, true: start + test.shape} {
 			s, out, _ := testStreams("")
 			s.OutTTY, s.Now = true, clock
-			if err := s.Health(test.status, test.probe, asJSON); err != nil || out.String() != want+"\n" {
-				t.Errorf("%q, %v: got %q, %v, want %q", test.status, test.probe, out, err, want)
+			if err := s.Health(test.probe, asJSON); err != nil || out.String() != want+"\n" {
+				t.Errorf("%v: got %q, %v, want %q", test.probe, out, err, want)
 			}
 		}
 	}
 	s, out, _ := testStreams("")
 	s.outColor = true
 	s.Out = failing{io.ErrClosedPipe}
-	if err := s.Health("SERVING", nil, false); !IsClosedPipe(err) {
+	if err := s.Health(nil, false); !IsClosedPipe(err) {
 		t.Errorf("got %v for a reader that has gone", err)
 	}
 	s.Out = out
-	if err := s.Health("SERVING", nil, false); err != nil || out.String() != "\x1b[32mhealthy\x1b[0m    SERVING\n" {
+	if err := s.Health(nil, false); err != nil || out.String() != "\x1b[32mhealthy\x1b[0m\n" {
 		t.Errorf("got %q, %v in colour", out, err)
 	}
 }

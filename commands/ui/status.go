@@ -167,32 +167,22 @@ func (s *Streams) Healthy(name string, took time.Duration, info hook.Info, asJSO
 	}{name, true, hook.Milliseconds(took), info.PID, info.Python})
 }
 
-// Health prints a line of a watch: a plugin's health status, or the error of a probe. A
-// status is a gRPC name, such as "SERVING". Without a status, a plugin is healthy if there is
-// no error.
-//
-// A line is the word "healthy" or "unhealthy", then the status and the reason; an object
-// is {"schema", "time", "healthy", "status", "reason"}.
-func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
-	healthy := probe == nil && (status == "" || status == "SERVING")
-	reason := ""
+// Health prints a line of a watch: the word "healthy", or "unhealthy" and the error of a probe. An
+// object is {"schema", "time", "healthy", "reason"}.
+func (s *Streams) Health(probe *hook.Error, asJSON bool) error {
+	line, reason := Paint(Green, "healthy"), ""
 	if probe != nil {
 		reason = probe.Error()
+		line = Paint(Red, "unhealthy") + "  " + oneLine(reason)
 	}
 	if asJSON {
 		return s.writeJSON(struct {
 			Time    string `json:"time"`
 			Healthy bool   `json:"healthy"`
-			Status  string `json:"status,omitempty"`
 			Reason  string `json:"reason,omitempty"`
-		}{s.Now().Format(wire.Time), healthy, status, reason})
+		}{s.Now().Format(wire.Time), probe == nil, reason})
 	}
-	line := Paint(Green, "healthy") + "    "
-	if !healthy {
-		line = Paint(Red, "unhealthy") + "  "
-	}
-	why := slices.DeleteFunc([]string{status, reason}, func(text string) bool { return text == "" })
-	return s.Print(strings.TrimRight(oneLine(line+strings.Join(why, ": ")), " ") + "\n")
+	return s.Print(line + "\n")
 }
 
 // EventJSON is an event of the plugin with that name as a line of JSON: {"schema",

@@ -74,35 +74,6 @@ func TestReflectionV1(t *testing.T) {
 	}
 }
 
-// TestWatchEnds reports how the process ended.
-func TestWatchEnds(t *testing.T) {
-	for name, test := range map[string]struct {
-		end  func(*testing.T, *grpcplugin.Instance)
-		kind hook.Kind
-		code int
-	}{
-		"crash": {func(t *testing.T, inst *grpcplugin.Instance) {
-			_, err := inst.Call(t.Context(), words(t, "Leave", "n=7"))
-			want(t, err, hook.Crash, "")
-		}, hook.Crash, 7},
-		"stop": {func(t *testing.T, inst *grpcplugin.Instance) { inst.Stop(t.Context()) }, hook.Canceled, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			runnertest.NothingLeft(t)
-			inst := started(t, fake(t, "serve", ""))
-			watched, ended := make(chan struct{}), make(chan error, 1)
-			go func() { // ends with the plugin
-				ended <- inst.WatchHealth(t.Context(), func(string) error { close(watched); return nil })
-			}()
-			<-watched
-			test.end(t, inst)
-			if e := want(t, <-ended, test.kind, ""); e.Exit == nil || e.Exit.Code != test.code {
-				t.Errorf("exit %+v, want code %d", e.Exit, test.code)
-			}
-		})
-	}
-}
-
 // TestExtra adds what a user named to what reflection or files describe. A service that
 // the plugin does not serve is not listed.
 func TestExtra(t *testing.T) {

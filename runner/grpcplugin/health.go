@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"google.golang.org/grpc"
@@ -39,29 +38,6 @@ func healthStatus(ctx context.Context, cc *grpc.ClientConn, service string) (str
 	return "", noHealth(err)
 }
 
-// watch passes the name of each status to report until ctx ends, report returns an error,
-// or the stream breaks. It also returns the errors of healthStatus.
-func (i *Instance) watch(ctx context.Context, report func(status string) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stream, err := grpc_health_v1.NewHealthClient(i.conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{Service: i.cfg.Service})
-	for err == nil {
-		var answer *grpc_health_v1.HealthCheckResponse
-		if answer, err = stream.Recv(); err == nil {
-			if err := report(answer.GetStatus().String()); err != nil {
-				return &hook.Error{Kind: hook.Canceled, Err: err}
-			}
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		return status.Error(codes.Unavailable, "the server ended the watch")
-	}
-	if ranOut(ctx, err) {
-		return ctx.Err()
-	}
-	return noHealth(err)
-}
-
 // noHealth returns an error with reason no-health if err says that the server has no health
 // service, else err.
 func noHealth(err error) error {
@@ -71,7 +47,7 @@ func noHealth(err error) error {
 	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNoHealth, Err: errors.New("grpc.health.v1.Health is not served")}
 }
 
-// healthFailed returns the error for an error of healthStatus or watch.
+// healthFailed returns the error for an error of healthStatus.
 func healthFailed(ctx context.Context, err error) *hook.Error {
 	own := asError(err)
 	switch {
@@ -148,13 +124,6 @@ func (i *Instance) busy() bool {
 	return i.running > 0
 }
 
-// WatchHealth follows the health service and passes the name of each status to report.
-// The [*hook.Error] is that of Health, or Canceled if report returns an error or the
-// plugin is stopped.
-func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) error {
-	return i.healthFailed(ctx, i.watch(ctx, report))
-}
-
 // responds reports whether the plugin answers a health check within a limit. Any answer
 // counts, even that there is no health service.
 func (i *Instance) responds(limit time.Duration) bool {
@@ -164,7 +133,7 @@ func (i *Instance) responds(limit time.Duration) bool {
 	return err == nil || ctx.Err() == nil && !lostConnection(err)
 }
 
-// healthFailed returns the error for an error of healthStatus or watch. A broken connection
+// healthFailed returns the error for an error of healthStatus. A broken connection
 // is a crash if the process exits and pyplug did not stop it.
 func (i *Instance) healthFailed(ctx context.Context, err error) *hook.Error {
 	if ctx.Err() == nil && lostConnection(err) && i.exits() {

@@ -1,7 +1,6 @@
 package grpcplugin_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"iter"
@@ -275,7 +274,6 @@ func TestProbeAddress(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := started(t, zoo(t))
 	address := inst.Evidence().Line.Address
-	ctx := t.Context()
 	if err := probeAddress(t, address, grpcplugin.Config{Service: "plugin"}); err != nil {
 		t.Error(err)
 	}
@@ -284,21 +282,4 @@ func TestProbeAddress(t *testing.T) {
 	options := grpcplugin.Config{ConnectTimeout: 100 * time.Millisecond}
 	want(t, probeAddress(t, "127.0.0.1:1", options), hook.Handshake, "connection refused")
 	want(t, probeAddress(t, "unix:/nowhere/at/all", options), hook.Handshake, "no such file")
-	enough := errors.New("enough")
-	var seen []string
-	server, err := grpcplugin.Connect(ctx, address, grpcplugin.Config{Service: "plugin"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	err = server.WatchHealth(ctx, func(status string) error {
-		seen = append(seen, status)
-		return enough
-	})
-	if e := want(t, err, hook.Canceled, ""); !errors.Is(e, enough) || len(seen) != 1 || seen[0] != "SERVING" {
-		t.Errorf("got %v, seen %q", e, seen)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	err = inst.WatchHealth(ctx, func(string) error { cancel(); return nil })
-	want(t, err, hook.Canceled, "")
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Server is a gRPC server that runs already. It is safe for concurrent use.
-type Server struct{ instance *Instance }
+// Server is a gRPC server that runs already: an [Instance] without a process, to call and to
+// probe. It is safe for concurrent use.
+type Server struct{ *Instance }
 
 // Connect connects to the server at unix:PATH or HOST:PORT. It uses the fields of cfg for the
 // connection, messages and health; an empty Service means the server as a whole. It returns
@@ -60,26 +61,13 @@ func Connect(ctx context.Context, address string, cfg Config) (*Server, error) {
 	return nil, herr
 }
 
-// Call calls one method. See [Instance.Call].
-func (s *Server) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	return s.instance.Call(ctx, c)
-}
-
 // Hooks describes the methods, or one of them.
 func (s *Server) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
-	return s.instance.Describe(ctx, q)
-}
-
-// Health asks the server whether it is healthy. See [Instance.Health].
-func (s *Server) Health(ctx context.Context) error { return s.instance.Health(ctx) }
-
-// WatchHealth follows the health of the server. See [Instance.WatchHealth].
-func (s *Server) WatchHealth(ctx context.Context, report func(status string) error) error {
-	return s.instance.WatchHealth(ctx, report)
+	return s.Describe(ctx, q)
 }
 
 // Close closes the connection.
-func (s *Server) Close() { s.instance.conn.Close() }
+func (s *Server) Close() { s.conn.Close() }
 
 // IsLocal reports whether an address is a Unix socket or a loopback address.
 func IsLocal(address string) bool {

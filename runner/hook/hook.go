@@ -162,10 +162,6 @@ type Instance interface {
 	// Health is Probe for a caller who wants to know the plugin's health: a plugin that
 	// should report its health but cannot is not healthy.
 	Health(ctx context.Context) error
-	// WatchHealth reports each status of a plugin that reports its health by itself,
-	// until ctx ends, report fails or the plugin exits. For another plugin it returns
-	// nil at once.
-	WatchHealth(ctx context.Context, report func(status string) error) error
 	// Attach returns JSON that says how another host attaches to the process, or nil if
 	// none can.
 	Attach() json.RawMessage

@@ -156,8 +156,6 @@ func (f *fake) Probe(ctx context.Context) error {
 
 func (f *fake) Health(ctx context.Context) error { return f.Probe(ctx) }
 
-func (f *fake) WatchHealth(context.Context, func(string) error) error { return nil }
-
 func (f *fake) Attach() json.RawMessage { return nil }
 
 func (f *fake) probes(probe func(ctx context.Context) error) {

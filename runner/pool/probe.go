@@ -144,15 +144,6 @@ func (p *Pool) unready() *hook.Error {
 	return e
 }
 
-// WatchHealth reports each status of a plugin that sends its health by itself, until ctx ends,
-// report fails or the plugin exits. For other plugins it returns nil at once.
-func (p *Pool) WatchHealth(ctx context.Context, report func(status string) error) error {
-	for _, i := range p.readyInstances() {
-		return i.WatchHealth(ctx, report) // all of them run the same plugin
-	}
-	return nil
-}
-
 // Recover kills the process of a worker as something outside of pyplug would during a call.
 // It returns when a worker takes calls again.
 func (p *Pool) Recover(ctx context.Context) error {

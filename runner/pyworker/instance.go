@@ -147,9 +147,6 @@ func (w *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schem
 // Health is Probe: a functions file without a health function is healthy while it runs.
 func (w *instance) Health(ctx context.Context) error { return w.Probe(ctx) }
 
-// WatchHealth returns nil: a functions file is asked for its health.
-func (w *instance) WatchHealth(context.Context, func(string) error) error { return nil }
-
 // Attach returns nil: no other host speaks to the worker.
 func (w *instance) Attach() json.RawMessage { return nil }
 

@@ -304,11 +304,6 @@ func (s Suite) probe(t *testing.T, inst hook.Instance) {
 	if err := inst.Health(within(t)); err != nil {
 		t.Error(err)
 	}
-	canceled, cancel := context.WithCancel(within(t))
-	cancel()
-	if err := inst.WatchHealth(canceled, func(string) error { return nil }); err != nil {
-		wantKind(t, err, hook.Canceled)
-	}
 	if inst.Concurrency() < 1 {
 		t.Errorf("concurrency %d", inst.Concurrency())
 	}
