@@ -190,20 +190,20 @@ func TestHookOfMethod(t *testing.T) {
 		t.Errorf("got %+v", h)
 	}
 	want := map[string]schema.Param{
-		"text":      {Type: "string", Default: `""`},
-		"data":      {Type: "bytes", Default: `""`},
-		"large":     {Type: "int64", Default: "0"},
-		"real":      {Type: "double", Default: "0"},
-		"color":     {Type: "enum all.Color (COLOR_NONE, RED, GREEN)", Default: `"COLOR_NONE"`},
-		"address":   {Type: "message all.Address", Default: "null"},
-		"user_name": {Type: "string", Default: `""`},
-		"tags":      {Type: "repeated string", Default: "[]"},
-		"addresses": {Type: "repeated message all.Address", Default: "[]"},
-		"bits":      {Type: "map<int32, bool>", Default: "{}"},
-		"places":    {Type: "map<string, message all.Address>", Default: "{}"},
-		"email":     {Type: "string", Default: "null"},
-		"nick":      {Type: "string", Default: "null"},
-		"at":        {Type: "message google.protobuf.Timestamp", Default: "null"},
+		"text":      {Type: "string"},
+		"data":      {Type: "bytes"},
+		"large":     {Type: "int64"},
+		"real":      {Type: "double"},
+		"color":     {Type: "enum all.Color (COLOR_NONE, RED, GREEN)"},
+		"address":   {Type: "message all.Address"},
+		"user_name": {Type: "string"},
+		"tags":      {Type: "repeated string"},
+		"addresses": {Type: "repeated message all.Address"},
+		"bits":      {Type: "map<int32, bool>"},
+		"places":    {Type: "map<string, message all.Address>"},
+		"email":     {Type: "string"},
+		"nick":      {Type: "string"},
+		"at":        {Type: "message google.protobuf.Timestamp"},
 	}
 	found := 0
 	for _, p := range h.Params {
@@ -212,7 +212,7 @@ func TestHookOfMethod(t *testing.T) {
 			continue
 		}
 		found++
-		if p.Type != w.Type || p.Default != w.Default || p.Kind != schema.NameOnly || p.Required {
+		if p.Type != w.Type || p.Kind != schema.NameOnly || p.Required {
 			t.Errorf("got %+v, want %+v", p, w)
 		}
 	}

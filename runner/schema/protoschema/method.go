@@ -92,8 +92,7 @@ func (m Method) OwnJSON() bool { return hasOwnJSON(m.desc.Input()) }
 
 // Hook describes the method as a hook. The fields of its request are the parameters. A type
 // is written as in the proto source, a message as "message pkg.M", an enum as
-// "enum pkg.E (A, B)". A default is the JSON of an absent field, or null if the field has
-// presence. A request that is a Struct takes any name.
+// "enum pkg.E (A, B)". The template has the defaults. A request that is a Struct takes any name.
 func (m Method) Hook() schema.Hook {
 	doc, _, _ := strings.Cut(m.set.docs[m.FullName()], "\n")
 	return schema.Hook{
@@ -109,48 +108,17 @@ func params(message protoreflect.MessageDescriptor) []schema.Param {
 		fields := message.Fields().Get(0)
 		return append(list, schema.Param{Name: fields.TextName(), Type: kindName(fields.MapValue()), Kind: schema.VarNames})
 	}
-	defaults := defaults(message)
 	for i := range message.Fields().Len() {
 		field := message.Fields().Get(i)
-		p := schema.Param{
-			Name: field.TextName(), Type: fieldType(field), Kind: schema.NameOnly,
-			Required: field.Cardinality() == protoreflect.Required,
-		}
-		if !p.Required {
-			p.Default = defaults[p.Name]
-		}
-		list = append(list, p)
+		list = append(list, schema.Param{
+			Name: field.TextName(), Type: fieldType(field), Kind: schema.NameOnly, Required: field.Cardinality() == protoreflect.Required,
+		})
 	}
 	return list
 }
 
 // hint names the signature of the method, cut if it is long.
 func (m Method) hint() schema.Hint { return schema.Hintf("the hook is %s", m.Hook().ShortSignature()) }
-
-// defaults returns the JSON of each field in an empty message.
-func defaults(input protoreflect.MessageDescriptor) map[string]string {
-	empty := dynamicpb.NewMessage(input)
-	texts := map[string]string{}
-	fields := empty.Descriptor().Fields()
-	for i := range fields.Len() {
-		if fields.Get(i).HasDefault() {
-			empty.Set(fields.Get(i), fields.Get(i).Default())
-		}
-		texts[fields.Get(i).TextName()] = "null"
-	}
-	written, err := protojson.MarshalOptions{AllowPartial: true, UseProtoNames: true, EmitUnpopulated: true}.Marshal(empty)
-	var values map[string]json.RawMessage
-	if err != nil || json.Unmarshal(written, &values) != nil {
-		return texts
-	}
-	for name, value := range values {
-		texts[name] = string(value)
-		if is64Bit(fields.ByTextName(name).Kind()) {
-			texts[name] = strings.Trim(texts[name], `"`)
-		}
-	}
-	return texts
-}
 
 // is64Bit reports whether a kind is an integer of 64 bits, which JSON has as text.
 func is64Bit(kind protoreflect.Kind) bool {
