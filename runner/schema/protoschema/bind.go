@@ -22,7 +22,7 @@ import (
 //
 //   - repeated fields by repeating the word, or as a JSON array by the only word; maps by
 //     labels.key=VALUE
-//   - bool, int and float as Python writes them, within the type's range; a bool also as yes, no, 1 or 0
+//   - int and float as protojson has them; a bool also as yes, no, 1 or 0
 //   - string, bytes: verbatim
 //   - an enum by the name or the number of its value
 //   - a wrapper: as the value that it wraps; Timestamp, Duration and FieldMask: the text
