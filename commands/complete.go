@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner"
@@ -250,10 +251,7 @@ func choices(p schema.Param, head, typed string) []string {
 	}
 	var texts []string
 	for _, value := range p.Choices {
-		text := string(value)
-		if value[0] == '"' {
-			text = string(schema.Unquote(value))
-		}
+		text := ui.RawText(value)
 		if !strings.ContainsAny(text, "\t\r\n") {
 			texts = append(texts, text)
 		}

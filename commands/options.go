@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,9 +72,6 @@ func checkEnv(e string) error {
 	name, _, _ := strings.Cut(e, "=")
 	if name == "" {
 		return fmt.Errorf("is %q, want NAME=VALUE or NAME", e)
-	}
-	if strings.ContainsRune(e, 0) {
-		return errors.New("has a value with a NUL byte")
 	}
 	return nil
 }

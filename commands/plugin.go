@@ -37,7 +37,6 @@ type plugin struct {
 	quiet   bool                               // output shows nothing
 	printed func(stream, text string, cut int) // also gets what the plugin prints; nil: nobody
 
-	heldBack atomic.Bool // some of what the plugin printed was not shown
 }
 
 // newPlugin returns a plugin of this process. quiet hides what it prints.
@@ -186,11 +185,11 @@ func (p *plugin) warn(err error) {
 	p.f.streams.Warn(text)
 }
 
-// line prints a line of the plugin. A plugin in Go writes a debug log for its host. It appears
-// only with --verbose.
+// line prints a line of the plugin. A plugin in Go writes a debug log for its host, as hclog's JSON. It
+// appears only with --verbose.
 func (p *plugin) line(stream, text string, cut int) {
-	if !p.f.opts.verbose && p.opened.Plugin().Kind == manifest.Executable && isHostDebug(text) {
-		p.heldBack.Store(true)
+	isDebug := strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
+	if isDebug && !p.f.opts.verbose && p.opened.Plugin().Kind == manifest.Executable {
 		return
 	}
 	p.output.Line(stream, text, cut)
@@ -199,15 +198,8 @@ func (p *plugin) line(stream, text string, cut int) {
 	}
 }
 
-// isHostDebug reports whether a line is hclog's JSON for debugging.
-func isHostDebug(text string) bool {
-	return strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
-}
-
-// shown reports whether standard error has all that the plugin printed. p may be nil.
-func (p *plugin) shown() bool {
-	return p != nil && p.output != nil && !p.quiet && !p.heldBack.Load()
-}
+// shown reports whether standard error has what the plugin printed. p may be nil.
+func (p *plugin) shown() bool { return p != nil && p.output != nil && !p.quiet }
 
 // describe names the plugin and, once known, its Python.
 func (p *plugin) describe() string {

@@ -52,20 +52,14 @@ func (c CheckResult) summary(strict bool) string {
 	if strict && c.Err == nil && c.Worst() == hook.Warning {
 		counts = append(counts, "warnings count as failures")
 	}
-	return fmt.Sprintf(": %s (exit %d), %s", c.where(), c.ExitCode, strings.Join(append(counts, took), ", "))
-}
-
-// where returns the error that ended the check early, or the name of its first worst stage.
-func (c CheckResult) where() string {
+	where := ""
+	if worst := slices.IndexFunc(c.Stages, func(st hook.Stage) bool { return st.Verdict == c.Worst() }); worst >= 0 {
+		where = c.Stages[worst].Name
+	}
 	if c.Err != nil {
-		return oneLine(c.Err.Error())
+		where = oneLine(c.Err.Error())
 	}
-	for _, st := range c.Stages {
-		if st.Verdict == c.Worst() {
-			return st.Name
-		}
-	}
-	return ""
+	return fmt.Sprintf(": %s (exit %d), %s", where, c.ExitCode, strings.Join(append(counts, took), ", "))
 }
 
 // worstFirst returns findings sorted by their verdicts.

@@ -84,21 +84,21 @@ func writeParams(b *strings.Builder, title string, params []schema.Param, isMeth
 			below(strings.Join(p.Words, " or "))
 		}
 		if len(p.Choices) > 0 {
-			below("one of " + string(bytes.Join(rawTexts(p.Choices), []byte(", "))))
+			var choices []string
+			for _, value := range p.Choices {
+				choices = append(choices, RawText(value))
+			}
+			below("one of " + strings.Join(choices, ", "))
 		}
 	}
 }
 
-// rawTexts are values as a word gives them: a string without its quotes.
-func rawTexts(values []json.RawMessage) [][]byte {
-	texts := make([][]byte, len(values))
-	for i, value := range values {
-		texts[i] = value
-		if value[0] == '"' {
-			texts[i] = schema.Unquote(value)
-		}
+// RawText is a value as a word gives it: a string without its quotes.
+func RawText(value json.RawMessage) string {
+	if value[0] == '"' {
+		return string(schema.Unquote(value))
 	}
-	return texts
+	return string(value)
 }
 
 // Template prints an example request of a hook, indented JSON to be filled in, as it is;
