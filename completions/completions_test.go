@@ -90,10 +90,6 @@ func TestBash(t *testing.T) {
 		answer: []string{":files\t.py"},
 		asked:  []string{"run", "o"}, want: []string{"owl", "over.py"},
 	}, {
-		name: "directories", line: "pyplug run --cwd o", words: []string{"pyplug", "run", "--cwd", "o"},
-		answer: []string{":files\t/"},
-		asked:  []string{"run", "--cwd", "o"}, want: []string{"owl"},
-	}, {
 		name: "no file of the kind", line: "pyplug run oth", words: []string{"pyplug", "run", "oth"},
 		answer: []string{":files\t.py"},
 		asked:  []string{"run", "oth"}, want: []string{"other.txt"},
@@ -201,7 +197,6 @@ func TestOtherShells(t *testing.T) {
 		{"candidates", "greet\tGreet: somebody.\nadd\n--raw=", "greet:Greet: somebody.|add|--raw=", "greet\tGreet: somebody.|add|--raw="},
 		{"files", ":files", "files", "over.py|owl/|other.txt"},
 		{"Python files", ":files\t.py", "files -g *.py", "over.py|owl/"},
-		{"directories", ":files\t/", "files -/", "owl/"},
 		{"a kind that is not there", ":files\t.nosuch", "files -g *.nosuch", "owl/"},
 	} {
 		for shell, want := range map[string]string{"zsh": c.zsh, "fish": c.fish} {

@@ -65,7 +65,6 @@ _pyplug() {
         # Directories lead to files of any kind. If there is none of it, offer all.
         case $kind in
         "") answer= ;;
-        /) answer=$(compgen -d -- "$part") ;;
         *) answer=$(compgen -d -- "$part"; compgen -f -X "!*$kind" -- "$part") ;;
         esac
         [[ $answer ]] || answer=$(compgen -f -- "$part")

@@ -41,7 +41,7 @@ Register-ArgumentCompleter -Native -CommandName pyplug, pyplug.exe -ScriptBlock 
             $files = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($head.Length)))
             # Directories lead to files of any kind. If there is none of it, offer all.
             $found = @($files | Where-Object {
-                $_.ResultType -eq 'ProviderContainer' -or ($description -ne '/' -and $_.ListItemText.EndsWith("$description"))
+                $_.ResultType -eq 'ProviderContainer' -or $_.ListItemText.EndsWith("$description")
             })
             if ($found.Count -eq 0) {
                 $found = $files

@@ -35,7 +35,6 @@ _pyplug() {
         compset -P '*@=' || compset -P '*:=@' || compset -P '-*='
         case $kind in
             ('') _files ;;
-            (/) _files -/ ;;
             (*) _files -g "*$kind" ;; # and directories, and all files if there are none of either
         esac
     fi
