@@ -59,14 +59,13 @@ func (o *addressOptions) isGiven(own, ofPlugin []cli.Flag, concern ...string) (b
 // messageFlags are the flags of a gRPC plugin that also apply to calls of a server.
 var messageFlags = []string{"emit-defaults", "header", "max-message", "proto", "proto-path", "protoset"}
 
-// connectAddress connects to the server at the address. Without a flag on TLS, the connection has
-// TLS unless the server is on this machine.
-func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config) (*plugin, error) {
+// connectAddress connects to the server at the address. Without a flag on TLS, secure decides.
+func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config, secure bool) (*plugin, error) {
 	p := &plugin{f: f, path: o.address}
 	p.follow(&cfg)
 	err := openConfig(&cfg, "")
 	if err == nil {
-		cfg.GRPC.TLS, err = o.readTLS(ctx, !runner.IsLocal(o.address))
+		cfg.GRPC.TLS, err = o.readTLS(ctx, secure)
 	}
 	if err != nil {
 		return nil, err
@@ -76,34 +75,26 @@ func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg run
 	return p, p.failed(err)
 }
 
-// healthOfAddress probes a server that runs already.
+// healthOfAddress probes a server that runs already. Without a flag on TLS it connects without, as
+// grpc-health-probe does.
 func (f *program) healthOfAddress(ctx context.Context, words []string, at *addressOptions, cfg runner.Config, watch bool) error {
 	if err := atMost(words, 0); err != nil {
 		return err
 	}
-	var err error
-	if cfg.GRPC.TLS, err = at.readTLS(ctx, false); err != nil { // as grpc-health-probe does
+	p, err := f.connectAddress(ctx, at, cfg, false)
+	if err != nil {
 		return err
 	}
-	stop := f.streams.Waiting("asking " + at.address)
-	defer stop()
-	return (&plugin{f: f}).health(ctx, "", func() error {
-		defer stop()
-		server, err := runner.Connect(ctx, at.address, cfg)
-		if err != nil {
-			return err
-		}
-		defer server.Close()
-		probe := func() error {
-			ctx, cancel := hook.WithLimit(ctx, cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe))
-			defer cancel()
-			return server.Health(ctx)
-		}
-		if watch {
-			return (&plugin{f: f, path: at.address}).watchHealth(ctx, probe)
-		}
-		return probe()
-	})
+	defer p.close()
+	probe := func() error {
+		ctx, cancel := hook.WithLimit(ctx, cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe))
+		defer cancel()
+		return p.server.Health(ctx)
+	}
+	if watch {
+		return p.failed(p.watchHealth(ctx, probe))
+	}
+	return p.failed(p.health(ctx, "", probe))
 }
 
 // readTLS checks the flags on TLS, and reads their files. Without such a flag, secure decides.

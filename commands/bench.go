@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -194,10 +193,7 @@ func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 
 // Crash kills the worker and waits for the next one.
 func (t *benchTarget) Crash(ctx context.Context) error {
-	ctx, cancel := hook.WithLimit(ctx, t.limit())
+	ctx, cancel := hook.WithLimit(ctx, t.settings.Timeouts.Start+runner.DefaultStop) // that of a start, and a little more
 	defer cancel()
 	return t.kept.pool.Recover(ctx)
 }
-
-// limit returns the timeout of a start, and a little more.
-func (t *benchTarget) limit() time.Duration { return t.settings.Timeouts.Start + runner.DefaultStop }

@@ -80,7 +80,7 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 	if err := f.readHook(ctx, o, words[0], words[1:]); err != nil {
 		return err
 	}
-	p, err := f.connectAddress(ctx, at, cfg)
+	p, err := f.connectAddress(ctx, at, cfg, !runner.IsLocal(at.address))
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func hooksCommand(f *program) command {
 			show := shownHooks{Query: schema.Query{Hook: append(words, "")[1], Input: input}, template: template != ""}
 			var p *plugin
 			if given {
-				p, err = f.connectAddress(ctx, &at, cfg)
+				p, err = f.connectAddress(ctx, &at, cfg, !runner.IsLocal(at.address))
 			} else if err = openConfig(&cfg, words[0]); err == nil {
 				p, err = f.connectOrStart(ctx, cfg, ofPlugin)
 			}

@@ -182,10 +182,7 @@ func mcpName(word string) string {
 	if module, ok := manifest.ModuleOf(word); ok {
 		return module
 	}
-	absolute, err := filepath.Abs(word)
-	if err != nil {
-		absolute = word
-	}
+	absolute, _ := filepath.Abs(word)
 	return strings.TrimSuffix(filepath.Base(absolute), ".py")
 }
 

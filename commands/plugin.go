@@ -34,14 +34,13 @@ type plugin struct {
 	pool    *runner.Pool   // nil until it is ready
 	starts  starts
 	output  *ui.Output                         // nil if another process runs it
-	quiet   bool                               // output shows nothing
 	printed func(stream, text string, cut int) // also gets what the plugin prints; nil: nobody
 
 }
 
 // newPlugin returns a plugin of this process. quiet hides what it prints.
 func (f *program) newPlugin(path string, quiet bool) *plugin {
-	p := &plugin{f: f, path: path, quiet: quiet}
+	p := &plugin{f: f, path: path}
 	label, isModule := manifest.ModuleOf(path)
 	if !isModule {
 		label = strings.TrimSuffix(filepath.Base(path), ".py")
@@ -199,7 +198,7 @@ func (p *plugin) line(stream, text string, cut int) {
 }
 
 // shown reports whether standard error has what the plugin printed. p may be nil.
-func (p *plugin) shown() bool { return p != nil && p.output != nil && !p.quiet }
+func (p *plugin) shown() bool { return p != nil && p.output.Shown() }
 
 // describe names the plugin and, once known, its Python.
 func (p *plugin) describe() string {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -81,13 +82,7 @@ func (f *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 }
 
 func candidate(a interp.Attempt) ui.Candidate {
-	status := "rejected"
-	switch a.Code {
-	case interp.LowerPriority:
-		status = "later"
-	case interp.Shim:
-		status = "followed"
-	}
+	status := cmp.Or(map[interp.Code]string{interp.LowerPriority: "later", interp.Shim: "followed"}[a.Code], "rejected")
 	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: hook.Word(a.Fix)}
 }
 

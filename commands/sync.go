@@ -118,11 +118,11 @@ func (f *program) cleanEnvironments(ctx context.Context, dryRun bool) error {
 	}
 	removed, bytes, err := runner.Clean(inUse, dryRun)
 	what := schema.Plural(len(removed), "environment") + fmt.Sprintf(", %.1f MB", float64(bytes)/(1<<20))
+	done := "removed "
 	if dryRun {
-		f.streams.Note("would remove " + what)
-	} else {
-		f.streams.Note("removed " + what)
+		done = "would remove "
 	}
+	f.streams.Note(done + what)
 	if failed := f.write(ctx, func() error { return f.streams.Cleaned(removed, bytes, f.opts.json) }); failed != nil {
 		return failed
 	}

@@ -116,11 +116,7 @@ func (s *Streams) Note(text string) { s.say(Cyan, "note", text) }
 // Aside prints a dim line on standard error if that is a terminal: information for people,
 // not for programs.
 func (s *Streams) Aside(text string) {
-	switch {
-	case s.Quiet, !s.ErrTTY:
-	case s.LogJSON:
-		s.print(s.logJSON("note", text))
-	default:
+	if s.ErrTTY && !s.Quiet && !s.LogJSON {
 		s.print(Paint(Dim, text) + "\n")
 	}
 }
@@ -229,6 +225,9 @@ type Output struct {
 func (s *Streams) PluginOutput(label string, quiet bool) *Output {
 	return &Output{s: s, label: oneLine(label), quiet: quiet}
 }
+
+// Shown reports whether the lines are printed.
+func (o *Output) Shown() bool { return o != nil && !o.quiet }
 
 // SetGeneration says which generation the lines come from now on.
 func (o *Output) SetGeneration(n int) { o.generation.Store(int64(n)) }
