@@ -131,11 +131,12 @@ func (p *plugin) fits(o *runner.Opened) error {
 // noteReady reports what the user should know of a plugin that is ready.
 func (p *plugin) noteReady() {
 	p.notePython()
-	if found := p.opened.Plugin(); found.IsInSrc() {
+	found := p.opened.Plugin()
+	if found.IsInSrc() {
 		p.f.streams.Aside("using " + found.Entry + ", as if the project were installed")
 	}
 	py, settings, info := p.opened.Interpreter(), p.opened.Settings(), p.starts.newest()
-	p.f.streams.Log("info", "ready", "plugin", p.path, "transport", settings.Transport, "because", settings.Why,
+	p.f.streams.Log("info", "ready", "plugin", p.path, "file", found.Entry, "transport", settings.Transport, "because", settings.Why,
 		"python", py.Path, "version", p.pythonVersion(), "source", py.Source, "pid", info.PID, "after", info.Ready)
 }
 
