@@ -132,26 +132,20 @@ func writeUnknown(w http.ResponseWriter, r *http.Request, known bool) {
 	writeJSON(w, status, wire.Failed(e))
 }
 
+// statuses are the HTTP statuses of errors. All others are 500.
+var statuses = map[hook.Kind]int{
+	hook.Failed: http.StatusUnprocessableEntity, hook.Request: http.StatusBadRequest,
+	hook.Timeout: http.StatusGatewayTimeout, hook.Crash: http.StatusBadGateway,
+	hook.Unavailable: http.StatusServiceUnavailable, hook.Unhealthy: http.StatusServiceUnavailable,
+	hook.Canceled: 499, // the client closed the request
+}
+
 // statusOf returns the HTTP status for an error.
 func statusOf(e *hook.Error) int {
-	switch e.Kind {
-	case hook.Failed:
-		return http.StatusUnprocessableEntity
-	case hook.Request:
-		if e.Reason == "no-hook" {
-			return http.StatusNotFound
-		}
-		return http.StatusBadRequest
-	case hook.Timeout:
-		return http.StatusGatewayTimeout
-	case hook.Crash:
-		return http.StatusBadGateway
-	case hook.Unavailable, hook.Unhealthy:
-		return http.StatusServiceUnavailable
-	case hook.Canceled:
-		return 499 // the client closed the request
+	if e.Reason == "no-hook" {
+		return http.StatusNotFound
 	}
-	return http.StatusInternalServerError
+	return cmp.Or(statuses[e.Kind], http.StatusInternalServerError)
 }
 
 // writeError answers with an error.

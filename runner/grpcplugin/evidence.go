@@ -54,7 +54,7 @@ func newScanner(out *output) *scanner { return &scanner{out: out, found: make(ch
 // scan is called for each line and never blocks.
 func (s *scanner) scan(line proc.Line) {
 	if !s.isHandshake(line) {
-		s.out.line(line.Stream.String(), line.Text, line.Cut)
+		s.out.line(string(line.Stream), line.Text, line.Cut)
 	}
 }
 

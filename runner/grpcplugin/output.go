@@ -28,7 +28,7 @@ type output struct {
 func (o *output) line(stream, text string, cut int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if stream == proc.Stderr.String() && o.stopping && o.hold(text) {
+	if stream == string(proc.Stderr) && o.stopping && o.hold(text) {
 		return
 	}
 	o.print(stream, text, cut)
@@ -36,7 +36,7 @@ func (o *output) line(stream, text string, cut int) {
 
 // writer passes the lines of a stream on.
 func (o *output) writer(stream proc.Stream) *proc.LineWriter {
-	return &proc.LineWriter{Emit: func(text string, cut int) { o.line(stream.String(), text, cut) }}
+	return &proc.LineWriter{Emit: func(text string, cut int) { o.line(string(stream), text, cut) }}
 }
 
 // stop records that pyplug is stopping the plugin.
@@ -87,7 +87,7 @@ func (o *output) end() {
 
 func (o *output) flush() {
 	for _, text := range o.held {
-		o.print(proc.Stderr.String(), text, 0)
+		o.print(string(proc.Stderr), text, 0)
 	}
 	o.held = nil
 }

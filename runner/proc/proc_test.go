@@ -97,8 +97,8 @@ func TestLines(t *testing.T) {
 	s.OnLine = l.add
 	start(t, s).Exit()
 	want := []Line{
-		{Text: "a"}, {Text: "b\xff"},
-		{Text: strings.Repeat("x", maxLine), Cut: 200000 - maxLine}, {Text: "end"},
+		{Stdout, "a", 0}, {Stdout, "b\xff", 0},
+		{Stdout, strings.Repeat("x", maxLine), 200000 - maxLine}, {Stdout, "end", 0},
 	}
 	got := l.list()
 	if len(got) != len(want) {
@@ -114,7 +114,7 @@ func TestLines(t *testing.T) {
 func TestSerialised(t *testing.T) {
 	clean(t)
 	s := shell("for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done")
-	inside, count := make(chan struct{}, 1), [2]int{}
+	inside, count := make(chan struct{}, 1), map[Stream]int{}
 	s.OnLine = func(l Line) {
 		select {
 		case inside <- struct{}{}:
@@ -122,13 +122,13 @@ func TestSerialised(t *testing.T) {
 			t.Error("two lines at once")
 		}
 		count[l.Stream]++
-		if want := []string{"out ", "err "}[l.Stream] + strconv.Itoa(count[l.Stream]); l.Text != want {
+		if want := strings.TrimPrefix(string(l.Stream), "std") + " " + strconv.Itoa(count[l.Stream]); l.Text != want {
 			t.Errorf("%v: got %q, want %q", l.Stream, l.Text, want)
 		}
 		<-inside
 	}
 	start(t, s).Exit()
-	if count != [2]int{9, 9} {
+	if count[Stdout] != 9 || count[Stderr] != 9 {
 		t.Errorf("%v lines", count)
 	}
 }

@@ -2,9 +2,11 @@ package proc
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -89,11 +91,7 @@ func (r *registry) memory() (bytes int64) {
 func (r *registry) processes() []*Process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []*Process
-	for p := range r.live {
-		all = append(all, p)
-	}
-	return all
+	return slices.Collect(maps.Keys(r.live))
 }
 
 // find returns the process with a pid, or nil.

@@ -13,21 +13,13 @@ import (
 )
 
 // Stream is one of the two streams to which a process prints.
-type Stream uint8
+type Stream string
 
 // The streams.
 const (
-	Stdout Stream = iota
-	Stderr
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
 )
-
-// String is "stdout" or "stderr".
-func (s Stream) String() string {
-	if s == Stderr {
-		return "stderr"
-	}
-	return "stdout"
-}
 
 // Line is one line that a process printed, without its newline.
 type Line struct {

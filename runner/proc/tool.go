@@ -45,12 +45,11 @@ func Run(ctx context.Context, t Tool) (Output, error) {
 		return Output{}, fmt.Errorf("%s: not started: %w", t.Path, err)
 	}
 	t.Limit, t.MaxOutput = cmp.Or(t.Limit, defaultLimit), cmp.Or(t.MaxOutput, defaultMaxOutput)
-	var kept [2][]byte
-	var length [2]int64
+	kept, length := map[Stream][]byte{}, map[Stream]int{}
 	p, err := Start(Spec{
 		Path: t.Path, Args: t.Args, Env: t.Env, Dir: t.Dir,
 		raw: func(s Stream, b []byte) {
-			length[s] += int64(len(b))
+			length[s] += len(b)
 			kept[s] = append(kept[s], b[:min(len(b), t.MaxOutput-len(kept[s]))]...)
 		},
 	})
@@ -69,7 +68,7 @@ func Run(ctx context.Context, t Tool) (Output, error) {
 		err = fmt.Errorf("%s: killed: %w", t.Path, ctx.Err())
 	}
 	out := Output{Stdout: kept[Stdout], Stderr: kept[Stderr], Exit: p.Exit()}
-	if err == nil && length[Stdout] > int64(t.MaxOutput) {
+	if err == nil && length[Stdout] > t.MaxOutput {
 		err = fmt.Errorf("%s: wrote %d bytes, want at most %d", t.Path, length[Stdout], t.MaxOutput)
 	}
 	return out, err

@@ -200,7 +200,7 @@ func (l *Launcher) spec() proc.Spec {
 		Talk: true,
 		OnLine: func(line proc.Line) {
 			if !ownFrame(line.Text) {
-				l.cfg.Output(line.Stream.String(), line.Text, line.Cut)
+				l.cfg.Output(string(line.Stream), line.Text, line.Cut)
 			}
 		},
 		StackSignal: stackSignal,
