@@ -84,24 +84,16 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 		err := <-w.first
 		canceled()
 		switch {
-		case ctx.Err() != nil:
-			return canceledOr(ctx, err)
-		case err != nil && n == 1:
+		case err != nil && (n == 1 || ctx.Err() != nil):
 			return err
+		case ctx.Err() != nil:
+			return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
 		case alone(err):
 			p.opt.Note("only one worker is used: " + err.Error())
 			return nil
 		}
 	}
 	return nil
-}
-
-// canceledOr returns err if it says that the start was canceled, else that ctx ended.
-func canceledOr(ctx context.Context, err error) error {
-	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Kind == hook.Canceled {
-		return err
-	}
-	return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
 }
 
 // Call calls a hook in the worker that has the most room, after waiting for a place.
