@@ -14,7 +14,7 @@ import (
 // started. It is not safe for concurrent use.
 type guardProcess struct {
 	pid  int
-	pipe int // write end; the guard acts when it closes
+	pipe *os.File // write end; the guard acts when it closes
 }
 
 // startGuard starts a guard in a session of its own.
@@ -42,7 +42,7 @@ func startGuard(run string) *guardProcess {
 		syscall.Close(w)
 		return nil
 	}
-	return &guardProcess{pid: pid, pipe: w}
+	return &guardProcess{pid: pid, pipe: os.NewFile(uintptr(w), "pipe")}
 }
 
 // alive reports whether the guard still runs. It reaps one that does not.
@@ -54,7 +54,7 @@ func (g *guardProcess) alive() bool {
 	if got == 0 && (err == nil || err == syscall.EINTR) {
 		return true
 	}
-	syscall.Close(g.pipe)
+	g.pipe.Close()
 	g.pid = 0
 	return false
 }
@@ -62,15 +62,8 @@ func (g *guardProcess) alive() bool {
 // send sends one message. A guard that is gone misses it; its successor gets all
 // messages again.
 func (g *guardProcess) send(message string) {
-	if g == nil || g.pid == 0 {
-		return
-	}
-	for b := []byte(message + "\x00"); len(b) > 0; {
-		n, err := syscall.Write(g.pipe, b)
-		if err != nil && err != syscall.EINTR {
-			return
-		}
-		b = b[max(n, 0):]
+	if g != nil && g.pid != 0 {
+		g.pipe.WriteString(message + "\x00")
 	}
 }
 
@@ -88,6 +81,6 @@ func (g *guardProcess) end() {
 	}
 	syscall.Kill(g.pid, syscall.SIGKILL)
 	waitFor(g.pid)
-	syscall.Close(g.pipe)
+	g.pipe.Close()
 	g.pid = 0
 }

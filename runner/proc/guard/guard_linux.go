@@ -6,22 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
-	"unsafe"
 )
-
-// detach makes the guard ignore the signals that pyplug may get, and leave the working
-// directory. It uses the bare system call, because os/signal takes time to initialise.
-func detach() {
-	ignore := struct {
-		handler, flags, restorer uintptr
-		mask                     uint64
-	}{handler: 1} // SIG_IGN
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&ignore)), 0, 8, 0, 0)
-	}
-	os.Chdir("/")
-	os.WriteFile("/proc/self/comm", []byte(Name), 0)
-}
 
 // killTagged kills all processes of the run. It starts with the youngest: if processes fork
 // and exit in a chain, only the youngest is alive. It stops all before it kills one, so that

@@ -5,6 +5,7 @@ package guard
 import (
 	"bufio"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +27,14 @@ func init() {
 	c.listen()
 	c.do()
 	os.Exit(0)
+}
+
+// detach makes the guard ignore the signals that pyplug may get, leave the working directory
+// and, on Linux, take its name.
+func detach() {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	os.Chdir("/")
+	os.WriteFile("/proc/self/comm", []byte(Name), 0)
 }
 
 // cleanup is what the guard does when pyplug is gone.
