@@ -40,7 +40,7 @@ func Ask(ctx context.Context, p Plugin, f Filter) (tools []Tool, list json.RawMe
 	})
 	for _, q := range questions() {
 		out.Reset()
-		s.handle(ctx, object("jsonrpc", "2.0", "id", 1, "method", q.method, "params", []byte(q.params)))
+		s.handle(ctx, object("jsonrpc", "2.0", "id", 1, "method", q.method, "params", []byte(q.params)), s.write)
 		s.requests.Wait()
 		var answer struct {
 			Result map[string]json.RawMessage

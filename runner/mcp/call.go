@@ -30,8 +30,9 @@ type request struct {
 	isModern bool
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	progress int  // how many notifications were sent
-	dropped  bool // the client canceled it; protected by the server's mu
+	reply    func(answer []byte) // nil: no answer
+	progress int                 // how many notifications were sent
+	dropped  bool                // the client canceled it; protected by the server's mu
 }
 
 // answer answers the request, unless the client has canceled it.
@@ -41,9 +42,10 @@ func (r *request) answer(text []byte) {
 	delete(r.s.running, string(r.ID))
 	r.s.size -= len(r.Params)
 	r.s.mu.Unlock()
-	if !dropped {
-		r.s.write(text)
+	if dropped {
+		text = nil
 	}
+	r.reply(text)
 }
 
 // result answers with a result. pairs are those of [object].

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -153,32 +154,48 @@ func (s *Server) read(ctx context.Context) {
 			s.batch(ctx, line)
 			continue
 		}
-		s.handle(ctx, line)
+		s.handle(ctx, line, s.write)
 	}
 }
 
-// batch handles several messages on one line, which one version of the protocol has.
+// batch handles several messages on one line, which one version of the protocol has. The answers
+// are one array.
 func (s *Server) batch(ctx context.Context, line []byte) {
 	var messages []json.RawMessage
 	if s.session != "2025-03-26" || json.Unmarshal(line, &messages) != nil || len(messages) == 0 {
 		s.write(failure(nil, fault(invalidRequest, "a batch is not supported by this version of the protocol")))
 		return
 	}
+	var mu sync.Mutex
+	var answers [][]byte
+	left := len(messages)
 	for _, text := range messages {
-		s.handle(ctx, text)
+		s.handle(ctx, text, func(answer []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			if left--; answer != nil {
+				answers = append(answers, answer)
+			}
+			if left == 0 && answers != nil {
+				s.write(slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]")))
+			}
+		})
 	}
 }
 
-// handle handles one message.
-func (s *Server) handle(ctx context.Context, text []byte) {
+// handle handles one message. It calls reply once: with the answer, or with nil if there is none.
+func (s *Server) handle(ctx context.Context, text []byte, reply func([]byte)) {
 	m, err := parse(text)
 	switch {
 	case err == nil && m.isAnswer():
+		reply(nil)
 		return
 	case m.ID == nil && m.method != "": // a malformed notification has no answer, either
 		s.notified(m)
+		reply(nil)
 		return
 	case m.ID == nil && err == nil:
+		reply(nil)
 		return
 	}
 	isModern := false
@@ -189,20 +206,21 @@ func (s *Server) handle(ctx context.Context, text []byte) {
 		err = s.admit(m, isModern)
 	}
 	if err != nil {
-		s.write(failure(m.ID, err))
+		reply(failure(m.ID, err))
 		return
 	}
 	switch m.method {
 	case "initialize":
-		s.write(s.initialize(m))
+		reply(s.initialize(m))
 	case "ping":
-		s.write(s.result(m, false))
+		reply(s.result(m, false))
 	case "server/discover":
-		s.write(s.result(m, true, "supportedVersions", []byte(`["`+modern+`"]`), "capabilities", []byte(capabilities), "ttlMs", 0, "cacheScope", "private"))
+		reply(s.result(m, true, "supportedVersions", []byte(`["`+modern+`"]`), "capabilities", []byte(capabilities), "ttlMs", 0, "cacheScope", "private"))
 	case "subscriptions/listen":
 		s.listen(m)
+		reply(nil) // the answer comes when it ends
 	default:
-		s.begin(ctx, m, isModern)
+		s.begin(ctx, m, isModern, reply)
 	}
 }
 
@@ -239,8 +257,8 @@ func (s *Server) admit(m message, isModern bool) *protocolError {
 }
 
 // begin handles a request that needs the plugin.
-func (s *Server) begin(ctx context.Context, m message, isModern bool) {
-	r := &request{message: m, s: s, isModern: isModern}
+func (s *Server) begin(ctx context.Context, m message, isModern bool, reply func([]byte)) {
+	r := &request{message: m, s: s, isModern: isModern, reply: reply}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	s.mu.Lock()
 	s.running[string(m.ID)] = r
@@ -313,8 +331,11 @@ func (s *Server) notify(name string, params []byte) {
 	s.write(object("jsonrpc", "2.0", "method", "notifications/"+name, "params", params))
 }
 
-// write writes a message. If nobody reads it, the session ends.
+// write writes a message. If nobody reads it, the session ends. nil is no message.
 func (s *Server) write(text []byte) {
+	if text == nil {
+		return
+	}
 	s.out.Lock()
 	defer s.out.Unlock()
 	select {
