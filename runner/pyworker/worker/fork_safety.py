@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from _io import BufferedRandom, BufferedWriter, TextIOWrapper, _IOBase
-from _signal import SIG_DFL, SIGCHLD, getsignal
+from _signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, SIG_DFL, SIGCHLD, getitimer, getsignal
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 import _pyplug_worker as core
@@ -32,7 +32,7 @@ def prepare():
 def check(fork_once):
     """Called after the import. Returns why forked workers would differ from what it left, "" if they would not."""
     compressed = flush_files()  # always
-    return children() or threads(fork_once) or files() or compressed or memory() or finalizers() or numbers()
+    return children() or threads(fork_once) or files() or compressed or timers() or memory() or finalizers() or numbers()
 
 
 def threads(fork_once):
@@ -107,6 +107,12 @@ def flush_files():
     return why
 
 
+def timers():
+    """Workers would not have them."""
+    running = any(getitimer(timer)[0] for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF))
+    return "a timer runs after the import" if running else ""
+
+
 def memory():
     for place, what in mappings().items():
         if place not in mapped:
@@ -164,7 +170,10 @@ def shared(number, what):
     if not S_ISREG(mode) and not S_ISDIR(mode):
         return what
     with open("/proc/self/fdinfo/%d" % number, encoding="utf-8") as file:
-        flags = next(int(row.split()[1], 8) for row in file if row.startswith("flags:"))
+        rows = file.read().splitlines()
+    if any(row.startswith("lock:") for row in rows):
+        return what + ", locked"
+    flags = next(int(row.split()[1], 8) for row in rows if row.startswith("flags:"))
     if flags & (os.O_WRONLY | PATH):  # writes follow those of the others
         return None
     return "%s, open for reading" % what + (" and writing" if flags & os.O_RDWR else "")

@@ -62,8 +62,10 @@ def start():
         if why:
             ready["exec"] = why
         else:
+            show_name(plugin + " (preload)")
             zygote.serve(READY, core.encode(dict(ready, zygote=True)))  # returns in each worker
     core.send(READY, 0, core.encode(ready))
+    show_name(plugin)  # now, so that nobody waits for it
     return True
 
 
@@ -95,6 +97,33 @@ def move(descriptor, high):
         return os.dup2(descriptor, high, False)
     except OSError:  # so many are not allowed
         return os.dup(descriptor)
+
+
+def show_name(plugin):
+    """Shows the plugin's name in place of the command line, as in "pyplug: greeter.py", on Linux."""
+    if sys.platform != "linux":
+        return
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            line = file.read()
+        if b"<pyplug boot>" not in line and not line.startswith(b"pyplug: "):
+            return  # the user's code shows something else
+        with open("/proc/self/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        start, end = int(fields[45]), int(fields[46])  # arg_start and arg_end, fields 48 and 49
+        name = "pyplug: " + os.path.basename(plugin)
+        write_memory(start, os.fsencode(name)[: end - start - 1].ljust(end - start, b"\0"))
+    except (OSError, ValueError, IndexError):  # /proc is not there, or not ours
+        pass
+
+
+def write_memory(address, data):
+    """Writes into the memory of this process that others see as its command line or environment."""
+    memory = os.open("/proc/self/mem", os.O_RDWR)
+    try:
+        os.pwrite(memory, data, address)
+    finally:
+        os.close(memory)
 
 
 def make_codec(literal):

@@ -74,7 +74,7 @@ def unable():
     try:
         os.fstat(control.fileno())
         place, value = find_tag()
-        write_memory(place, value)
+        start.write_memory(place, value)
         tag = place
     except (OSError, ValueError):
         return "its environment is out of reach after the import"
@@ -104,15 +104,6 @@ def find_tag():
     name = b"\0" + TAG.encode() + b"="
     at = environment.index(name) + len(name)
     return first + at - 1, environment[at:].partition(b"\0")[0]
-
-
-def write_memory(address, data):
-    """Writes into the memory of this process that others see as its environment."""
-    memory = os.open("/proc/self/mem", os.O_RDWR)
-    try:
-        os.pwrite(memory, data, address)
-    finally:
-        os.close(memory)
 
 
 def serve(kind, ready):
@@ -214,6 +205,6 @@ def separate(request, numbers):
     numbers.clear()
     os.dup2(start.printed, 1)
     os.dup2(start.trouble, 2)
-    write_memory(tag, value)
+    start.write_memory(tag, value)
     if TAG in os.environ:
         os.environb[TAG.encode()] = value

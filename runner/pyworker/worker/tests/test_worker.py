@@ -300,6 +300,12 @@ class Isolation(Case):
 
         return set(subprocess.check_output([sys.executable, "-c", "import sys, _json, faulthandler; print(*sys.modules)"]).decode().split())
 
+    @unittest.skipUnless(sys.platform == "linux", "the command line is replaced on Linux only")
+    def test_name(self):
+        """ps shows the plugin, unless the plugin shows something itself."""
+        worker = self.start("import sys\ndef line():\n    with open('/proc/self/cmdline', encoding='utf-8') as file:\n        return file.read().rstrip(chr(0)), sys.argv")
+        self.ok(worker.call("line"), ["pyplug: plug.py", [worker.process.args[5]]])
+
     def test_stacks(self):
         import signal
 
