@@ -30,6 +30,7 @@ type instance struct {
 	unresponsive bool   // is asked nothing any more
 	lastCall     time.Time
 	notBefore    time.Time     // no replacement is started before
+	jitter       float64       // lowers its limits
 	idle         chan struct{} // closed when no call runs; nil until that is awaited
 }
 
@@ -101,7 +102,7 @@ func (p *Pool) count(i *instance, o outcome) {
 	if o.overdue != "" {
 		i.overdue = o.overdue
 	}
-	if p.opt.MaxCalls > 0 && i.calls >= uint64(p.opt.MaxCalls) {
+	if p.opt.MaxCalls > 0 && i.calls >= uint64(i.limit(int64(p.opt.MaxCalls))) {
 		i.worker.signal()
 	}
 }

@@ -31,7 +31,8 @@ type Options struct {
 	Patient bool
 
 	// MaxCalls, MaxAge, IdleTime and MaxMemory (in bytes) are limits after which an
-	// instance is replaced; 0: none. An instance that was never called is neither idle nor too large.
+	// instance is replaced; 0: none. For each instance the first three are up to a quarter lower, so that not
+	// all are replaced at once. An instance that was never called is neither idle nor too large.
 	MaxCalls         int
 	MaxAge, IdleTime time.Duration
 	MaxMemory        int64

@@ -3,6 +3,7 @@ package pool
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"time"
 )
 
@@ -112,6 +113,12 @@ const (
 // recycles reports whether there are limits to check from time to time.
 func (o Options) recycles() bool { return o.MaxAge > 0 || o.IdleTime > 0 || o.MaxMemory > 0 }
 
+// newJitter returns by which part, up to a quarter, the limits of an instance are lowered, so that not all are
+// replaced at once.
+func newJitter() float64 { return rand.Float64() / 4 }
+
+func (i *instance) limit(most int64) int64 { return most - int64(float64(most)*i.jitter) }
+
 // recyclingDue returns which limit an instance has reached, or "".
 func (p *Pool) recyclingDue(i *instance) string {
 	p.mu.Lock()
@@ -123,11 +130,11 @@ func (p *Pool) recyclingDue(i *instance) string {
 	o, age := p.opt, time.Since(i.ready)
 	switch {
 	case tooSoon:
-	case o.MaxCalls > 0 && calls >= uint64(o.MaxCalls):
+	case o.MaxCalls > 0 && calls >= uint64(i.limit(int64(o.MaxCalls))):
 		return fmt.Sprintf("answered %d calls", calls)
-	case o.MaxAge > 0 && age >= o.MaxAge:
+	case o.MaxAge > 0 && age >= time.Duration(i.limit(int64(o.MaxAge))):
 		return fmt.Sprintf("%v old", age.Round(time.Second))
-	case o.IdleTime > 0 && idle >= o.IdleTime:
+	case o.IdleTime > 0 && idle >= time.Duration(i.limit(int64(o.IdleTime))):
 		return fmt.Sprintf("idle for %v", idle.Round(time.Second))
 	case o.MaxMemory > 0 && calls > 0:
 		if memory := o.Memory(i.Info().PID); memory > o.MaxMemory {

@@ -36,6 +36,21 @@ func TestRecycling(t *testing.T) {
 	}
 }
 
+// TestLimitJitter holds that instances that start together are not all replaced together.
+func TestLimitJitter(t *testing.T) {
+	seen := map[int64]bool{}
+	for range 100 {
+		limit := (&instance{jitter: newJitter()}).limit(1000)
+		if limit < 750 || limit > 1000 {
+			t.Errorf("limit %d", limit)
+		}
+		seen[limit] = true
+	}
+	if len(seen) < 2 {
+		t.Error("all limits are the same")
+	}
+}
+
 // TestNeverCalledIsNotIdle keeps an instance that was never called, and one whose
 // replacement does not start.
 func TestNeverCalledIsNotIdle(t *testing.T) {

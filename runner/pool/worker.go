@@ -222,6 +222,7 @@ func permanent(e *hook.Error) bool { return e.Permanent || e.Kind == hook.Reques
 func (w *worker) install(i *instance) {
 	p, old, from, reason := w.pool, w.serving, w.state, "started"
 	i.ready, p.mayCollide = time.Now(), i.Info().MayCollide
+	i.jitter = newJitter()
 	i.places = max(1, min(i.Concurrency(), p.opt.Concurrency))
 	w.serving, w.cause, w.startError, w.wanted, w.refusing = i, nil, "", false, false
 	if old != nil {
