@@ -43,6 +43,9 @@ func (f *program) status(ctx context.Context, words []string, metrics bool) erro
 	if failed != nil && len(all) == 0 {
 		return failed
 	}
+	if err := daemon.Skipped(); err != nil {
+		f.streams.Note("skipped: " + err.Error())
+	}
 	if len(all) == 0 {
 		f.streams.Note("no background plugins are running")
 	}

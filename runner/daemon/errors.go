@@ -42,8 +42,11 @@ func NotRunningError(word string) *hook.Error {
 		return e
 	}
 	e.Hints = schema.Hints("%s lists the running plugins; %s starts one", schema.Command{"status"}, schema.Command{"start", "PLUGIN"})
-	if os.Getenv("PYPLUG_RUN_DIR") == "" {
-		e.Tried = []string{"searched " + strings.Join(RunDirs(), " and ")}
+	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
+		e.Tried = []string{"searched " + strings.Join(dirs, " and ")}
+		if err := Skipped(); err != nil {
+			e.Tried = append(e.Tried, "skipped: "+err.Error())
+		}
 	}
 	return e
 }

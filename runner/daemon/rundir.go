@@ -75,28 +75,51 @@ func makeLogDir(runDir string) string {
 	return dir
 }
 
-// existing returns the run directories that exist and can be used. The error is that of the
-// first one if none can be used or created: any user can create the path in /tmp, and that
-// must prevent nothing.
+// errNotOurs is wrapped by the error of a run directory that this user did not make. Any user
+// can create the path in /tmp.
+var errNotOurs = errors.New("want a directory of this user")
+
+// existing returns the run directories that exist and can be used, and the error of one that
+// cannot be used. A directory that is not ours is an error only if no other one exists or
+// could be created, because it holds none of our plugins. See [Skipped].
 func existing(dirs []string) (there []string, err error) {
-	var bad []error
+	var notOurs error
+	others := false
 	for _, dir := range dirs {
 		switch failed := checkDir(dir); {
 		case failed == nil:
 			there = append(there, dir)
-		case !errors.Is(failed, fs.ErrNotExist):
-			bad = append(bad, failed)
+		case errors.Is(failed, fs.ErrNotExist):
+			others = true
+		case errors.Is(failed, errNotOurs):
+			notOurs = failed
+		case err == nil:
+			err = failed
 		}
 	}
-	if len(bad) > 0 && len(bad) == len(dirs) {
-		err = bad[0]
+	if err == nil && !others && len(there) == 0 {
+		err = notOurs
 	}
 	return there, err
 }
 
+// Skipped returns the error of a run directory that is not searched although others are; nil
+// if all are searched.
+func Skipped() error {
+	if _, err := existing(RunDirs()); err != nil {
+		return nil // that error says it
+	}
+	for _, dir := range RunDirs() {
+		if err := checkDir(dir); errors.Is(err, errNotOurs) {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkDir rejects a run directory that other users could change: it must be a
 // directory and no link, belong to this user and have mode 0700. The error wraps
-// [fs.ErrNotExist] if there is none.
+// [fs.ErrNotExist] if there is none, and errNotOurs if it is not this user's.
 func checkDir(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return dirError(hook.Usage, dir, errors.New("is not an absolute path"), "set PYPLUG_RUN_DIR to an absolute path")
@@ -107,11 +130,11 @@ func checkDir(dir string) error {
 	case err != nil:
 		err = fmt.Errorf("cannot be read: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		err = errors.New("is a symbolic link, want a directory of this user")
+		err = fmt.Errorf("is a symbolic link, %w", errNotOurs)
 	case !info.IsDir():
-		err = errors.New("is not a directory")
+		err = fmt.Errorf("is not a directory, %w", errNotOurs)
 	case owner(info) != os.Geteuid():
-		err = fmt.Errorf("belongs to user %d, want a directory of this user", owner(info))
+		err = fmt.Errorf("belongs to user %d, %w", owner(info), errNotOurs)
 	case info.Mode().Perm() != 0o700:
 		err = fmt.Errorf("has mode %04o, not 0700", info.Mode().Perm())
 		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory"

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -318,6 +319,26 @@ func TestIdle(t *testing.T) {
 	}
 	runnertest.Until(t, "it ends", func() bool { _, err := c.Status(ctx0); return err != nil })
 	if err := <-over; err != nil {
+		t.Error(err)
+	}
+}
+
+// A directory that exists and cannot be used is an error, even if there is another one.
+func TestUnusableDir(t *testing.T) {
+	if !supported {
+		t.Skip("there are no background plugins here")
+	}
+	t.Setenv("PYPLUG_RUN_DIR", "")
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	dir := RunDirs()[0]
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	id := Identity{Name: "in-no-directory", Entry: "/x/p.py"}
+	if s, err := Listen(id, Options{}); err == nil {
+		s.Fail(errors.New("enough"))
+		t.Error("it runs in " + s.Identity().Socket)
+	} else if kindOf(t, err) != hook.Unavailable || !strings.HasSuffix(err.Error(), "has mode 0755, not 0700") {
 		t.Error(err)
 	}
 }
