@@ -115,7 +115,7 @@ func TestHealthAddress(t *testing.T) {
 		"of a plugin":      {[]string{"--address", plain, "--start-timeout", "5"}, 2, 0, "--start-timeout does not apply to --address"},
 		"TLS with no name": {[]string{"--address", secure, "--tls", "--tls-server-name", ""}, 2, 0, "--tls-server-name is empty"},
 		"on a socket":      {[]string{"--address", "unix:" + socket}, 0, 0, "^healthy\n$"},
-		"nobody there":     {[]string{"--address", "127.0.0.1:1"}, 6, 2, "error: handshake: cannot connect to 127.0.0.1:1: .*connection refused"},
+		"nobody there":     {[]string{"--address", "127.0.0.1:1"}, 6, 2, "error: connect: cannot connect to 127.0.0.1:1: .*connection refused"},
 		"no such socket":   {[]string{"--address", "unix:" + socket + "s"}, 6, 0, "cannot connect to unix:.*no such file"},
 		"no answer":        {[]string{"--address", none.Addr().String(), "--connect-timeout", "0.3"}, 6, 0, "within 300ms"},
 		"hanging":          {[]string{"--address", stuck, "--timeout", "0.3"}, 124, 3, "no answer from the health service within 300ms"},

@@ -51,12 +51,20 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 	s.screen.flush(drainTimeout)
 }
 
-// headline returns the error behind its hook, or behind its kind if there is no hook.
+// unconnected are the reasons of kind Handshake that concern the connection.
+var unconnected = []string{"no-connection", "no-answer", "not-grpc", "tls"}
+
+// headline returns the error behind its hook, or behind its kind if there is no hook. The
+// label of a failed connection is "connect".
 func (f Failure) headline() string {
 	if f.Err.Reason == OutputFailed {
 		return f.Err.Error()
 	}
-	text := cmp.Or(f.Err.Hook, string(f.Err.Kind)) + ": " + f.Err.Error()
+	label := cmp.Or(f.Err.Hook, string(f.Err.Kind))
+	if f.Err.Hook == "" && slices.Contains(unconnected, f.Err.Reason) {
+		label = "connect"
+	}
+	text := label + ": " + f.Err.Error()
 	if f.Line > 0 {
 		text = fmt.Sprintf("line %d: %s", f.Line, text)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -74,7 +76,27 @@ func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	for _, b := range plugins {
 		rows = append(rows, s.statusRow(b))
 	}
-	return s.Print(strings.Join(table(rows), "\n") + "\n")
+	return s.Print(strings.Join(s.fitted(rows), "\n") + "\n")
+}
+
+// fitted returns the lines of the status table. If a terminal is too narrow, what the last two columns have
+// is below each line.
+func (s *Streams) fitted(rows [][]string) []string {
+	lines, room := table(rows), width(s.Out, s.OutTTY)
+	if room == 0 || !slices.ContainsFunc(lines, func(line string) bool { return runewidth.StringWidth(line) > room }) {
+		return lines
+	}
+	var below []string
+	for i, row := range rows {
+		last := len(row) - 2
+		below = append(below, folded(strings.TrimSpace(visible(oneLine(row[last]+"  "+row[last+1]))), "  ", 2, room))
+		rows[i] = row[:last]
+	}
+	lines = table(rows)
+	for i := range lines[1:] {
+		lines[i+1] += "\n  " + below[i+1]
+	}
+	return lines
 }
 
 // statusRow returns the columns of a plugin. A dash stands for an unknown value.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -62,6 +64,30 @@ stuck    unknown  -     -       -      -       -         -       /srv/plugins/st
 	out.Reset()
 	if err := s.Statuses(nil, false); err != nil || out.Len() > 0 {
 		t.Errorf("of none: %q, %v", out, err)
+	}
+}
+
+// A table is never wider than the terminal: what does not fit is below its line, and never cut.
+func TestStatusesNarrow(t *testing.T) {
+	for _, width := range []int{80, 100, 140} {
+		s, _, _ := testStreams("")
+		out := &sized{width: width}
+		s.Out, s.OutTTY = out, true
+		if err := s.Statuses(backgrounds(), false); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.take()), "\n")
+		text := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+		for _, want := range []string{"NAME STATE PID UPTIME CALLS FAILED RESTARTS MEMORY", "/srv/plugins/resize", "restarting in 4s; exited: exit code 3", "did not respond within 2s"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("width %d: no %s in\n%s", width, want, strings.Join(lines, "\n"))
+			}
+		}
+		for _, line := range lines {
+			if runewidth.StringWidth(line) >= width {
+				t.Errorf("width %d: a line is too wide: %q", width, line)
+			}
+		}
 	}
 }
 
