@@ -94,7 +94,7 @@ func (f *program) readCheck(ctx context.Context, words []string, o *checkOptions
 	return nil
 }
 
-// readPlugins expands directories. Without words it expands the current directory.
+// readPlugins expands directories and patterns. Without words it expands the current directory.
 func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 	if slices.Contains(words, "") {
 		return usage("PLUGIN is empty")

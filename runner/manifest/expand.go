@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -21,11 +22,21 @@ func isPlugin(dir string) bool {
 	return !errors.Is(err, errNoManifest)
 }
 
-// Expand lists the plugins that a path names: those in a directory that is no plugin itself, which are
-// its plugin directories and Python files, else the path. It skips hidden, private and generated files,
-// tests and setup.py. Expand starts no process.
+// Expand lists the plugins that a path names: those that match if it is a pattern of [filepath.Match]; those in
+// a directory that is no plugin itself, which are its plugin directories and Python files; else the path. It
+// skips hidden files, and in a directory private and generated files, tests and setup.py. Expand starts no process.
 func Expand(path string) []string {
 	info, err := os.Stat(path)
+	if err != nil && strings.ContainsAny(path, "*?[") {
+		matches, _ := filepath.Glob(path) // none if it is no pattern
+		matches = slices.DeleteFunc(matches, func(match string) bool {
+			info, err := os.Stat(match)
+			return err != nil || info.IsDir() && !isPlugin(match) || strings.HasPrefix(filepath.Base(match), ".")
+		})
+		if len(matches) > 0 {
+			return matches
+		}
+	}
 	if _, isModule := ModuleOf(path); isModule || err != nil || !info.IsDir() || isPlugin(path) {
 		return []string{path}
 	}

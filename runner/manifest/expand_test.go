@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestExpand verifies which plugins a path names.
+// TestExpand verifies which plugins a path and a pattern name.
 func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, file := range []string{
@@ -25,6 +25,11 @@ func TestExpand(t *testing.T) {
 		"many":           "many/a.py many/b.py many/one many/pack",
 		"many/one":       "many/one",
 		"many/plain":     "many/plain/c.py",
+		"many/[ab].py":   "many/a.py many/b.py",
+		"many/*.py":      "many/_private.py many/a.py many/b.py many/conftest.py many/test_a.py many/x_pb2.py",
+		"many/o*":        "many/one",
+		"many/pl*":       "many/pl*",
+		"many/[":         "many/[",
 		"[odd].py":       "[odd].py",
 		"empty":          "empty",
 		"nosuch.py":      "nosuch.py",

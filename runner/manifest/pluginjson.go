@@ -1,10 +1,13 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -48,6 +51,11 @@ func (d document) decodeError(err error) *Error {
 		at = positionOf(d.text, syntax.Offset-1) // Offset is after the wrong byte
 	} else if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) {
 		at = positionOf(d.text, mismatch.Offset-1)
+		want := "an object"
+		if mismatch.Type.Kind() == reflect.String {
+			want = "a string"
+		}
+		err = fmt.Errorf("%s is of type %s, want %s", cmp.Or(mismatch.Field, "the document"), mismatch.Value, want)
 	}
 	e := d.errorAt(at)
 	e.Message, e.Err = err.Error(), err
