@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -36,6 +37,7 @@ type plugin struct {
 	output  *ui.Output                         // nil if another process runs it
 	printed func(stream, text string, cut int) // also gets what the plugin prints; nil: nobody
 
+	handshook atomic.Bool // a functions file printed a handshake, and a note said so
 }
 
 // newPlugin returns a plugin of this process. quiet hides what it prints.
@@ -191,6 +193,9 @@ func (p *plugin) line(stream, text string, cut int) {
 	isDebug := strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
 	if isDebug && !p.f.opts.verbose && p.opened.Plugin().Kind == manifest.Executable {
 		return
+	}
+	if stream == "stdout" && handshake.LooksGRPC(text) && !p.transport().Serves && p.handshook.CompareAndSwap(false, true) {
+		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin; to start it as one, pass --transport grpc")
 	}
 	p.output.Line(stream, text, cut)
 	if p.printed != nil {
