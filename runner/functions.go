@@ -93,6 +93,20 @@ func (o *Opened) MCPServer() error {
 	return nil
 }
 
+// OtherHost returns the SDK of a host other than go-plugin's if the plugin is a program on it, and
+// how that host starts it.
+func (o *Opened) OtherHost() (sdk, starts string) {
+	if o.settings.Transport == "" || o.settings.Why != "" || o.Transport().Serves || o.programPart() == "" {
+		return "", ""
+	}
+	for file := range o.parsed() {
+		if sdk, starts = file.OtherHost(); sdk != "" {
+			break
+		}
+	}
+	return sdk, starts
+}
+
 // parsed yields the plugin's own files.
 func (o *Opened) parsed() iter.Seq[pysrc.File] {
 	return func(yield func(pysrc.File) bool) {

@@ -13,6 +13,7 @@ import (
 // the list and the pages.
 const (
 	pluginInvalid        = "plugin-invalid"
+	otherHost            = "other-host"
 	pythonMissing        = "python-missing"
 	pythonSkipped        = "python-skipped"
 	syntaxError          = "syntax-error"

@@ -157,6 +157,7 @@ func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	k.offer(message.ProtoReflect())
 	content, err := proto.Marshal(message) // never nil
 	if len(content) > k.cfg.MaxMessage {
 		return nil, tooLarge(hook.Request, "the request has %d bytes, more than the limit of %d", len(content), k.cfg.MaxMessage)
@@ -260,6 +261,7 @@ func (k *call) rpcError(err error) *hook.Error {
 	fault := k.fault
 	k.mu.Unlock()
 	s, answered := status.Convert(err), k.answered.Load()
+	missed := k.broker.hint(k.began)
 	switch {
 	case fault != nil && !answered:
 		return fault
@@ -270,11 +272,11 @@ func (k *call) rpcError(err error) *hook.Error {
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return k.begunError(large)
 	}
-	unimplemented := isUnimplemented(err)
+	unimplemented := isUnimplemented(err) && missed == nil // else it may be the host's, passed on
 	if !answered && !unimplemented {
 		return k.lost(s)
 	}
-	e := k.begunError(&hook.Error{Kind: hook.Failed})
+	e := k.begunError(&hook.Error{Kind: hook.Failed, Hints: missed})
 	if unimplemented {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}

@@ -11,11 +11,13 @@
 //  5. Server reflection describes the methods. Without it, the caller finds descriptors
 //     while the plugin starts. The user may name more. A call converts JSON to messages by
 //     them. Methods of services that the plugin does not serve are no hooks.
-//  6. A status that the plugin answers is a failed hook. A broken connection is a crash if
+//  6. A number in a request may stand for a connection to the host. The broker announces
+//     each number, and leads the plugin to a server without services.
+//  7. A status that the plugin answers is a failed hook. A broken connection is a crash if
 //     the process exits.
-//  7. A call that runs out of time is cancelled. If the plugin does not answer a
+//  8. A call that runs out of time is cancelled. If the plugin does not answer a
 //     probe afterwards, it takes no more calls, and is killed when it has none.
-//  8. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
+//  9. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
 //     then proc's signals. It never uses go-plugin's Kill.
 //
 // [Connect] connects to a gRPC server that runs already, to call it or to ask for its

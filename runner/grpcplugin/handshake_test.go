@@ -109,6 +109,19 @@ func TestNoHandshake(t *testing.T) {
 	}
 }
 
+// TestOwnAddress ends the wait for a handshake that will not come. The limit is far.
+func TestOwnAddress(t *testing.T) {
+	for _, printed := range []string{"%d\n", `{"address": "localhost:%d", "event": "Starting server", "at": "12:30:45"}` + "\n"} {
+		t.Run(printed, func(t *testing.T) {
+			t.Parallel()
+			e := fails(t, fake(t, "own address", printed), hook.Handshake, "and gRPC is served at port ")
+			if e.Reason != grpcplugin.ReasonNoHandshake || !strings.Contains(hook.Word(e.Hints[0]), "an address of its own") {
+				t.Errorf("got %q, hints %q", e.Reason, e.Hints)
+			}
+		})
+	}
+}
+
 // TestExitsEarly reports a process that exits before it is ready, with its exit
 // code and what it said last.
 func TestExitsEarly(t *testing.T) {

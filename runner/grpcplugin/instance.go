@@ -46,6 +46,7 @@ type Instance struct {
 	protocol plugin.ClientProtocol
 	evidence Evidence
 	info     hook.Info
+	broker   broker
 	done     chan struct{} // closed when nothing of the plugin is left
 
 	describing chan struct{} // held by the goroutine that sets methods
@@ -122,6 +123,7 @@ func (i *Instance) cleanUp() {
 // release releases what the instance used. Its process must have exited.
 func (i *Instance) release() {
 	i.disconnect()
+	i.broker.close()
 	i.out.end()
 	os.RemoveAll(i.dir)
 }

@@ -155,20 +155,31 @@ func (l *launch) start() *hook.Error {
 	defer func() { l.evidence.Noise, l.evidence.NoiseLines = l.scanner.before() }()
 	limit := time.NewTimer(l.cfg.StartTimeout)
 	defer limit.Stop()
-	select {
-	case text := <-l.scanner.found:
-		return l.verify(text)
-	case <-started.Done():
-	case <-limit.C:
-		exit := started.Kill()
-		e := l.scanner.missing(l.cfg, l.cfg.StartTimeout)
-		e.Kind, e.At = hook.Handshake, hook.StackFrames(exit.Stacks)
-		return e
-	case <-l.ctx.Done():
-		exit := started.Kill()
-		e := hook.Ended(l.ctx, "", "no handshake on standard output", false)
-		e.At = hook.StackFrames(exit.Stacks)
-		return e
+	look := time.NewTicker(ownPortEvery)
+	defer look.Stop()
+	var ports []string // named before the last look
+	for waiting := true; waiting; {
+		select {
+		case text := <-l.scanner.found:
+			return l.verify(text)
+		case <-started.Done():
+			waiting = false
+		case <-look.C:
+			if e := l.ownPort(ports); e != nil && len(l.scanner.found) == 0 {
+				return e
+			}
+			ports = l.scanner.named()
+		case <-limit.C:
+			exit := started.Kill()
+			e := l.scanner.missing(l.cfg, l.cfg.StartTimeout)
+			e.Kind, e.At = hook.Handshake, hook.StackFrames(exit.Stacks)
+			return e
+		case <-l.ctx.Done():
+			exit := started.Kill()
+			e := hook.Ended(l.ctx, "", "no handshake on standard output", false)
+			e.At = hook.StackFrames(exit.Stacks)
+			return e
+		}
 	}
 	select {
 	case text := <-l.scanner.found:

@@ -29,8 +29,8 @@ const (
 	refusals = 3
 )
 
-// ownKey marks the context of the streams that Serves opens: go-plugin opens streams of the
-// same methods for itself.
+// ownKey marks the context of streams that we open, in Serves and the broker: go-plugin
+// opens streams of the same methods for itself.
 type ownKey struct{}
 
 // Serves reports which of the methods the plugin serves. A method is a full name such as

@@ -1,0 +1,163 @@
+package grpcplugin
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// broker is the host's side of go-plugin's broker. A number in a request stands for a
+// connection to a service of the host, which the plugin calls back. Here every number leads
+// to one server without services, so the plugin learns at once that the service is missing.
+type broker struct {
+	mu        sync.Mutex // protects following
+	server    *grpc.Server
+	address   net.Addr
+	announced chan []byte // messages to send
+	closed    bool        // the server failed to start, or the plugin ended the stream
+	missed    string      // the method that the plugin called last
+	at        time.Time   // when it called that
+}
+
+// mostAnnounced bounds the announcements that wait for a plugin to read them.
+const mostAnnounced = 16
+
+// offer announces the numbers in a request. A plugin without a broker rejects the stream;
+// the call goes on.
+func (i *Instance) offer(request protoreflect.Message) {
+	numbers := numbersIn(request)
+	if len(numbers) == 0 {
+		return
+	}
+	b := &i.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.server == nil && !b.closed {
+		if err := i.openBroker(); err != nil {
+			b.closed = true
+			i.cfg.Debug("grpc", "broker: "+err.Error())
+		}
+	}
+	if b.closed {
+		return
+	}
+	for _, number := range numbers {
+		// go-plugin's message ConnInfo: the number, and the network and address to dial.
+		info := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(number))
+		info = protowire.AppendString(protowire.AppendTag(info, 2, protowire.BytesType), b.address.Network())
+		info = protowire.AppendString(protowire.AppendTag(info, 3, protowire.BytesType), b.address.String())
+		select {
+		case b.announced <- info:
+		default:
+		}
+	}
+}
+
+// numbersIn lists the values of all fields that may be such numbers. An absent field is 0.
+func numbersIn(message protoreflect.Message) (numbers []uint32) {
+	for n := range message.Descriptor().Fields().Len() {
+		field := message.Descriptor().Fields().Get(n)
+		switch {
+		case field.IsList() || field.IsMap():
+		case field.Kind() == protoreflect.Uint32Kind:
+			numbers = append(numbers, uint32(message.Get(field).Uint()))
+		case field.Message() != nil && message.Has(field):
+			numbers = append(numbers, numbersIn(message.Get(field).Message())...)
+		}
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
+// openBroker opens the stream, and starts the server, which stops when the instance is
+// released. i.broker.mu is held.
+func (i *Instance) openBroker() error {
+	b := &i.broker
+	network, address := "unix", filepath.Join(i.dir, "host")
+	if runtime.GOOS == "windows" {
+		network, address = "tcp", "127.0.0.1:0"
+	}
+	listener, err := net.Listen(network, address)
+	if err != nil {
+		return err
+	}
+	var options []grpc.ServerOption
+	if i.tls != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(i.tls)))
+	}
+	b.server = grpc.NewServer(append(options, grpc.UnknownServiceHandler(b.reject))...)
+	b.address, b.announced = listener.Addr(), make(chan []byte, mostAnnounced)
+	go b.server.Serve(listener) // ends with close
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), ownKey{}, true))
+	stream, err := i.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true},
+		brokerService+"StartStream", grpc.ForceCodecV2(codec{}))
+	if err != nil {
+		cancel()
+		return err
+	}
+	go func() { // ends with the other one
+		for ctx.Err() == nil {
+			select {
+			case info := <-b.announced:
+				_ = stream.SendMsg(info) // the other one sees the end
+			case <-ctx.Done():
+			}
+		}
+	}()
+	go func() { // ends with the connection, or when the plugin has no broker
+		defer cancel()
+		for stream.RecvMsg(new([]byte)) == nil {
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.closed = true
+	}()
+	return nil
+}
+
+// reject rejects the plugin's call to its host, and records the method.
+func (b *broker) reject(_ any, stream grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(stream)
+	method = strings.TrimPrefix(method, "/")
+	b.mu.Lock()
+	b.missed, b.at = method, time.Now()
+	b.mu.Unlock()
+	service, _, _ := strings.Cut(method, "/")
+	return status.Error(codes.Unimplemented, unknownService+service+" of the host")
+}
+
+// hint names the method that the plugin called of its host since a call began. It returns
+// nil if there was none.
+func (b *broker) hint(began time.Time) []schema.Hint {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.missed == "" || b.at.Before(began) {
+		return nil
+	}
+	return schema.Hints("the plugin called %s, a method of its host; a shell serves none of those", b.missed)
+}
+
+// close stops the server if it runs.
+func (b *broker) close() {
+	b.mu.Lock()
+	b.closed = true
+	server := b.server
+	b.mu.Unlock()
+	if server != nil {
+		server.Stop()
+	}
+}
