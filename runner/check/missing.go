@@ -1,8 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,8 +68,10 @@ func (l *sourceLook) lackOf(m missing) (problem, fix string, isPackage bool) {
 		return m.Missing + " is not where Python looks for it", "it is in " + dir + ": put that directory on PYTHONPATH, or on sys.path before the import", false
 	case standard(m.Missing):
 		return m.Missing + " is not in the standard library of this Python, " + l.Version.String(), "", false
-	case generated(m.Module):
-		return none, "protoc generates it from its .proto file: use `" + schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools", false
+	case l.sibling(m.Module) != "":
+		return none, fmt.Sprintf("%s.py is beside the plugin; did you mean `import %[1]s`?", l.sibling(m.Module)), false
+	case generated(m.Module) != "":
+		return none, l.generate(generated(m.Module)), false
 	case !slices.Contains(l.listed, name) && l.isOwn(m): // somebody else's of that name would be installed
 		return none + " in the plugin's project", "", false
 	case name == "" && strings.Contains(m.Missing, "."):
@@ -94,7 +98,7 @@ func (l *sourceLook) besides(m missing) string {
 	next, _, _ := strings.Cut(rest, ".")
 	for _, dir := range dirs {
 		for _, path := range []string{top + ".py", top + "/__init__.py", top + "/" + next + ".py", top + "/" + next + "/__init__.py"} {
-			if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
+			if exists(filepath.Join(dir, filepath.FromSlash(path))) {
 				return dir
 			}
 		}
@@ -102,11 +106,52 @@ func (l *sourceLook) besides(m missing) string {
 	return ""
 }
 
-// generated reports whether protoc generates a module.
-func generated(module string) bool {
-	return slices.ContainsFunc(strings.Split(module, "."), func(part string) bool {
-		return strings.HasSuffix(strings.TrimSuffix(part, "_grpc"), "_pb2")
-	})
+// beside is the directory in which a module of a bare name is the plugin's own; empty for none.
+func (l *sourceLook) beside() string { return cmp.Or(l.Place.Behind, l.Place.First) }
+
+// sibling is the module beside the plugin whose name is nearly the missing one; empty if there is none.
+func (l *sourceLook) sibling(module string) string {
+	var names []string
+	if l.beside() != "" {
+		entries, _ := bounded.Dir(l.beside()) // none if it cannot be read
+		for _, entry := range entries {
+			if name, isModule := strings.CutSuffix(entry.Name(), ".py"); isModule {
+				names = append(names, name)
+			}
+		}
+	}
+	return schema.Suggest(module, names)
+}
+
+// generated is the name of the .proto file, without its end, that a module is generated from; empty if
+// it is none of protoc's.
+func generated(module string) string {
+	for part := range strings.SplitSeq(module, ".") {
+		if stem, ok := strings.CutSuffix(strings.TrimSuffix(part, "_grpc"), "_pb2"); ok {
+			return stem
+		}
+	}
+	return ""
+}
+
+// generate says how protoc generates the module of a .proto file, which may be beside the plugin or in a
+// directory there.
+func (l *sourceLook) generate(stem string) string {
+	protoc, root := []string{l.Python, "-m", "grpc_tools.protoc"}, l.beside()
+	if root != "" {
+		found, _ := fs.Glob(os.DirFS(root), "*/"+stem+".proto") // none if the pattern is malformed
+		for _, file := range append([]string{stem + ".proto"}, found...) {
+			if file = filepath.Join(root, filepath.FromSlash(file)); exists(file) {
+				return schema.QuoteLine(append(protoc, "-I", filepath.Dir(file), "--python_out="+root, "--grpc_python_out="+root, file))
+			}
+		}
+	}
+	return "protoc generates it from its .proto file: use `" + schema.QuoteLine(protoc) + "` of grpcio-tools"
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // isOwn reports whether a missing module has the name of the plugin's own package or project,

@@ -35,7 +35,7 @@ def made(end=""):
 	for _, tt := range []struct {
 		bootstrap, shutdown string
 		start, stop         hook.Kind // "" for none
-		calls               string // "" if the call may end before it begins
+		calls               string    // "" if the call may end before it begins
 	}{
 		{bootstrap: "", shutdown: "", calls: "\n\n"},
 		{bootstrap: "raise", start: hook.Failed, calls: "raise\n"},
