@@ -19,14 +19,22 @@ var minimum = Requirement{Spec: ">=3.9", From: "pyplug"}
 
 // minimumBound is minimum as [readRequirement] returns it. Every start needs it, and parsing
 // takes time.
-var minimumBound = bound{minimum, []clause{{">=", []int{3, 9}, false, ">=3.9"}}}
+var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 9}, written: ">=3.9"}}}
 
-// clause is one comparison of a specifier set. A pre-release in it counts as its release.
+// clause is one comparison of a specifier set.
 type clause struct {
 	op       string
+	epoch    int
 	release  []int
 	wildcard bool
-	written  string // the whole clause
+	// rank compares the version with the release of the same numbers: -1 for a pre-release, 0 for
+	// the release, 1 for a post-release.
+	rank  int
+	pre   string // such as "rc2", normalised
+	local bool   // it has a local label, which no Python has
+	text  string // the version as written, for ===
+
+	written string // the whole clause
 }
 
 // bound is a requirement with its parsed clauses.
@@ -53,8 +61,18 @@ const (
 	yes
 )
 
-// clauseText matches a clause. parseClause checks what each operator allows.
-var clauseText = expression(`(?i)^(~=|===?|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*|(?:[-._]?(?:a|b|c|rc|alpha|beta|pre|preview|post|rev|r|dev)[-._]?\d*)*)$`)
+// clauseText matches a clause as the package "packaging" reads it. parseClause checks what each
+// operator allows.
+var clauseText = expression(`(?i)^(~=|===|==|!=|<=|>=|<|>)\s*` +
+	`v?(?:(\d+)!)?(\d+(?:\.\d+)*)` + // epoch and release
+	`(?:(\.\*)|` +
+	`(?:[._-]?(alpha|beta|preview|pre|a|b|c|rc)[._-]?(\d*))?` +
+	`((?:-\d+)|(?:[._-]?(?:post|rev|r)[._-]?\d*))?` +
+	`([._-]?dev[._-]?\d*)?` +
+	`(\+[a-z0-9]+(?:[._-][a-z0-9]+)*)?)$`)
+
+// arbitraryText matches a clause with ===, which compares texts.
+var arbitraryText = expression(`^===\s*([^\s;)]*)$`)
 
 // readRequirement parses a specifier set. The error is an [*Error].
 func readRequirement(r Requirement) (bound, error) {
@@ -88,24 +106,46 @@ func parseClauses(spec string) (clauses []clause, bad string) {
 		if !ok {
 			return nil, part
 		}
+		c.written = part
 		clauses = append(clauses, c)
 	}
 	return clauses, ""
 }
 
 func parseClause(part string) (clause, bool) {
+	if m := arbitraryText().FindStringSubmatch(part); m != nil {
+		return clause{op: "===", text: m[1]}, true
+	}
 	m := clauseText().FindStringSubmatch(part)
 	if m == nil {
 		return clause{}, false
 	}
-	c := clause{op: m[1], wildcard: m[3] == ".*", written: part}
-	for digits := range strings.SplitSeq(m[2], ".") {
-		n, _ := strconv.Atoi(digits) // of too many digits the greatest number
-		c.release = append(c.release, n)
+	c := clause{op: m[1], epoch: number(m[2]), wildcard: m[4] != "", local: m[9] != ""}
+	for n := range strings.SplitSeq(m[3], ".") {
+		c.release = append(c.release, number(n))
 	}
-	// A wildcard follows == and != only, and ~= needs something to round.
+	switch {
+	case m[5] != "":
+		c.rank, c.pre = -1, preNames[strings.ToLower(m[5])]+strconv.Itoa(number(m[6]))
+	case m[7] != "":
+		c.rank = 1
+	case m[8] != "":
+		c.rank = -1
+	}
+	// A wildcard and a local label follow == and != only, and ~= needs something to round.
 	equality := c.op == "==" || c.op == "!="
-	return c, equality || !c.wildcard && (c.op != "~=" || len(c.release) > 1)
+	return c, equality || !c.wildcard && !c.local && (c.op != "~=" || len(c.release) > 1)
+}
+
+var preNames = map[string]string{"alpha": "a", "a": "a", "beta": "b", "b": "b", "preview": "rc", "pre": "rc", "c": "rc", "rc": "rc"}
+
+// number parses digits. All numbers beyond every version count as one.
+func number(digits string) int {
+	if len(digits) > 9 && strings.Trim(digits[:len(digits)-9], "0") != "" {
+		return 1 << 30
+	}
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // satisfiable reports whether some minor version of Python 3 may satisfy all clauses, also a future one.
@@ -114,6 +154,10 @@ func satisfiable(clauses []clause) bool {
 	for _, c := range clauses {
 		if len(c.release) > 1 {
 			newest = max(newest, min(c.release[1]+1, 999))
+		}
+		named := parseVersion(strings.TrimLeft(c.written, "~=!<> "))
+		if named.Known() && b.allows(named) == yes {
+			return true
 		}
 	}
 	for minor := range newest + 1 {
@@ -145,6 +189,9 @@ func (c clause) allows(v Version) verdict {
 		if len(c.release) > 2 {
 			patches = append(patches, c.release[2])
 		}
+		if named := parseVersion(c.text); named.Patch >= 0 {
+			patches = append(patches, named.Patch)
+		}
 	}
 	held := 0
 	for _, v.Patch = range patches {
@@ -163,16 +210,29 @@ func (c clause) allows(v Version) verdict {
 
 func (c clause) holds(v Version) bool {
 	have := [3]int{v.Major, v.Minor, v.Patch}
-	numbers := max(3, len(c.release))
-	if c.wildcard {
-		numbers = len(c.release)
+	if c.op == "===" {
+		release := Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}.String()
+		return c.text == release || v.Pre != "" && strings.EqualFold(c.text, v.String())
 	}
-	d := compare(have, c.release, numbers)
+	if c.wildcard {
+		return (c.epoch == 0 && compare(have, c.release, len(c.release)) == 0) == (c.op == "==")
+	}
+	d := compare(have, c.release, max(3, len(c.release)))
+	if d == 0 {
+		d = -c.rank
+	}
+	if c.epoch > 0 {
+		d = -1
+	}
+	equal := d == 0 && !c.local
+	if v.Pre != "" && c.pre == v.Pre && compare(have, c.release, max(3, len(c.release))) == 0 {
+		equal = true // the pre-release that was named
+	}
 	switch c.op {
-	case "==", "===":
-		return d == 0
+	case "==":
+		return equal
 	case "!=":
-		return d != 0
+		return !equal
 	case "~=":
 		return d >= 0 && compare(have, c.release, len(c.release)-1) == 0
 	case ">=":

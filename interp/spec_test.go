@@ -41,8 +41,8 @@ func TestRequirement(t *testing.T) {
 		{">=3.14.0rc1", "3.14.0", yes},
 		{"<3.14.0a0", "3.14.0", no},
 		{"<3.14.0a0", "3.13.9", yes},
-		{"==3.14.0rc1", "3.14.0rc2", yes},
-		{">=3.8.0.dev0", "3.12.4", yes},
+		{">3.13.0rc1", "3.13.0", yes},
+		{"==3.14.0rc1", "3.14.0rc2", no},
 		{">= v3.9", "3.9.1", yes},
 	} {
 		b, err := readRequirement(Requirement{Spec: c.spec, From: "test"})
