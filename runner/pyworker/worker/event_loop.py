@@ -39,7 +39,7 @@ over = None  # the error that ends the worker; False if it ends as asked, None w
 
 def serve(number, value, deliver):
     """Runs the loop until the worker ends, beginning with what one call returned. False if there can be no loop."""
-    global loop, under
+    global loop, under, over
     try:
         # A future made before belongs to a loop already.
         loop = value.get_loop() if isinstance(value, asyncio.Future) else asyncio.new_event_loop()
@@ -58,9 +58,12 @@ def serve(number, value, deliver):
     while over is None:
         try:
             loop.run_forever()
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit) as error:
             # A task raised it, and has it as its error. If a callback raised it, the
             # interrupted call does not know, so it is cancelled.
+            if isinstance(error, SystemExit) and not calls:  # a signal handler of the user's raised it
+                over = error
+                loop.remove_reader(core.source)
             for one in interrupted:
                 loop.call_later(GRACE, cancel_task, one)
         while over is None and arrived:
