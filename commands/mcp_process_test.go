@@ -223,7 +223,7 @@ func TestMCPEdit(t *testing.T) {
 	}
 	write("import nosuch\ndef one(): return 1\ndef two(a, b=1): return 2\n")
 	m.call("one", "{}", `No module named 'nosuch'`)
-	if got := m.ask("tools/list", "{}"); !strings.Contains(got, `"name":"two","inputSchema":{"type":"object","properties":{"a":{},"b":`) {
+	if got := m.ask("tools/list", "{}"); !strings.Contains(got, `"name":"two","inputSchema":{"additionalProperties":false,"properties":{"a":{},"b":`) {
 		t.Errorf("got %s", got)
 	}
 	write("def one(): return 'works'\n")
