@@ -128,8 +128,12 @@ func (f *finder) envAt(path string, source Source) (env string, err error) {
 	info, err := os.Stat(path)
 	text, _ := bounded.Head(path, maxFile) // none of a directory
 	if named, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); named != "" && filepath.Base(path) == ".venv" {
+		file := path
 		path = f.under(filepath.Dir(path), filepath.FromSlash(strings.TrimSpace(named)))
-		info, err = os.Stat(path)
+		if info, err = os.Stat(path); err != nil && !hasSlash(named) {
+			f.skip(ToolRuns, file, source, "names an environment that pipenv keeps").Fix = schema.Hintf("`pipenv run pyplug …` uses it")
+			return "", nil
+		}
 	}
 	if err != nil {
 		broken := statError(path, err)

@@ -65,7 +65,27 @@ def evaluated(text, names):
     except KeyboardInterrupt:
         raise
     except BaseException as error:
+        if isinstance(error, TypeError) and sys.version_info < (3, 10):
+            try:
+                return piped(text, names)
+            except Exception:
+                pass
         raise Unresolved(core.part("errors").summary(error)) from None
+
+
+def piped(text, names):
+    """Evaluates an annotation for Python 3.9, which has no X | Y: that becomes Union[X, Y]."""
+    import ast
+    from typing import Union
+
+    class Unions(ast.NodeTransformer):
+        def visit_BinOp(self, node):
+            self.generic_visit(node)
+            pair = ast.Tuple([node.left, node.right], ast.Load())
+            return ast.Subscript(ast.Name(".Union", ast.Load()), pair, ast.Load())
+
+    tree = Unions().visit(ast.parse(text, mode="eval"))
+    return eval(compile(ast.fix_missing_locations(tree), "", "eval"), names, {".Union": Union})
 
 
 def converter(note, names):

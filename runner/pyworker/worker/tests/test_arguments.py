@@ -103,7 +103,7 @@ TYPES = {
     "point": Point, "points": List[Point], "node": Node, "strict": Strict, "own": Own, "box": Box[int], "named": Pair, "loose": Loose, "movie": Movie, "partial": Partial,
     "model": Model, "models": List[Model], "new": UserId, "unknown": Unknown, "callable": Callable[[int], str], "type": Type[int], "text": "List['date']",
     "annotated": Annotated[int, {}], "auto": Union[Literal["auto"], int], "forward": List["Later"], "missing": "Nowhere", "raises": "later()", "missing_inside": List["Nowhere"],
-    "decimals": Dict[str, Union[decimal.Decimal, float, Any]], "piped": "Optional[int]", "piped_list": "Union[list[int], date]",
+    "decimals": Dict[str, Union[decimal.Decimal, float, Any]], "piped": "int | None", "piped_list": "list[int] | date",
 }
 class Later(enum.Enum): A = "a"
 count = 0

@@ -31,7 +31,7 @@ SOURCE = '''
     def nested(a: typing.Optional[int], b: typing.List[Point], c: typing.Dict[str, Pair], d: typing.Tuple[int, str], e: typing.Set[int]): return "called"
     def generic(a: typing.Sequence[str], b: typing.Tuple[int, ...], c: list, d: typing.NewType("T", int)): return "called"
     def endless(a: Node): return "called"
-    def partly(a: Env, b: Nothing, c: "typing.Union[int, Level]"): return "called"
+    def partly(a: Env, b: Nothing, c: "int | Level"): return "called"
     def unknown(a: Nothing, b: typing.TypeVar("T"), c: "1 +"): return "called"
     def defaults(a=1, b="x", c=Env.PROD, d=datetime.date(2024, 1, 2), e=object(), *args, f=float("nan"), **kwargs): return "called"
     class Corner(enum.Enum):
