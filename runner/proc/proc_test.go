@@ -80,7 +80,7 @@ func TestStartError(t *testing.T) {
 		{Spec{Path: file("garbage", "text", 0o755)}, `neither a program for this machine nor a script that begins with "#!"`},
 		{Spec{Path: file("script", "#!/no/python -u\n", 0o755)}, `its first line names "/no/python", which does not exist`},
 		{Spec{Path: "/bin/sh", Dir: dir + "/none"}, "the working directory " + dir + "/none does not exist"},
-		{Spec{Path: "/bin/sh", Dir: plain}, "the working directory " + plain + " does not exist"},
+		{Spec{Path: "/bin/sh", Dir: plain}, "the working directory " + plain + " is not a directory"},
 	}
 	for _, test := range tests {
 		p, err := Start(test.spec)

@@ -125,8 +125,10 @@ func startError(path string, err error) error { return fmt.Errorf("cannot start 
 // diagnose finds out why the system could not start a process. One errno may mean the
 // program, its working directory, or its "#!" line.
 func diagnose(s Spec, err error) error {
-	if info, statErr := os.Stat(s.Dir); s.Dir != "" && (statErr != nil || !info.IsDir()) {
+	if info, statErr := os.Stat(s.Dir); s.Dir != "" && statErr != nil {
 		return errors.New("the working directory " + s.Dir + " does not exist")
+	} else if s.Dir != "" && !info.IsDir() {
+		return errors.New("the working directory " + s.Dir + " is not a directory")
 	}
 	if errors.Is(err, syscall.ENOEXEC) {
 		return errors.New(`neither a program for this machine nor a script that begins with "#!"`)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"syscall"
@@ -112,25 +113,31 @@ func reapOrphan(pid int) bool {
 	return got == pid
 }
 
-// reapEvery is the time between two passes over dead orphans.
-const reapEvery = time.Second
+// reapPause is the least time between two passes over dead orphans.
+const reapPause = time.Second
 
-// reapOrphans reaps orphans soon after their death, until stop is called: a long-lived process
-// may leave many.
+// reapOrphans reaps orphans within about a second of their death, until stop is called: a
+// long-lived process may leave many. An idle daemon is not woken.
 func reapOrphans() (stop func()) {
-	again, over := time.NewTicker(reapEvery), make(chan struct{})
+	died, over := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(died, syscall.SIGCHLD)
 	go func() { // ends with stop
 		for {
 			select {
-			case <-again.C:
-				new(tree).eachOrphan(func(int) {})
+			case <-died:
 			case <-over:
 				return
 			}
+			select {
+			case <-time.After(reapPause):
+			case <-over:
+				return
+			}
+			new(tree).eachOrphan(func(int) {})
 		}
 	}()
 	return func() {
-		again.Stop()
+		signal.Stop(died)
 		close(over)
 	}
 }
