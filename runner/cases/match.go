@@ -191,9 +191,20 @@ func encode(value any) json.RawMessage {
 	return text
 }
 
-// decode decodes a JSON value. It keeps numbers as text. With --nan literal a result may be no JSON,
-// and is text then.
+// surrogates matches an escape in JSON: of a pair of surrogates, of a lone one, or another.
+var surrogates = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
+
+// decode decodes a JSON value. It keeps numbers as text, and lone surrogates, which encoding/json
+// replaces. With --nan literal a result may be no JSON, and is text then.
 func decode(value json.RawMessage) any {
+	if bytes.Contains(value, []byte(`\ud`)) || bytes.Contains(value, []byte(`\uD`)) {
+		value = surrogates.ReplaceAllFunc(value, func(escape []byte) []byte {
+			if len(escape) == len(`\ud800`) {
+				return append([]byte(`\`), bytes.ToLower(escape)...)
+			}
+			return escape
+		})
+	}
 	var decoded any
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
