@@ -163,11 +163,18 @@ func (r *lineReader) reordered(at int) (hint schema.Hint, ok bool) {
 	if f == nil {
 		return schema.Hint{}, false
 	}
-	end := at + 1
-	if !f.isSwitch && !hasValue {
-		end = min(end+1, len(data))
+	if f.Name == "help" {
+		return schema.Hintf("for the help of the hook: %s", schema.QuoteLine(slices.Concat(r.typed, typedWords(names), []string{"--help"}))), true
 	}
-	line := schema.QuoteLine(slices.Concat(r.typed, data[at:end], typedWords(names), data[:at], data[end:]))
+	typed, rest := data[at:at+1], data[at+1:]
+	if !f.isSwitch && !hasValue {
+		value := []string{f.placeholder()}
+		if len(rest) > 0 {
+			value, rest = rest[:1], rest[1:]
+		}
+		typed = slices.Concat(typed, value)
+	}
+	line := schema.QuoteLine(slices.Concat(r.typed, typed, typedWords(names), data[:at], rest))
 	return schema.Hintf("as a flag of pyplug: %s", line), true
 }
 

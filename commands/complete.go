@@ -128,7 +128,8 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 		return nil
 	}
 	if strings.Contains(cmd.ArgsUsage, "NAME") {
-		lines = prefixed(runningNames(), last, "")
+		others := slices.DeleteFunc(runningNames(), func(name string) bool { return slices.Contains(given, name) })
+		lines = prefixed(others, last, "")
 	}
 	if strings.Contains(cmd.ArgsUsage, "PLUGIN") {
 		lines = append(lines, pythonFiles)
