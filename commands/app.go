@@ -27,7 +27,7 @@ import (
 type command struct {
 	*cli.Command
 	names  int
-	config *runner.Config // what the flags say of a PLUGIN whose HOOK may follow; nil: none does
+	config *runner.Config // set by the flags if a HOOK may follow PLUGIN; else nil
 }
 
 // newCommand declares a command of which do reads the words.
@@ -40,7 +40,7 @@ func newCommand(name, usage, args string, flags []cli.Flag, do func(ctx context.
 
 const (
 	allWords = -1 // it takes no data: its flags may stand anywhere
-	asTyped  = -2 // its words are not arranged
+	asTyped  = -2 // its words are passed on as typed
 )
 
 // commandList lists the commands in the order of the help.
@@ -191,7 +191,7 @@ type program struct {
 
 	opts       outputOptions // of the command; set once its flags are read
 	line       *lineReader   // of the command; nil until it is read
-	grpcFlag   string        // one that was typed and that only gRPC plugins know; empty: none
+	grpcFlag   string        // a typed flag that applies only to gRPC plugins; or empty
 	showHelp   bool          // --help was given
 	helpAll    bool          // --help-all was given
 	probeCodes bool          // exit with the codes of grpc-health-probe
@@ -227,8 +227,8 @@ func (f *program) untilSignal(err error) error {
 // must not be reported as interrupted.
 const writeGrace = 100 * time.Millisecond
 
-// write does one write to standard output. A reader that has gone away ends
-// the command quietly; one that does not read is left soon after ctx ends.
+// write does one write to standard output. A reader that has gone away ends the
+// command quietly; if a reader does not read, write gives up soon after ctx ends.
 func (f *program) write(ctx context.Context, write func() error) error {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)

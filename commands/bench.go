@@ -112,7 +112,7 @@ type benchTarget struct {
 	f        *program
 	o        benchOptions
 	settings runner.Settings
-	kept     *plugin // nil before the first phase but cold
+	kept     *plugin // nil until a phase other than cold begins
 	several  bool    // calls are made at once
 }
 

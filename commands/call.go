@@ -107,9 +107,9 @@ func (f *program) call(ctx context.Context, word string, start startOptions, o *
 	})
 }
 
-// withCallee connects to the background plugin that word names, and does something with it. It
-// does it again, if that may be, when the plugin was stopping, or when --auto-start is set and
-// somebody has stopped it.
+// withCallee connects to the background plugin that word names, and calls do. If do may be
+// repeated, it repeats both when the plugin was stopping, or when --auto-start is set and the
+// plugin has stopped meanwhile.
 func (f *program) withCallee(ctx context.Context, word string, start startOptions, left *fastcall.Left, do func(*plugin) (mayRepeat bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		mayRepeat := true
@@ -163,7 +163,7 @@ type callOptions struct {
 
 	call       hook.Call
 	stream     io.Reader // the input, if it is read as it is sent
-	maxMessage int       // of that
+	maxMessage int       // the limit of its messages
 	format     ui.Format
 }
 

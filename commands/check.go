@@ -28,7 +28,7 @@ const hostWord = "__host"
 
 // checkOptions are the options of check.
 type checkOptions struct {
-	check.Options // of each plugin, but for its path
+	check.Options // for each plugin, without its path
 	plugins       []string
 	lines         []string // of --call
 	strict        bool
@@ -269,7 +269,7 @@ func (c *pluginCheck) run(ctx context.Context) {
 // prepared keeps the resolved plugin, unless a flag does not fit it.
 func (c *pluginCheck) prepared(opened *runner.Opened) error {
 	c.p.opened = opened
-	if len(c.o.plugins) > 1 { // the flags for gRPC plugins are for those that are
+	if len(c.o.plugins) > 1 { // flags for gRPC plugins are ignored for other plugins
 		return nil
 	}
 	return c.p.fits(opened)

@@ -23,11 +23,11 @@ import (
 // lineReader reads the command line of one command.
 type lineReader struct {
 	words []string // that are no flags; those after the names are data
-	err   error    // the first thing that is wrong; the rest is read all the same
+	err   error    // the first error; the rest is read, too
 	typed []string // the command and its flags as typed, for hints
 	known map[string]*flag
-	// names is how many words come before the data, where every word is data; negative if
-	// there is none.
+	// names is the number of words before the data; every word after them is data. It is
+	// negative if the command takes no data.
 	names int
 	// modules says how many words may be "-m MODULE", which names a PLUGIN: none, the
 	// first, or all.
@@ -47,8 +47,8 @@ func modulesOf(c *cli.Command) int {
 	return 0
 }
 
-// readLine reads the words after a command's name and sets the flags. Behind PLUGIN and HOOK
-// every word is data. Behind a "--" before them no word is a flag.
+// readLine reads the words after a command's name and sets the flags. After PLUGIN and HOOK
+// every word is data. After a "--" before them no word is a flag.
 func readLine(cmd command, args []string) (*lineReader, error) {
 	r := &lineReader{typed: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Command), names: cmd.names, modules: modulesOf(cmd.Command)}
 	for flags := true; len(args) > 0 && !r.inData(); {
@@ -135,8 +135,9 @@ func (r *lineReader) set(f *flag, name, value string, hasValue bool) {
 	}
 }
 
-// misplaced returns the error for a flag of pyplug among the data, if by err it is a word that the
-// hook has no parameter for; else err. With one dash it is data, which gets a hint.
+// misplaced returns the error for a flag of pyplug among the data. err must say that the hook does
+// not accept that word; otherwise misplaced returns err. A flag with one dash counts as data, and
+// err gets a hint.
 func (r *lineReader) misplaced(err error) error {
 	e := (*hook.Error)(nil)
 	if r == nil || !r.inData() || !errors.As(err, &e) || e.Kind != hook.Request || e.Word < 1 || e.Word > len(r.words)-r.names {
@@ -154,8 +155,8 @@ func (r *lineReader) misplaced(err error) error {
 		hint, schema.Hintf("as text for the hook: %s", schema.QuoteLine([]string{"=" + word})))
 }
 
-// reordered hints at the command line where a word of the data is a flag. It is not ok if there is
-// no such flag.
+// reordered returns a hint: the command line in which the word of the data at an index is a flag.
+// ok is false if there is no such flag.
 func (r *lineReader) reordered(at int) (hint schema.Hint, ok bool) {
 	names, data := r.words[:r.names], r.words[r.names:]
 	name, _, hasValue := cutFlag(data[at])
@@ -238,8 +239,8 @@ func hinted(err error, hints ...schema.Hint) error {
 	return &e
 }
 
-// suggested hints at the one of known that was probably meant by a word, as it is typed,
-// else at something else.
+// suggested adds a hint to err: the word of known that was probably meant, in the format
+// typed. If there is none, it adds the other hints.
 func suggested(err error, typed, word string, known []string, others ...schema.Hint) error {
 	if s := schema.Suggest(word, known); s != "" {
 		others = schema.DidYouMean(fmt.Sprintf(typed, s))
@@ -247,7 +248,7 @@ func suggested(err error, typed, word string, known []string, others ...schema.H
 	return hinted(err, others...)
 }
 
-// atMost rejects words after the first few.
+// atMost returns an error if there are more than most words.
 func atMost(words []string, most int) error {
 	if len(words) <= most {
 		return nil
@@ -323,8 +324,8 @@ func (f *program) readInput(ctx context.Context, streams bool, o *callOptions) e
 	return nil
 }
 
-// hintInput adds a hint to the error of a call that lacks arguments and has none, if standard
-// input may have them. Nothing is read from it.
+// hintInput adds a hint to the error of a call that has no arguments and needs some, if
+// standard input may have them. It reads nothing from standard input.
 func (f *program) hintInput(err error, o callOptions) error {
 	e := hook.AsError(err)
 	none := len(o.call.Args.Words) == 0 && o.input == ""

@@ -19,9 +19,9 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// completeCommand answers the completion scripts: it prints a candidate with a
-// tab and a description per line, and ":files" where a file may stand, with the end of its
-// name behind a tab. It never fails: a shell that completes shows no errors.
+// completeCommand answers the completion scripts. It prints each candidate on a line, with
+// a tab and a description. It prints ":files" if a file name is possible, with a tab and
+// the required suffix. It never fails, because a shell shows no errors during completion.
 func completeCommand(f *program) command {
 	cmd := newCommand("__complete", "", "", nil, func(ctx context.Context, words []string) error {
 		lines := complete(f.commands, words)
@@ -79,7 +79,7 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 		return completeArgument(hookOf(cmd, line.words[0], line.words[1]), line.words[2:], last)
 	case line.inData():
 		return []string{anyFile}
-	case slices.Contains(before, "--"): // then flags are none
+	case slices.Contains(before, "--"): // no word after it is a flag
 	case strings.HasPrefix(previous, "-") && flags[awaits] != nil && !flags[awaits].isSwitch && !hasValue:
 		return flags[awaits].values("", last)
 	case strings.HasPrefix(last, "-") && inValue && flags[name] != nil:
@@ -137,8 +137,8 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 	return lines
 }
 
-// How long a key may wait for background plugins, and for a Python that reads a plugin's
-// source.
+// The time that completion may wait for background plugins, and for a Python that reads
+// a plugin's source.
 const (
 	completeLimit = 500 * time.Millisecond
 	sourceLimit   = 2 * time.Second
@@ -161,7 +161,7 @@ func flagNames(c *cli.Command, prefix string) []string {
 }
 
 // hooksOf describes the hooks of a plugin: those of a background plugin if one has the name,
-// else those that its source shows. If hookName is not empty, the others are of no interest.
+// else those that its source shows. If hookName is not empty, only that hook is needed.
 func hooksOf(cmd command, plugin, hookName string) []schema.Hook {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceLimit)
 	defer cancel()
@@ -260,7 +260,7 @@ func choices(p schema.Param, head, typed string) []string {
 	return prefixed(texts, typed, head)
 }
 
-// prefixed returns the values that begin with what is typed, each behind a head.
+// prefixed returns the values that begin with the typed text, each after head.
 func prefixed(values []string, typed, head string) (lines []string) {
 	for _, v := range values {
 		if strings.HasPrefix(v, typed) {

@@ -1,15 +1,15 @@
 // Package commands is pyplug's command line: one file for each command.
 //
-//  1. [Main] makes the signals and the program, and maps what comes back to an
-//     exit code, which is the only place where one is chosen.
-//  2. readLine sets the flags of a command, which may come anywhere before HOOK,
-//     and returns the other words. Flags check their values and write into an
-//     options struct, those on how to open a plugin into a runner.Config.
+//  1. [Main] sets up the signals and the program, and maps the returned error to an
+//     exit code.
+//  2. readLine sets the flags of a command, which may come anywhere before HOOK, and
+//     returns the other words. Flags check their values and write them into an options
+//     struct. Flags about opening a plugin write into a runner.Config.
 //  3. A function that knows no flags does the work, and returns its error, with the plugin
 //     that it concerns.
-//  4. The help of a command is its text in help/, and what its flags say of themselves.
+//  4. The help of a command is its text in help/ and the usage texts of its flags.
 //  5. An error is printed with its hints. Only those that concern the command
 //     line are added here.
 //
-// It never knows processes, sockets, frames or go-plugin.
+// The package does not know processes, sockets, frames or go-plugin.
 package commands

@@ -28,7 +28,7 @@ type flag struct {
 	// parse checks a value and stores it where the declaration says. Its error reads
 	// after the flag's name: `is "x", want …`.
 	parse func(text string) error
-	texts []string // the values as given; the last one unless the flag is repeated
+	texts []string // the values as given; only the last one unless the flag is repeated
 	typed bool     // on the command line
 
 	isSwitch bool // it may stand without a value, which then is "true"
@@ -278,7 +278,8 @@ func isTyped(cmd command, name string) bool {
 	return f != nil && f.typed
 }
 
-// flagGroup is flags that apply only to some forms of a command, and whether this is one.
+// flagGroup holds flags that apply only to some forms of a command. applies reports whether the
+// command line has one of these forms.
 type flagGroup struct {
 	applies bool
 	to      string // names the forms

@@ -108,8 +108,8 @@ func (p *plugin) health(ctx context.Context, name string, probe func() error) er
 	return p.f.write(ctx, func() error { return p.f.streams.Healthy(name, took, info, p.f.opts.json) })
 }
 
-// unanswered turns a start that failed because the health service did not answer into a
-// timeout: the answer was what the command asked for.
+// unanswered turns the error of a start into a timeout if the health service did not
+// answer, because that answer is what the command asks for.
 func unanswered(err error) error {
 	e := *asError(err)
 	if limit := (*hook.LimitError)(nil); e.Kind != hook.Unhealthy || !errors.As(err, &limit) {

@@ -19,7 +19,7 @@ import (
 //go:embed help/*.txt
 var helpFiles embed.FS
 
-// topics are what `pyplug help` explains beside the commands.
+// topics lists what `pyplug help` explains besides the commands.
 var topics = [][2]string{
 	{"arguments", "how the words after HOOK become arguments"},
 	{"environment", "the environment variables that pyplug reads"},

@@ -133,7 +133,7 @@ func (f *program) indented(ctx context.Context, text []byte, hookName string, as
 	return f.write(ctx, func() error { return f.streams.Template(indented.Bytes(), hookName, asJSON) })
 }
 
-// inputs prints the JSON Schema of a hook's arguments, or an object of those of all hooks.
+// inputs prints the JSON Schema of a hook's arguments, or an object with the schemas of all hooks.
 func (f *program) inputs(ctx context.Context, sch schema.Schema, name string) error {
 	inputs := map[string]json.RawMessage{}
 	for _, h := range sch.Hooks {

@@ -44,7 +44,7 @@ type linesOptions struct {
 	record *cases.Record // nil: none
 }
 
-// flags are those of both. by is how a command has more calls at once, for the help.
+// flags returns the flags of both. by is the help text on how the command makes more calls at once.
 func (o *linesOptions) flags(by string) []cli.Flag {
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
@@ -120,8 +120,8 @@ func (f *program) readNamed(ctx context.Context, words []string) ([]schema.Word,
 	return parsed, err
 }
 
-// checkWords checks the names of the words, and sets the field that a line as text is, before a line
-// is read.
+// checkWords checks the names of the words before a line is read. If lines are text, it sets the
+// field for them.
 func checkWords(ctx context.Context, k hook.Plugin, o *linesOptions) error {
 	isText := o.Items == lines.Text && o.Hook != ""
 	if len(o.Words) == 0 && !isText {
@@ -159,7 +159,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	if err := p.beginRecord(ctx, o); err != nil {
 		return err
 	}
-	// Of the signals the first ends the reading, and the second the calls.
+	// The first signal ends the reading, and the second cancels the calls.
 	defer context.AfterFunc(f.signals.kill, func() { cancel(context.Cause(ctx)) })()
 	o.In, o.Out, o.Stop = f.streams.In, f.streams.Lines(o.raw), ctx.Done()
 	if o.raw {
@@ -188,7 +188,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 		now, _ := k.Status(context.Background()) // without it, no restart is shown
 		return ui.LinesCounts{Counts: e.Counts(), Restarts: max(0, now.Restarts-began.Restarts)}
 	})
-	if o.record == nil { // its index is no garbage
+	if o.record == nil { // the index of a record is not garbage
 		debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
 	}
 	err = e.Run(calls)
@@ -231,7 +231,7 @@ func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, e
 		return &printedError{code: exitCode(context.Cause(ctx))}
 	case errors.Is(err, lines.ErrGaveUp):
 		f.streams.Note(fmt.Sprintf("the plugin takes no more calls; the last answered line is %d", c.Last))
-		_, err := k.Hooks(ctx, schema.Query{}) // which it does not do any more, and says why
+		_, err := k.Hooks(ctx, schema.Query{}) // fails with the reason
 		if err == nil {
 			err = hook.NewError(hook.Unavailable, errors.New("gave up"))
 		}

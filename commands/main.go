@@ -24,7 +24,7 @@ const abandonTime = 2 * time.Second
 // ended it before.
 func Main(args []string, s *ui.Streams) int {
 	if len(args) > 1 && args[1] == hostWord {
-		return stock.Main(args[2:], s.Out) // a host like others, which knows nothing of what follows
+		return stock.Main(args[2:], s.Out) // the stock host needs nothing of what follows
 	}
 	signals := watchSignals()
 	defer signals.end()
@@ -136,8 +136,8 @@ func watchSignals() *signals {
 		}
 	}()
 	l.end = func() {
-		// The signals stay caught: one that comes now must not take the exit
-		// code away.
+		// The signals stay caught: one that arrives now must not change the exit
+		// code.
 		close(done)
 		cancel(nil)
 		cancelKill()

@@ -114,7 +114,7 @@ func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart [
 	return nil // a signal, too, is how a client ends its server
 }
 
-// mcpHints are what the manifest of a plugin says of its tools.
+// mcpHints returns what the manifest of a plugin says about its tools.
 func mcpHints(entry string) mcp.Hints {
 	p, err := manifest.Resolve(entry, "")
 	if err != nil {
@@ -123,7 +123,7 @@ func mcpHints(entry string) mcp.Hints {
 	return mcp.Hints(p.Manifest.MCP)
 }
 
-// mcpSource is where the plugin of a session is from.
+// mcpSource provides the plugin of a session.
 type mcpSource interface {
 	// The first five are those of [mcp.Options].
 	plugin(ctx context.Context) (mcp.Plugin, error)
@@ -138,7 +138,7 @@ type mcpSource interface {
 	close()
 }
 
-// limited is a plugin whose calls have limits of the command line.
+// limited calls a plugin with the timeout and the error field of the command line.
 type limited struct {
 	mcp.Plugin
 	timeout    time.Duration // 0: none
@@ -156,7 +156,7 @@ const (
 	// launcherTime is the time after the start within which a parent that exits was a launcher,
 	// such as npx, and not the client.
 	launcherTime = time.Second
-	// parentEvery is how often the parent is looked at.
+	// parentEvery is the interval between two checks of the parent.
 	parentEvery = 250 * time.Millisecond
 )
 

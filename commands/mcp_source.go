@@ -88,7 +88,7 @@ func (s *ownSource) open() error {
 	return s.p.opened.MCPServer()
 }
 
-// plugin returns the plugin, with its files as they are. A caller that gives up leaves the start to
+// plugin returns the plugin with its current files. If a caller gives up, the start continues for
 // the others.
 func (s *ownSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	return hook.Interruptible(ctx, func() (mcp.Plugin, error) {
@@ -184,7 +184,7 @@ func (s *ownSource) close() {
 	if s.p.pool != nil {
 		ctx, cancel := context.WithTimeout(s.f.signals.kill, s.cfg.Timeouts.Stop)
 		defer cancel()
-		_ = s.p.pool.Close(ctx) // what had to be killed was
+		_ = s.p.pool.Close(ctx) // it has killed what did not stop
 	}
 	s.p.output.Close()
 }
@@ -221,7 +221,7 @@ func (s *sharedSource) connect(ctx context.Context) (*plugin, error) {
 	return s.f.callee(ctx, s.word, s.o.start, nil)
 }
 
-// reconnectEvery is how often a session looks whether a stopped plugin runs again.
+// reconnectEvery is how often a session checks whether a stopped plugin runs again.
 const reconnectEvery = time.Second
 
 func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {

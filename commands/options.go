@@ -43,8 +43,8 @@ func (o *outputOptions) flags() []cli.Flag {
 // as check and health.
 const quickImport = 60 * time.Second
 
-// pluginFlags are those of every command that starts a plugin. startLimit is the default
-// limit of an import, for the help.
+// pluginFlags returns the flags of every command that starts a plugin. startLimit is the
+// default limit of an import, for the help.
 func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 	return append(append(pythonFlags(cfg),
 		choiceFlag(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
@@ -93,7 +93,7 @@ func launchFlags(cfg *runner.Config) []cli.Flag {
 	return slices.Concat(resultFlags(cfg), keepFlags(&cfg.Keep), pluginFlags(cfg, "10m"))
 }
 
-// limitFlags hold for a call, or for every call of a plugin that is kept alive.
+// limitFlags returns the flags that limit one call, or every call of a plugin that is kept alive.
 func limitFlags(timeout *time.Duration, errorField *string) []cli.Flag {
 	return []cli.Flag{
 		timeoutFlag(timeout),
@@ -130,9 +130,9 @@ func openConfig(cfg *runner.Config, plugin string) error {
 // keepCategory is the heading of keepFlags in the help.
 const keepCategory = "Kept alive"
 
-// keepFlags are those of every command that keeps a plugin alive. Some may be set by the
-// environment: how many workers, how much of the machine they use and when they are
-// restarted often depend on where pyplug runs.
+// keepFlags returns the flags of every command that keeps a plugin alive. Some may be
+// set by the environment: how many workers, how much of the machine they use and when
+// they are restarted often depend on where pyplug runs.
 func keepFlags(k *runner.Keep) []cli.Flag {
 	const unlimited = time.Duration(none)
 	workers := countFlag(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
@@ -177,7 +177,7 @@ const (
 	defaultMessage = 64 << 20
 )
 
-// grpcFlags are those of every command that starts a plugin, for gRPC plugins.
+// grpcFlags returns the flags for gRPC plugins of every command that starts a plugin.
 func grpcFlags(g *runner.GRPC) []cli.Flag {
 	g.MaxMessage = defaultMessage
 	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC

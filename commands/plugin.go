@@ -27,7 +27,7 @@ type plugin struct {
 	f      *program
 	path   string         // as typed
 	client *daemon.Client // of the daemon that runs it; nil if none does
-	server *runner.Server // that path is the address of; nil if it is none
+	server *runner.Server // the server at the address path; else nil
 	// elsewhere says that another process runs it, whose errors come with all hints.
 	elsewhere bool
 
@@ -35,7 +35,7 @@ type plugin struct {
 	pool    *runner.Pool   // nil until it is ready
 	starts  starts
 	output  *ui.Output                         // nil if another process runs it
-	printed func(stream, text string, cut int) // also gets what the plugin prints; nil: nobody
+	printed func(stream, text string, cut int) // also receives what the plugin prints; may be nil
 
 	handshook atomic.Bool // a functions file printed a handshake, and a note said so
 }
@@ -83,7 +83,7 @@ func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runn
 	return p.failed(err)
 }
 
-// open resolves the plugin, and rejects a flag for gRPC plugins if this is none.
+// open resolves the plugin. It rejects a flag for gRPC plugins if this is not a gRPC plugin.
 func (p *plugin) open(ctx context.Context, cfg runner.Config) (err error) {
 	if p.opened, err = runner.Open(ctx, cfg); err == nil {
 		err = p.fits(p.opened)
@@ -120,7 +120,7 @@ func (p *plugin) event(e hook.Event) {
 	p.f.streams.Log("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
 }
 
-// fits rejects a flag for gRPC plugins if this is none.
+// fits rejects a flag for gRPC plugins if this is not a gRPC plugin.
 func (p *plugin) fits(o *runner.Opened) error {
 	flag := p.f.grpcFlag
 	if flag == "" || o.Transport().Serves {
@@ -235,7 +235,7 @@ type callee interface {
 	Health(ctx context.Context) error
 }
 
-// running returns what runs: at an address, in a daemon or here.
+// running returns the server at an address, the client of a daemon, or the pool.
 func (p *plugin) running() callee {
 	switch {
 	case p.server != nil:
@@ -252,7 +252,7 @@ func (p *plugin) process(ctx context.Context) (hook.Info, int) {
 	case p.pool != nil:
 		return p.starts.newest(), 1
 	case p.client != nil:
-		if st, err := p.client.Status(ctx); err == nil { // else the answer is there, and is what counts
+		if st, err := p.client.Status(ctx); err == nil { // an error is ignored: the call has its answer already
 			return hook.Info{PID: st.PID}, st.Generation
 		}
 	}
@@ -286,7 +286,7 @@ type pluginError struct {
 
 func (e *pluginError) Unwrap() error { return e.error }
 
-// failed makes an error one that concerns the plugin. nil stays nil.
+// failed returns err as an error that concerns the plugin, or nil if err is nil.
 func (p *plugin) failed(err error) error {
 	if err == nil {
 		return nil
@@ -321,7 +321,7 @@ func (p *plugin) withHints(err error) *hook.Error {
 	return &e
 }
 
-// hints are about limits of memory, the plugin as it was typed, and its Python.
+// hints returns hints about memory limits, the hooks of the plugin and its Python.
 func (p *plugin) hints(e *hook.Error) (hints []schema.Hint) {
 	if e.Exit != nil && e.Exit.Limit != "" {
 		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))

@@ -29,7 +29,7 @@ type startOptions struct {
 	words  []string // the flags, for the process in the background
 }
 
-// nameFlags are those of every command that keeps a plugin alive under a name.
+// nameFlags returns the flags of every command that keeps a plugin alive under a name.
 func (o *startOptions) nameFlags() []cli.Flag {
 	return inCategory(backgroundCategory,
 		newFlag("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
@@ -43,7 +43,7 @@ func (o *startOptions) nameFlags() []cli.Flag {
 	)
 }
 
-// flags are those of start.
+// flags returns the flags of start.
 func (o *startOptions) flags() []cli.Flag {
 	return slices.Concat(o.nameFlags(), limitFlags(&o.Config.Timeouts.Call, &o.Config.ErrorField), launchFlags(&o.Config))
 }
@@ -137,7 +137,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 // daemonWord is the hidden command that runs a plugin in the background.
 const daemonWord = "__daemon"
 
-// daemonCommand is start in the process that stays.
+// daemonCommand runs the plugin of start in the background process.
 func daemonCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
@@ -176,7 +176,7 @@ func takeOver(args []string) []string {
 		return args
 	}
 	values, _ := url.ParseQuery(os.Getenv(wordsVariable)) // as handOver wrote it
-	_ = os.Unsetenv(wordsVariable)                        // a name is all that it takes
+	_ = os.Unsetenv(wordsVariable)                        // fails only for an invalid name
 	return slices.Concat(args[:2], values[""], args[2:])
 }
 
@@ -209,8 +209,8 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 	return p.failed(err)
 }
 
-// host is what this process does for the service that keeps p. It calls started once the
-// plugin is ready.
+// host returns what this process provides for the service that keeps p. The host calls
+// started when the plugin is ready.
 func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Starter, started func()) (service.Host, error) {
 	f := p.f
 	h := service.Host{

@@ -81,7 +81,7 @@ func (f *program) stop(ctx context.Context, words []string) error {
 	ran := make([]bool, len(names))
 	failures = append(failures, each(names, func(i int, name string) error {
 		f.streams.Log("info", "stopping", "name", name)
-		was, err := daemon.Stop(ctx, name) // an interrupt kills the plugin, and is waited for
+		was, err := daemon.Stop(ctx, name) // after an interrupt it kills the plugin, and waits for that
 		ran[i] = was && err == nil
 		return err
 	})...)

@@ -220,8 +220,8 @@ func (t *testRun) fileEnded(r *cases.FileResult) {
 	t.print(func() error { return t.printer.File(r) })
 }
 
-// print prints a part of the report; do may be nil. After an error nothing more is printed, and no
-// further case runs, unless the reader is gone: the exit code counts then.
+// print prints a part of the report; do may be nil. After an error it prints nothing more, and no
+// further case runs. If only the reader is gone, the cases go on, because the exit code counts.
 func (t *testRun) print(do func() error) {
 	if do == nil || t.unprinted != nil {
 		return

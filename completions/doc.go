@@ -3,10 +3,10 @@
 //
 //  1. A script passes the words before the cursor to `pyplug __complete`. The
 //     last word may be empty.
-//  2. pyplug prints one candidate for the last word per line: the whole word, a
-//     tab and a description. The line ":files" requests file names too; behind a
-//     tab is the end that they have: ".py", or "/" for directories alone. The exit
-//     code is always 0.
+//  2. pyplug prints one candidate for the last word per line: the whole word, a tab and
+//     a description. The line ":files" requests file names, too. A tab and the required
+//     suffix may follow it: ".py", or "/" for directories only. The exit code is always
+//     0.
 //  3. If pyplug fails, for example because it is an older version, the script
 //     completes file names.
 //

@@ -62,7 +62,7 @@ _pyplug() {
     fi
     if [[ $files ]]; then
         compopt -o filenames 2>/dev/null
-        # Directories lead to files of any kind. If there is none of it, offer all.
+        # Always offer directories: they may contain such files. If nothing matches, offer all.
         case $kind in
         "") answer= ;;
         *) answer=$(compgen -d -- "$part"; compgen -f -X "!*$kind" -- "$part") ;;

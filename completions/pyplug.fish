@@ -23,7 +23,7 @@ function __pyplug_complete
         # The file name follows name@=, name:=@ or --flag=.
         set -l head (string match -r -- '^(?:.*@=|.*:=@|-[^=]*=)' "$current")
         set -l part (string sub -s (math (string length -- "$head") + 1) -- "$current")
-        # Directories lead to files of any kind. If there is none of it, offer all.
+        # Always offer directories: they may contain such files. If nothing matches, offer all.
         set -l all (__fish_complete_path "$part")
         set -l found (string match -r -- '^[^\t]*/(?:\t.*)?$|^[^\t]*'(string escape --style=regex -- "$kind")'(?:\t.*)?$' $all)
         test -n "$found"; or set found $all

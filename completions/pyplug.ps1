@@ -39,7 +39,7 @@ Register-ArgumentCompleter -Native -CommandName pyplug, pyplug.exe -ScriptBlock 
                 $head = ''
             }
             $files = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($head.Length)))
-            # Directories lead to files of any kind. If there is none of it, offer all.
+            # Always offer directories: they may contain such files. If nothing matches, offer all.
             $found = @($files | Where-Object {
                 $_.ResultType -eq 'ProviderContainer' -or $_.ListItemText.EndsWith("$description")
             })

@@ -69,7 +69,7 @@ func (e *Error) Drawing() []string {
 
 var unquote = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 
-// escape writes what is not printable ASCII as Go escapes.
+// escape replaces characters that are not printable ASCII with Go escapes.
 func escape(s string) string {
 	quoted := strconv.QuoteToASCII(s)
 	return unquote.Replace(quoted[1 : len(quoted)-1])

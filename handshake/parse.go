@@ -28,7 +28,7 @@ var fieldNames = [...]string{"core version", "app version", "network", "address"
 const (
 	// shape is the line by the names of its fields.
 	shape = "CORE|APP|NETWORK|ADDRESS|PROTOCOL"
-	// minCert is the length from which go-plugin takes the sixth field for a
+	// minCert is the minimum length at which go-plugin treats the sixth field as a
 	// certificate. It ignores shorter ones.
 	minCert = 51
 )

@@ -20,16 +20,18 @@ func (f *finder) activated() (all []Attempt) {
 	return all
 }
 
-// isCondaBase reports whether env is the base of conda. Other environments have their own name,
-// or are in a directory called envs, as those of pixi are.
+// isCondaBase reports whether env is the base environment of conda. For any other environment,
+// CONDA_DEFAULT_ENV is its path or name, or it is in a directory called envs, as with pixi.
 func (f *finder) isCondaBase(env string) bool {
 	name := f.vars["CONDA_DEFAULT_ENV"]
 	unnamed := name != "" && name != env && name != filepath.Base(env) && filepath.Base(filepath.Dir(env)) != "envs"
 	return env == f.vars["_CONDA_ROOT"] || name == "base" || unnamed
 }
 
-// activeFirst looks at activated environments that come before the plugin's own: all with Active,
-// else those of the plugin's project. Such an environment decides if it exists.
+// activeFirst returns the Python of an activated environment that takes precedence over the
+// plugin's own environment. With Active every activated environment does. Otherwise it must exist
+// and belong to the plugin's project; .venv beside the plugin is skipped, because it is the
+// plugin's own.
 func (f *finder) activeFirst(ctx context.Context) (Interpreter, error) {
 	if f.NoActive {
 		return Interpreter{}, nil
@@ -67,9 +69,9 @@ func SamePath(a, b string) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// active looks at the other activated environments. A prefix of an installation will do, too:
-// container images set it. An environment that cannot be used is skipped, unless it is one of the
-// project and gone.
+// active looks at the other activated environments. It also accepts the prefix of an
+// installation, because container images set that. It skips an environment that cannot be used,
+// but reports an error if an environment of the project does not exist.
 func (f *finder) active(ctx context.Context) (Interpreter, error) {
 	if f.NoActive {
 		return Interpreter{}, nil

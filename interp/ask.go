@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// askScript prints the implementation and the version between markers, because a sitecustomize
-// or a wrapper may print, too. Every Python can run it, so that an old one says its version.
+// askScript prints the implementation and the version between markers, because a wrapper may
+// print, too. Every Python can run it, so that an old one reports its version.
 const askScript = `import sys; v = sys.version_info; i = getattr(sys, "implementation", None); ` +
 	`sys.stdout.write("\036pyplug %s %d %d %d %s %d\036\n" % (getattr(i, "name", "cpython"), v[0], v[1], v[2], v[3], v[4]))`
 
@@ -38,7 +38,8 @@ func ask(ctx context.Context, run RunFunc, path string) (v Version, implementati
 	return Version{}, "", broken
 }
 
-// preTag formats the level and the serial of sys.version_info as a version does.
+// preTag formats the level and the serial of sys.version_info as a tag such as "rc2". A release
+// has none.
 func preTag(level string, serial int) string {
 	if tag := preTags[level]; tag != "" {
 		return fmt.Sprintf("%s%d", tag, serial)

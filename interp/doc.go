@@ -29,6 +29,6 @@
 // The chosen path is never resolved: Python finds its environment from the path that starts
 // it, so a resolved one would lose the environment.
 //
-// It reads all files by package bounded. It never knows how a process is started, what the plugin does, or the environment of its
-// own process.
+// The package reads all files with package bounded. It does not know how a process is started,
+// what the plugin does, or the environment of its own process.
 package interp

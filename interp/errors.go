@@ -13,17 +13,17 @@ type Code string
 
 // The codes.
 const (
-	Missing             Code = "missing"               // nothing is there
-	Unreadable          Code = "permission-denied"     // the system does not allow a look
+	Missing             Code = "missing"               // the path does not exist
+	Unreadable          Code = "permission-denied"     // the system denies access
 	BrokenSymlink       Code = "broken-symlink"        // a link to nothing
 	SymlinkLoop         Code = "symlink-loop"          // links that lead to each other
 	IsDirectory         Code = "is-directory"          // a directory in place of a program
 	NotExecutable       Code = "not-executable"        // a file without permission to run
-	BadFormat           Code = "bad-format"            // no program by its content
-	NotPython           Code = "not-python"            // it was asked for its version and did not say it
+	BadFormat           Code = "bad-format"            // the content is not a program
+	NotPython           Code = "not-python"            // it did not report its version when asked
 	UnknownVersion      Code = "unknown-version"       // no file says the version, and it was not asked
 	OtherVersion        Code = "version-mismatch"      // outside requires-python, or not what was asked for
-	Python2             Code = "python2"               // older than anything that pyplug runs
+	Python2             Code = "python2"               // Python 2, which pyplug does not run
 	OtherImplementation Code = "other-implementation"  // not free-threaded, as was asked for
 	SecondChoice        Code = "second-choice"         // a pre-release and the like, for when it is named
 	PinNotInstalled     Code = "pin-not-installed"     // a file of the project asks for a version that is not installed
@@ -31,16 +31,16 @@ const (
 	EnvWithoutPython    Code = "venv-no-python"        // an environment that has lost its Python
 	NoConfig            Code = "no-pyvenv-cfg"         // an environment that has lost its pyvenv.cfg
 	AmbiguousEnvs       Code = "ambiguous-envs"        // several environments, and none of the known names
-	UntrustedOwner      Code = "untrusted-owner"       // found without being named, and another user's
-	WorldWritable       Code = "world-writable"        // found without being named, and anybody may change it
+	UntrustedOwner      Code = "untrusted-owner"       // another user's, and not named explicitly
+	WorldWritable       Code = "world-writable"        // everybody may change it, and it is not named explicitly
 	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
-	OutdatedEnv         Code = "outdated-env"          // pyplug made it, and its source has changed or it is gone
+	OutdatedEnv         Code = "outdated-env"          // made by pyplug, and now gone or older than its source
 	ToolRuns            Code = "tool-runs"             // another tool keeps the environment, and runs programs in it
-	NotEnvironment      Code = "not-an-environment"    // something else of that name
+	NotEnvironment      Code = "not-an-environment"    // a file or directory with the name of an environment
 	Shim                Code = "shim"                  // it was followed to the Python that it starts
-	ShimUnresolved      Code = "shim-unresolved"       // a shim of which no file says where it leads
-	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on where one stands
-	LowerPriority       Code = "lower-priority"        // it would do, but another comes first
+	ShimUnresolved      Code = "shim-unresolved"       // a shim, and no file says what it starts
+	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on the working directory
+	LowerPriority       Code = "lower-priority"        // usable, but another comes first
 	NoPython            Code = "no-python"             // nothing was found
 	BadRequirement      Code = "bad-requirement"       // a requires-python that cannot be read
 	Conflict            Code = "requirements-conflict" // no Python satisfies all of them
@@ -60,7 +60,7 @@ type Attempt struct {
 	Fix schema.Hint
 
 	env    string // the environment that Path belongs to, empty if none is known
-	wanted string // the version that is not installed, if it is one
+	wanted string // the version that is not installed, or ""
 }
 
 // String returns the line for a message.

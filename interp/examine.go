@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// examine reads what files say about the program at path. real is where its links lead. It sets
-// no Source.
+// examine reads what files say about the program at path. real is path with its links resolved.
+// The result has no Source.
 func examine(path, real string) (Interpreter, *Error) {
 	if broken := program(path); broken != nil {
 		return Interpreter{}, broken
@@ -114,7 +114,8 @@ func pythonName(name string) (implementation, version string, ok bool) {
 	return "", "", false
 }
 
-// installation returns what the place of the resolved program says.
+// installation returns the version and the implementation that the location of the resolved
+// program shows.
 func installation(real string) (version Version, implementation string) {
 	prefix := filepath.Dir(filepath.Dir(real))
 	if runtime.GOOS == "windows" {
@@ -122,7 +123,7 @@ func installation(real string) (version Version, implementation string) {
 	}
 	name, text, ok := pythonName(filepath.Base(real))
 	if !ok {
-		// The place says nothing of a program that need not be the Python there.
+		// A program with another name may not be the Python of its directory.
 		return Version{}, ""
 	}
 	version = parseVersion(text)
@@ -149,8 +150,8 @@ func installation(real string) (version Version, implementation string) {
 	return version, implementation
 }
 
-// landmark returns the version of the standard library if there is only one. The lib of a system
-// often has several.
+// landmark returns the version of the standard library in prefix. It returns the zero Version if
+// there are several, as is common for the Python of a system.
 func landmark(prefix string) (version Version) {
 	entries, _ := bounded.Dir(filepath.Join(prefix, "lib"))
 	for _, entry := range entries {

@@ -9,8 +9,8 @@ import (
 
 // Decision says how a Python was chosen.
 type Decision struct {
-	// Chosen is the zero Interpreter if Err is set. If no file says the version of a Python, it
-	// is chosen nevertheless: only a start can ask it.
+	// Chosen is the zero Interpreter if Err is set. A Python of unknown version can be chosen,
+	// too, because only a start can ask for its version.
 	Chosen Interpreter
 	Err    *Error
 	// Before lists the candidates before the chosen one, After those that come later in the
@@ -35,7 +35,7 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 	before, sources := 0, f.sources()
 	for i, look := range sources {
 		if d.decided() && i == len(sources)-1 {
-			break // nobody asks what comes after the Python on PATH
+			break // sources after PATH do not matter once a Python is chosen
 		}
 		bounds, wanted := f.bounds, f.wanted
 		found, err := look(ctx)
@@ -79,8 +79,7 @@ func (f *finder) requirements() (all []Requirement) {
 
 func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
 
-// once removes candidates that are listed already, such as the chosen environment by another
-// source.
+// once removes duplicate candidates, such as the chosen environment found through another source.
 func (d *Decision) once() {
 	path, env := d.Chosen.Path, d.Chosen.Env
 	if d.Err != nil {
@@ -96,7 +95,7 @@ func (d *Decision) once() {
 	d.After = slices.DeleteFunc(d.After, listed)
 }
 
-// later returns the attempt for a Python that would do and comes after the chosen one.
+// later returns the attempt for a usable Python that comes after the chosen one.
 func later(i Interpreter) Attempt {
 	return Attempt{Path: i.Path, Source: i.Source, Code: LowerPriority, Reason: "is " + i.Version.String() + ", and comes later", env: i.Env}
 }
@@ -130,7 +129,7 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 	for _, name := range f.names() {
 		for _, dir := range dirs {
 			path := filepath.Join(dir, exe(name))
-			if _, err := os.Lstat(path); err == nil { // the target of an alias may not be looked at
+			if _, err := os.Lstat(path); err == nil { // a store alias denies access to its target
 				source := SourcePath
 				if !slices.Contains(f.dirs, dir) {
 					source = SourceSystem

@@ -40,14 +40,14 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		} else if cfg.home != "" {
 			facts.Notes = []string{"the Python that it was made from is gone: there is no " + cfg.home}
 		}
-	} else if _, isShim := shimAt(i.Path, facts.Real); isShim { // whose place says nothing of that Python
+	} else if _, isShim := shimAt(i.Path, facts.Real); isShim { // its location says nothing about that Python
 		return Facts{Real: facts.Real, Kind: "installed", Notes: []string{"it is a shim: the Python that it starts is unknown until it runs"}}
 	} else if lost := prefixOf(i.Path); lost != facts.Base && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
 		facts.Notes = []string{"it has lost its pyvenv.cfg: Python starts as that of " + facts.Base + ", without the packages of " + lost}
 	}
 	if i.Version.Known() {
 		facts.Packages = existing(i.sites(f.vars))
-		// That of an environment is what its base's is, but pip may install into it.
+		// The marker of a base does not apply to its environments: pip may install into them.
 		lib := filepath.Join(facts.Base, "lib", i.libName())
 		facts.ExternallyManaged = i.Env == "" && exists(filepath.Join(lib, "EXTERNALLY-MANAGED"))
 	}
@@ -63,7 +63,8 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	return facts
 }
 
-// prefixOf returns the installation of a program whose links were followed.
+// prefixOf returns the prefix of the installation of a program. The program's links must be
+// resolved.
 func prefixOf(program string) string {
 	dir := filepath.Dir(program)
 	if name := filepath.Base(dir); runtime.GOOS == "windows" && !strings.EqualFold(name, "Scripts") && name != "bin" {
@@ -90,8 +91,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// variant returns the letters after the version in a program's name, or what the standard library
-// says.
+// variant returns the letters after the version in a program's name. If there are none, the name
+// of the standard library's directory decides.
 func variant(real string, v Version) string {
 	name := strings.TrimSuffix(filepath.Base(real), ".exe")
 	if letters := name[len(strings.TrimRight(name, "td")):]; letters != "" && len(letters) < 3 {

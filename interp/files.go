@@ -17,7 +17,7 @@ type config struct {
 	version        Version
 	implementation string
 	home           string // the directory of the Python it was made from
-	system         bool   // the packages of that Python are there, too
+	system         bool   // the environment also has the packages of that Python
 }
 
 // findConfig looks for pyvenv.cfg as Python does: beside the program without following links,

@@ -59,7 +59,7 @@ var fixes = map[Code]schema.Hint{
 	Unreadable:      schema.Hintf("get permission to read it, or name another Python with %s", schema.Setting("python")),
 }
 
-// needs returns in words which versions would do.
+// needs describes the versions that satisfy the requirements.
 func (f *finder) needs() string {
 	var specs []string
 	for _, b := range f.bounds[1:] { // the first is the minimum
@@ -71,8 +71,8 @@ func (f *finder) needs() string {
 	return strings.Join(specs, " and ")
 }
 
-// installing returns how to install a version. If wanted is empty, any version that would do is
-// meant. It names only programs on PATH.
+// installing returns how to install the wanted version. If wanted is empty, that is any suitable
+// version. It suggests only version managers that are on PATH.
 func (f *finder) installing(wanted string) string {
 	if wanted == "" {
 		return "install Python " + f.needs()
@@ -88,15 +88,15 @@ func (f *finder) installing(wanted string) string {
 	return "install " + wanted + " from your system's packages or its website"
 }
 
-// LookPath returns the path of a program on the PATH of an environment, which is shaped like
-// os.Environ(), or "".
+// LookPath returns the path of a program on the PATH of environ, or "". environ is shaped like
+// os.Environ().
 func LookPath(environ []string, program string) string {
 	return newFinder(Request{Environ: environ}).program(program)
 }
 
 // program returns the path of a program on PATH, or "".
 func (f *finder) program(name string) string {
-	files := *f // which skips entries of PATH
+	files := *f // a copy, because pathDirs records skipped entries
 	for _, dir := range files.pathDirs() {
 		path := filepath.Join(dir, exe(name))
 		info, err := os.Stat(path)
@@ -130,13 +130,14 @@ func (f *finder) owns(env string) bool {
 }
 
 // remakable reports whether a hint may suggest python -m venv --clear, which empties a directory.
-// env must be an environment, and neither a link nor another directory that somebody named.
+// env must be a directory that contains a pyvenv.cfg or a Python, and must not be a link.
 func remakable(env string) bool {
 	info, err := os.Lstat(env)
 	return env != "" && err == nil && info.IsDir() && exists(filepath.Join(env, "pyvenv.cfg"))
 }
 
-// quoted quotes words for a shell, on one line. bash, zsh and ksh read newlines and tabs in it.
+// quoted quotes words for a shell, on one line. It writes newlines and tabs in a form that bash,
+// zsh and ksh read.
 func quoted(words ...string) string {
 	return strings.NewReplacer("\n", `'$'\n''`, "\t", `'$'\t''`).Replace(schema.QuoteLine(words))
 }

@@ -28,8 +28,8 @@ const (
 	SourceSystem   Source = "system"
 )
 
-// Named reports whether a user or a manifest named the Python. Then no environment comes before
-// it.
+// Named reports whether a user or a manifest named the Python. No environment takes precedence
+// over such a Python.
 func (s Source) Named() bool {
 	return s == SourceFlag || s == SourceVariable || s == SourceManifest
 }
@@ -44,8 +44,8 @@ func (s Source) Obvious() bool {
 	return s.Named()
 }
 
-// ofProject reports whether files of the plugin's project choose the Python of a source. All
-// sources do but those of the user and the system.
+// ofProject reports whether files of the plugin's project choose the Python of a source. They do
+// for all sources except those of the user, the system and the version managers.
 func (s Source) ofProject() bool {
 	switch s {
 	case SourceFlag, SourceVariable, SourceActive, SourceConda, SourcePath, SourceSystem:
@@ -54,7 +54,7 @@ func (s Source) ofProject() bool {
 	return !slices.ContainsFunc(managers, func(m manager) bool { return s == Source(m.name) })
 }
 
-// by is a Python that source asked for.
+// by returns i with the source that asked for it.
 func (i Interpreter) by(source Source) Interpreter {
 	i.Source, i.OfProject = source, i.OfProject || source.ofProject()
 	return i
@@ -103,8 +103,8 @@ type Request struct {
 	// Run asks a Python for its version if no file says it. If Run is nil, only explicit sources
 	// may name a Python of unknown version.
 	Run RunFunc
-	// Untrusted: Run is called for no Python with OfProject, and an unknown version is
-	// accepted from all sources.
+	// Untrusted reports that the project is not trusted. Run is then never called for a Python
+	// with OfProject, and a Python of unknown version is accepted from every source.
 	Untrusted bool
 
 	// Tests set these; nil and "" mean the system's.
@@ -117,14 +117,14 @@ type Interpreter struct {
 	// Path is absolute and not resolved. It must also be argv[0].
 	Path string
 	// Version is unknown if an explicit source named the Python, no file says the version, and
-	// the Python was not asked. Its Patch may be unknown at any time.
+	// the Python was not asked. Patch may be unknown even if the rest is known.
 	Version Version
 	// Source is where it was found.
 	Source Source
 	// AnyOf reports that the source named a version rather than this Python.
 	AnyOf bool
-	// OfProject: files of the plugin's project chose it, and not the user or the system. To
-	// run it is to trust them.
+	// OfProject reports that files of the plugin's project chose it, rather than the user or the
+	// system. Running it means trusting those files.
 	OfProject bool
 	// Env is the directory of its virtual environment, or "".
 	Env string
@@ -168,15 +168,15 @@ type finder struct {
 	vars      map[string]string
 	uid       int               // of this process
 	roots     map[string]string // see root
-	judged    []Source          // the activated environments that were looked at
-	dirs      []string          // those of PATH that are searched
+	judged    []Source          // sources of the activated environments that were examined
+	dirs      []string          // directories of PATH to search; nil before pathDirs
 	bounds    []bound
 	lookup    bool    // a version is looked up for an explicit source
 	wanted    request // what an explicit source or a pin asks for
 	assume    bool    // a Python of unknown version is accepted
 	shimmed   bool    // a file of the working directory selects what the shim at hand starts
 	tried     []Attempt
-	pyenvRoot string // the root of pyenv, if a shim of it says so
+	pyenvRoot string // the root of pyenv according to one of its shims, or ""
 }
 
 func newFinder(r Request) *finder {
@@ -240,13 +240,15 @@ func (f *finder) require(r Requirement) error {
 	return err
 }
 
-// skip records a Python that was not chosen. The caller may add to it at once.
+// skip records a Python that was not chosen. The caller may complete the returned record before
+// the next skip.
 func (f *finder) skip(code Code, path string, source Source, reason string) *Attempt {
 	f.tried = append(f.tried, Attempt{Path: path, Source: source, Code: code, Reason: reason})
 	return &f.tried[len(f.tried)-1]
 }
 
-// skipError records why a Python was not chosen. It returns other errors.
+// skipError records an [*Error] as the reason why a Python was not chosen. It returns any other
+// error.
 func (f *finder) skipError(err error) error {
 	e, ok := err.(*Error)
 	if !ok {

@@ -56,9 +56,9 @@ func below(dir string, names ...string) string {
 	return filepath.Join(append([]string{dir}, names...)...)
 }
 
-// shimAt reports whether the program at path is a shim, which starts the version that a
-// manager selects. real is where its links lead. pyenv is the root of the pyenv that made the
-// shim; it is empty for other managers, whose shims do not say what they start.
+// shimAt reports whether the program at path is a shim, which starts the version that a manager
+// selects. real is path with its links resolved. pyenv is the root of the pyenv that made the
+// shim. It is empty for other managers, because their shims do not say what they start.
 func shimAt(path, real string) (pyenv string, isShim bool) {
 	dir := filepath.Dir(path)
 	if filepath.Base(dir) != "shims" {
@@ -73,8 +73,8 @@ func shimAt(path, real string) (pyenv string, isShim bool) {
 	return "", true
 }
 
-// shim examines the Python that a shim starts. A shim of pyenv is followed by reading what
-// pyenv would read. Only running another one tells its Python.
+// shim examines the Python that a shim starts. It follows a shim of pyenv by reading the files
+// that pyenv would read. What any other shim starts is unknown until it runs.
 func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (Interpreter, error) {
 	if pyenv == "" {
 		if f.Untrusted && !source.Named() { // files of the working directory may select what it starts
@@ -119,7 +119,7 @@ func (f *finder) follow(path string) (python string, broken *Error) {
 	return "", broken
 }
 
-// selected reads which versions pyenv would use, and where it says so.
+// selected returns the versions that pyenv would use, and the variable or file that selects them.
 func (f *finder) selected() (versions []string, origin string) {
 	const variable = "PYENV_VERSION"
 	if value := f.vars[variable]; value != "" {
@@ -136,7 +136,7 @@ func (f *finder) selected() (versions []string, origin string) {
 	return versionsIn(file), file
 }
 
-// mostVersions bounds how many versions of a file count.
+// mostVersions is the most versions that are read from one file.
 const mostVersions = 20
 
 // versionsIn reads the versions of Python that a file pins.
@@ -175,7 +175,8 @@ func installed(installs, version string) string {
 	return ""
 }
 
-// releaseRest matches what may follow a prefix: numbers, no "rc1", "-dev" or "t".
+// releaseRest matches the rest of a release's name after the prefix: only numbers, so not "rc1",
+// "-dev" or "t".
 var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 
 // managed returns the newest Python of a version manager that satisfies the requirements,

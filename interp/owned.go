@@ -9,7 +9,8 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// EnvMarker is a file in an environment that pyplug made. It says from what.
+// EnvMarker is the name of a file in each environment that pyplug made. The file records the
+// environment's source, installer and base Python.
 const EnvMarker = "pyplug-env.json"
 
 // synced looks at the environment that pyplug made for the plugin.
@@ -44,7 +45,8 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 	return found, err
 }
 
-// ownedIn looks for an environment in dir: by the known names, then any sole one.
+// ownedIn looks in dir for an environment with one of the known names, then for a single
+// environment with any other name.
 func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpreter, error) {
 	where := " of the project"
 	if beside {
@@ -93,7 +95,8 @@ func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, erro
 	return Interpreter{}, broken.from(Source("environments" + where))
 }
 
-// enclosing looks for the environment that contains the plugin, as it does an installed module.
+// enclosing looks for the environment that contains the plugin. An installed module is in such an
+// environment.
 func (f *finder) enclosing(ctx context.Context) (Interpreter, error) {
 	for _, dir := range f.Dirs {
 		for _, level := range f.above(dir) {
@@ -102,7 +105,7 @@ func (f *finder) enclosing(ctx context.Context) (Interpreter, error) {
 			}
 			found, err := f.environment(ctx, level, "environment around the plugin")
 			if broken, ok := err.(*Error); ok {
-				broken.env = "" // to make it again would remove the plugin
+				broken.env = "" // making it again would remove the plugin
 			}
 			return found, err
 		}

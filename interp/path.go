@@ -64,8 +64,8 @@ func (f *finder) unusual(found Interpreter, name string) (why string) {
 	return why + ", and is chosen only if it is named"
 }
 
-// newestMinor is the highest N of python3.N. Each name costs one look per directory of PATH, a
-// few microseconds.
+// newestMinor is the highest N of python3.N. Looking for a name takes a few microseconds per
+// directory of PATH.
 const newestMinor = 29
 
 // names returns the names of programs to look for: python3, python, then python3.N for each minor

@@ -26,7 +26,8 @@ func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 }
 
 // pinnedTo returns the first of the versions that is installed. It skips versions that the
-// requirements exclude, names without a version, and missing versions before system.
+// requirements exclude and names that no version manager has. If a later entry is system, it also
+// skips versions that are not installed.
 func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (Interpreter, error) {
 	wanted := ""
 	for _, version := range versions {
@@ -89,7 +90,7 @@ func (f *finder) install(ctx context.Context, version string, r request, isVersi
 
 // anywhere looks for r on PATH, then among the installed Pythons.
 func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interpreter, error) {
-	f.pathDirs() // which skips entries of PATH
+	f.pathDirs() // records skipped entries of PATH before tried is saved
 	bounds, wanted, lookup, tried := f.bounds, f.wanted, f.lookup, f.tried
 	defer func() { f.bounds, f.wanted, f.lookup, f.tried = bounds, wanted, lookup, tried }()
 	f.bounds, f.wanted, f.lookup = append(f.bounds, r.bound(source)), r, true
@@ -118,7 +119,7 @@ func (f *finder) system(ctx context.Context) Interpreter {
 	saved := f.pathDirs()
 	defer func() { f.dirs = saved }()
 	f.dirs = f.systemDirs()
-	found, _ := f.search(ctx, f.names(), SourceSystem) // ctx is asked by who looks next
+	found, _ := f.search(ctx, f.names(), SourceSystem) // the error is ctx's, which installed returns
 	return found
 }
 

@@ -10,7 +10,7 @@ import (
 type owner struct {
 	uid            int
 	device         uint64
-	shared, sticky bool // everybody may write to it; in a sticky directory only to one's own files
+	shared, sticky bool // everybody may write to it; in a sticky directory, users may change only their own files
 }
 
 // markers lists the files and directories that mark the root of a project.
@@ -105,7 +105,7 @@ type Project struct {
 	// Dirs are the directories beside the plugin, then those above them up to the root of
 	// the project.
 	Dirs  []string
-	roots map[string]string // by the directories beside the plugin
+	roots map[string]string // directory beside the plugin → root of its project
 }
 
 // FindProject finds the project of a plugin by the directories beside it and the caller's
@@ -147,11 +147,11 @@ func (f *finder) upwards() (dirs []string) {
 	return dirs
 }
 
-// distrust returns an error if others may change an environment that nobody named: users who are
-// neither this user nor root, and who may not change the plugin. It checks the environment, its
-// programs, and the directories between it and the project. It does not check where links of the
-// environment lead, since its owner chose that: the Pythons of a computing centre belong to
-// another user.
+// distrust returns an error if untrusted users may change an environment that nobody named.
+// Trusted are this user, root, the plugin's owner, and everybody if everybody may change the
+// plugin. It checks the environment, its programs, and the directories between it and the
+// project. It does not check the targets of the environment's links, because the environment's
+// owner chose them: the Pythons of a computing centre belong to another user.
 func (f *finder) distrust(env string) *Error {
 	var own owner
 	if len(f.Dirs) > 0 {

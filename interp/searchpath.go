@@ -10,10 +10,10 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// SearchPath lists the directories in which i looks for modules after the script's own: those of
-// PYTHONPATH in environ, which is shaped like os.Environ(), then those of installed packages with
-// the directories of their .pth files. It omits the standard library and what editable installs
-// map by code. Without a Version only PYTHONPATH is known.
+// SearchPath lists the directories in which i looks for modules after the script's own directory.
+// First come those of PYTHONPATH, then those of installed packages and the directories that their
+// .pth files name. environ is shaped like os.Environ(). The standard library and what editable
+// installs map by code are left out. If the Version is unknown, only PYTHONPATH is listed.
 func (i Interpreter) SearchPath(environ []string) []string {
 	vars := variables(environ)
 	dirs := slices.DeleteFunc(filepath.SplitList(vars["PYTHONPATH"]), func(dir string) bool { return !filepath.IsAbs(dir) })

@@ -90,7 +90,7 @@ func (f *finder) version(ctx context.Context, value string, b bound, source Sour
 		if e := (*Error)(nil); errors.As(err, &e) {
 			f.skip(e.Code, f.Synced, SourceSync, e.Reason)
 		}
-		f.Synced = "" // why has it once
+		f.Synced = "" // do not look at it again
 		if err == nil && found.Path != "" {
 			return found, nil
 		}
@@ -157,7 +157,8 @@ func (f *finder) envAt(path string, source Source) (env string, err error) {
 	return path, nil
 }
 
-// envPython returns the Python of an environment or installation, which need not work.
+// envPython returns the path of the Python of an environment or installation. The Python may be
+// broken.
 func envPython(env string) (string, *Error) {
 	names := []string{"bin/python", "bin/python3"}
 	if runtime.GOOS == "windows" {
@@ -195,7 +196,7 @@ func resolve(path string) string {
 	return path
 }
 
-// inspect examines a Python that is not a shim. real is where its links lead.
+// inspect examines a Python that is not a shim. real is path with its links resolved.
 func (f *finder) inspect(ctx context.Context, path, real string, source Source) (Interpreter, error) {
 	found, broken := examine(path, real)
 	if broken != nil {
@@ -206,8 +207,8 @@ func (f *finder) inspect(ctx context.Context, path, real string, source Source) 
 	return f.judge(ctx, found)
 }
 
-// judge checks a Python against the requirements. It asks for the version if the files leave it
-// open.
+// judge checks a Python against the requirements. If files do not say enough about the version,
+// it asks the Python.
 func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, error) {
 	found.OfProject = f.shimmed
 	found = found.by(found.Source)
@@ -243,14 +244,14 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	return found, nil
 }
 
-// accepts reports whether a source may name a Python of unknown version: only with a path, not
-// with a version.
+// accepts reports whether a Python of unknown version may be chosen from a source: with assume
+// from any, otherwise only from an explicit source that names a path.
 func (f *finder) accepts(source Source) bool {
 	return f.assume || !f.lookup && (source == SourceFlag || source == SourceVariable || source == SourceManifest)
 }
 
-// against returns the first requirement that v fails. open reports that the patch decides, which
-// is unknown.
+// against returns the first requirement that v fails. open reports that the answer depends on the
+// patch, which is unknown.
 func (f *finder) against(v Version) (refused *Requirement, open bool) {
 	for _, b := range f.bounds {
 		switch b.allows(v) {

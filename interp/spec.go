@@ -139,7 +139,8 @@ func parseClause(part string) (clause, bool) {
 
 var preNames = map[string]string{"alpha": "a", "a": "a", "beta": "b", "b": "b", "preview": "rc", "pre": "rc", "c": "rc", "rc": "rc"}
 
-// number parses digits. All numbers beyond every version count as one.
+// number parses digits. It returns one large number for all numbers that are higher than any
+// version.
 func number(digits string) int {
 	if len(digits) > 9 && strings.Trim(digits[:len(digits)-9], "0") != "" {
 		return 1 << 30
@@ -184,7 +185,7 @@ func (c clause) allows(v Version) verdict {
 		return unknown
 	}
 	patches := []int{v.Patch}
-	if v.Patch < 0 { // the lowest and the highest decide, and the one that the clause names
+	if v.Patch < 0 { // try the lowest, the highest, and the one in the clause
 		patches = []int{0, 1 << 20}
 		if len(c.release) > 2 {
 			patches = append(patches, c.release[2])

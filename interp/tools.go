@@ -25,8 +25,8 @@ type project struct {
 // tool is a program that keeps environments of projects, in the project or elsewhere.
 type tool struct {
 	name string
-	// marks are the files at the root of the tool's projects, one of which is enough. After a
-	// space follows a text that the file contains.
+	// marks are the files at the root of the tool's projects. One of them is enough. If a text
+	// follows after a space, the file must contain it.
 	marks []string
 	// envs lists where the project's environments may be, the preferred one first.
 	envs func(f *finder, p project) []string
@@ -94,7 +94,7 @@ func (f *finder) noteTool() {
 	}
 }
 
-// readTOML reads what it can of a file into a struct.
+// readTOML decodes a file into a struct. It ignores errors.
 func readTOML(path string, into any) {
 	text, _ := bounded.Head(path, maxFile)
 	_ = bounded.TOML([]byte(text), into)
@@ -113,8 +113,8 @@ func (f *finder) pdmEnvs(p project) []string {
 	return []string{filepath.Dir(filepath.Dir(strings.TrimSpace(python)))}
 }
 
-// poetryEnvs returns the environment that `poetry env use` chose, then all of the project. Their
-// names are made as poetry makes them.
+// poetryEnvs returns patterns: first for the environment that `poetry env use` chose, then for
+// all environments of the project. It makes their names as poetry does.
 func (f *finder) poetryEnvs(p project) []string {
 	name := strings.ToLower(cmp.Or(p.Project.Name, p.Tool.Poetry.Name, "non-package-mode"))
 	name = strings.Join(strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
@@ -153,8 +153,8 @@ func (f *finder) poetryEnvs(p project) []string {
 	return envs
 }
 
-// userDir returns a user's directory for name, below what the variable names, or else below the
-// usual directory of Linux or macOS.
+// userDir returns the user's directory for name. It is below the directory that the variable
+// names, or else below the usual one of Linux or macOS.
 func (f *finder) userDir(variable, linux, darwin, name string) string {
 	usual := linux
 	if runtime.GOOS == "darwin" {

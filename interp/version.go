@@ -126,7 +126,7 @@ func (r request) bound(source Source) bound {
 	default:
 		spec += Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}.String()
 	}
-	b, _ := readRequirement(Requirement{Spec: spec, From: string(source)}) // which is one
+	b, _ := readRequirement(Requirement{Spec: spec, From: string(source)}) // spec is always valid
 	if r.free {
 		b.Spec = r.name
 		b.clauses[0].written = r.name

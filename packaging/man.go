@@ -74,7 +74,7 @@ func section(heading, text string) string {
 // control matches the characters that make a line a request of roff.
 var control = regexp.MustCompile(`(?m)^([.'])`)
 
-// escape returns a text in which roff finds nothing of its own.
+// escape escapes the characters that are special to roff.
 func escape(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "…", "...").Replace(text)
 	return control.ReplaceAllString(text, `\&$1`)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A wheel holds the binary as a script and no Python code, so that starting it costs no Python.
+// A wheel holds the binary as a script and no Python code, so that it starts without Python.
 // The name on PyPI differs because pyplug there is another project.
 const wheelName = "pyplug_cli"
 
@@ -39,7 +39,7 @@ func (r *release) wheel(t target, binary []byte) []byte {
 	return r.zip(append(files, file{info + "RECORD", 0o644, []byte(record.String())}))
 }
 
-// digest returns a hash as RECORD has it.
+// digest returns a hash in the form of RECORD.
 func digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:])

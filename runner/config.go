@@ -25,7 +25,7 @@ const (
 // Forever stands for no limit: no wait is longer, and it does not overflow a time.
 const Forever = schema.MaxDuration
 
-// AtOnce stands for a delay of 0, which means the default.
+// AtOnce stands for a delay of 0, because the value 0 means the default.
 const AtOnce = time.Nanosecond
 
 // Config says what to open and how. A field with its zero value takes the value of the
@@ -55,8 +55,8 @@ type Config struct {
 	// NoConvert disables the conversion of arguments by annotations.
 	NoConvert bool
 	Timeouts  Timeouts
-	// DefaultStart is the limit of an import that nobody set; 0 means
-	// DefaultImport. A handshake has its own, DefaultHandshake.
+	// DefaultStart is the default timeout of an import; 0 means
+	// DefaultImport. The default of a handshake is always DefaultHandshake.
 	DefaultStart time.Duration
 	// ErrorField is the path in a result where it carries an error.
 	ErrorField string
@@ -119,7 +119,8 @@ func resolveSettings(c Config, p manifest.Plugin) Settings {
 	}
 }
 
-// given returns a duration of the manifest. It returns 0 if it is absent, and zero if it is 0.
+// given returns a duration of the manifest: 0 if d is absent, and the value of zero if the duration
+// is 0.
 func given(d *time.Duration, zero time.Duration) time.Duration {
 	switch {
 	case d == nil:
@@ -130,13 +131,13 @@ func given(d *time.Duration, zero time.Duration) time.Duration {
 	return *d
 }
 
-// MaxConcurrency is the most calls at once that one worker can be given.
+// MaxConcurrency is the maximum number of concurrent calls in one worker.
 const MaxConcurrency = 65536
 
-// MaxWorkers is the most workers that a plugin can have.
+// MaxWorkers is the maximum number of workers of a plugin.
 const MaxWorkers = 1024
 
-// DefaultQueue is how many calls may wait when nobody said.
+// DefaultQueue is the default number of calls that may wait.
 const DefaultQueue = pool.DefaultQueue
 
 // AutoWorkers is as many workers as there are cores.
@@ -163,8 +164,9 @@ type Keep struct {
 	// DefaultConcurrency and DefaultMaxFailures are the defaults of Concurrency, for
 	// functions files, and of MaxFailures.
 	DefaultConcurrency, DefaultMaxFailures int
-	// Jobs is how many calls are made at once, or 0. Where Workers is not set, a functions
-	// file has as many as that takes; with Threads, one that takes all of them.
+	// Jobs is the number of calls that are made at once, or 0. If Workers is not set, a
+	// functions file gets as many workers as these calls need; with Threads, one worker
+	// for all of them.
 	Jobs int
 }
 

@@ -66,8 +66,8 @@ func inDir(dir, path string) string {
 // pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may
 // describe no service, for example because the script extends the search path before it
 // imports them. Then, or if the plugin uses an SDK, pb2Sources also reads the installed
-// packages that it imports, and at last all files below its directory. An error names a file
-// that Python could not load either.
+// packages that it imports. If these describe no service either, it reads all files below
+// the plugin's directory. An error names a file that Python could not load either.
 func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
 	r := pb2Reader{shown: o.shown, seen: map[string]bool{}}
 	files, others := pysrc.Own(o.script, o.dirs, pysrc.Whole)

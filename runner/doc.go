@@ -8,9 +8,9 @@
 //  3. [Opened.Start] has package pool keep one to many workers alive. Several pools of one
 //     plugin share its launcher. A command that makes one call sets [Config].Once: one
 //     worker, never restarted.
-//  4. [Opened.Watch] restarts a plugin when its files change; a [Snapshot] tells which
-//     have changed.
+//  4. [Opened.Watch] restarts a plugin when its files change; a [Snapshot] reports
+//     which have changed.
 //  5. [Opened.Launcher] starts single processes, for package check.
 //
-// It never knows flags, output, or who calls.
+// The package does not know flags, output or its callers.
 package runner

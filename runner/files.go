@@ -117,15 +117,15 @@ func (f *files) learn() {
 		}
 		is := f.stat(path)
 		if !since.IsZero() && (f.scans || is.modified >= since.UnixNano()) {
-			is = fileStamp{} // what was imported, if it was, is not known
+			is = fileStamp{} // the imported version, if any, is unknown
 		}
 		f.kinds[path], f.first[path] = ownFile, is
 	}
 }
 
-// look returns the stamps of the files of a kind and of those after it, and which of
-// them differ from an earlier look, sorted. A file that became known since is compared
-// with what it was like then.
+// look returns the stamps of the files of kind from and of the kinds after it, and the
+// sorted paths of the files that differ from before. A file that became known later is
+// compared with its first stamp.
 func (f *files) look(from fileKind, before stamps) (now stamps, changed []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -175,7 +175,7 @@ func (o *Opened) Digest(ctx context.Context) (string, error) {
 				name = path
 			}
 			fmt.Fprintln(sum, name)
-			if file, info, err := bounded.Open(path); err == nil { // else it is like none
+			if file, info, err := bounded.Open(path); err == nil { // an unreadable file counts as missing
 				fmt.Fprintln(sum, info.Size())
 				_, _ = io.Copy(sum, file)
 				_ = file.Close() // nothing was written
@@ -236,8 +236,8 @@ func (s Snapshot) Changed() []string {
 // watchEvery is how often [Opened.Watch] looks at the files.
 const watchEvery = 250 * time.Millisecond
 
-// Watch calls restart whenever the plugin's own files are not as they were in since,
-// then not as they were at the last change, until ctx ends. Editors write in steps, so a
+// Until ctx ends, Watch calls restart whenever the plugin's own files differ: at first
+// from since, then from their state at the last change. Editors write in steps, so a
 // change counts once the files are the same at two looks, a quarter of a second apart. It
 // then calls report with what changed and with restart's error. A change during a restart
 // cancels that restart, which is not reported, and begins another. Report is never called

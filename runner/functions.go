@@ -168,7 +168,7 @@ func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
 	return hooks
 }
 
-// workerCache returns the directory that has the worker, and workerIdentity what changes with its
-// source.
+// workerCache returns the directory of the worker. workerIdentity returns a value that changes
+// with the worker's source.
 func workerCache() (string, error) { return pyworker.CacheDir() }
 func workerIdentity() string       { return pyworker.Identity() }

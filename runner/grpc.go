@@ -95,7 +95,8 @@ func openServer(o *Opened) (transport, error) {
 func (s *server) place() pysrc.Place { return s.programPlace() }
 
 // programPlace returns the place of a plugin that Python runs as a program. Hosts run a script as
-// python FILE, and a package as python -m. What can be run by its full name alone is run by that.
+// python FILE, and a package as python -m. A module that runs only under its full name is run by
+// that name.
 func (o *Opened) programPlace() pysrc.Place {
 	place := o.imported()
 	switch {

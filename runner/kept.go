@@ -39,7 +39,7 @@ func (o *Opened) KeepHooks(hooks []schema.Hook) error {
 }
 
 // KeptHooks returns the hooks that were kept, if the plugin's file, its manifest, its interpreter
-// and its directories of packages are as they were. Files that it imports may have changed.
+// and its directories of packages have not changed. Files that it imports may have changed.
 func (o *Opened) KeptHooks() (hooks []schema.Hook, ok bool) {
 	path, err := o.keptPath()
 	if err != nil {
@@ -53,13 +53,13 @@ func (o *Opened) KeptHooks() (hooks []schema.Hook, ok bool) {
 	return kept.Hooks, true
 }
 
-// keptPath returns the file of a plugin. There is one, however often the plugin changes.
+// keptPath returns the file of a plugin. The path stays the same when the plugin changes.
 func (o *Opened) keptPath() (string, error) {
 	dir, err := workerCache()
 	return filepath.Join(dir, "hooks-"+shortDigest(o.plugin.Entry, o.plugin.Module, o.python.Path)+".json"), err
 }
 
-// filesDigest is the same as long as the hooks are likely to be.
+// filesDigest returns a digest that changes when the hooks have probably changed.
 func (o *Opened) filesDigest() string {
 	files := o.fixedFiles()
 	parts := []any{workerIdentity(), o.config.NoConvert, o.config.Transport}

@@ -19,7 +19,7 @@ for depth in range(1, len(parts) + 1):
 if spec is None and depth > 1:
     searched = sys.path if path is None else path
     sys.path = [part for part in sys.path if part not in (first, last)]  # nothing of the plugin's runs
-    try:  # no finder finds os.path and its like: they are made when what is above them is imported
+    try:  # no finder finds modules such as os.path: the import of their parent creates them
         __import__(module)
         made = sys.modules[module]
     except BaseException:

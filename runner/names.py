@@ -11,7 +11,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def statements(body):
-    """What a module or a class binds, also under a condition."""
+    """Yields the statements of a module or a class, including those under a condition."""
     for node in body:
         yield node
         for field in ("body", "orelse", "handlers", "finalbody"):
@@ -65,7 +65,7 @@ def hooks(tree, package):
                     found[name + "." + method.name] = method, bound(method)
     if listed is not None:
         roots = [name for name in found if name.partition(".")[0] in listed]
-        # What is imported under the name of a class is one.
+        # An imported name with a capital first letter is a class, not a hook.
         names = [name for name in listed + roots if name in found or not (name in classes or name[:1].isupper())]
     else:
         names = [name for name in found if not name.startswith("_")]

@@ -33,7 +33,7 @@ type Opened struct {
 	sync     string             // the command line that makes it
 	python   interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
 	keep     Keep
-	lacks    string // what of keep this system cannot enforce; empty: nothing
+	lacks    string // the limits of keep that this system cannot enforce; or empty
 
 	// The following are nil until the plugin is opened.
 	transport transport
@@ -172,10 +172,10 @@ func (o *Opened) Host() (manifest.Host, bool) {
 	return host, named
 }
 
-// Bootstrap and Shutdown are the manifest's calls, in order.
+// Bootstrap returns the calls that are made after every start, in order.
 func (o *Opened) Bootstrap() []hook.Call { return hookCalls(o.plugin.Manifest.Bootstrap) }
 
-// Shutdown are the calls that are made before the plugin is stopped.
+// Shutdown returns the calls that are made before the plugin is stopped, in order.
 func (o *Opened) Shutdown() []hook.Call { return hookCalls(o.plugin.Manifest.Shutdown) }
 
 func hookCalls(calls []manifest.HookCall) []hook.Call {
@@ -212,11 +212,11 @@ func environ(c Config, m manifest.Manifest) []string {
 	return proc.Environ(c.Environ, c.CleanEnv, append(set, c.Env...))
 }
 
-// Shutdown ends what this process keeps for all its plugins. It comes after the last
+// Shutdown releases what this process keeps for all its plugins. Call it after the last
 // of them is closed.
 func Shutdown() { proc.Close() }
 
-// Lacks says what cannot be had on this system, empty when nothing.
+// Lacks returns what this system does not support, or "".
 func Lacks() string { return proc.Lacks() }
 
 // findModule is the Python program that finds a module.
@@ -227,9 +227,9 @@ var findModule string
 // moduleMark begins its answer, because a .pth file may print something before.
 const moduleMark = "\x1epyplug-module "
 
-// locateModule asks the plugin's Python where the plugin's module is. Python imports neither the
-// module nor the packages above it, unless an installed one makes it as it is imported. As for uv run, the project is as good as
-// installed: its src is searched last.
+// locateModule asks the plugin's Python where the plugin's module is. Python imports neither the module nor its parent
+// packages, except for a module that an installed package creates during its own import. As with uv run, the project
+// counts as installed: its src is searched last.
 func (o *Opened) locateModule(ctx context.Context) error {
 	p := o.plugin
 	if err := o.MayRun(); err != nil {
@@ -268,7 +268,7 @@ func (o *Opened) locateModule(ctx context.Context) error {
 	return nil
 }
 
-// lacksSource reports whether Python runs the plugin from something else than source.
+// lacksSource reports whether Python runs the plugin from something other than source.
 func (o *Opened) lacksSource() bool {
 	p := o.plugin
 	return manifest.IsZip(o.script) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")

@@ -26,8 +26,8 @@ type Decision struct {
 }
 
 // Explain says how the Python is chosen for c.Plugin, or without one for c.Cwd. It starts
-// nothing, whatever the plugin is. The error is a [*hook.Error]; that no Python was chosen
-// is a part of the decision.
+// nothing, whatever the plugin is. The error is a [*hook.Error]. If no Python was chosen,
+// the decision says why, and Explain returns no error.
 func Explain(ctx context.Context, c Config) (Decision, error) {
 	return hook.Interruptible(ctx, func() (d Decision, err error) {
 		r, p, environ, err := pythonRequest(c)
@@ -217,7 +217,7 @@ func PythonError(err error) *hook.Error {
 // request returns the request for an interpreter.
 func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 	m := p.Manifest
-	if c.Untrusted { // so are the variables of a manifest
+	if c.Untrusted { // the variables of a manifest are untrusted, too
 		vars = environ(c, manifest.Manifest{})
 	}
 	var synced env.Record

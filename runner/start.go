@@ -14,13 +14,14 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// leastDrain is how long the calls of a worker that is replaced may go on at least.
+// leastDrain is the minimum time that the calls of a replaced worker get to finish.
 const leastDrain = 2 * time.Minute
 
 // Start starts the plugin and keeps it alive as [Opened.KeepSettings] say. It returns
 // when the first worker is ready. The error is that of the first start, which is not
 // retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
-// Canceled, or those of a call if a bootstrap call failed. Nothing is left then.
+// Canceled, or those of a call if a bootstrap call failed. After an error nothing is
+// left.
 //
 // Each call starts one more pool. All pools of a plugin share what makes a start cheap.
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
@@ -84,9 +85,9 @@ func newLauncher(o *Opened) *launcher {
 func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if !l.opened.config.Once {
 		if now := int64(l.opened.files.version()); l.version.Swap(now) != now {
-			l.Renew() // a zygote has imported what has changed since
+			l.Renew() // a zygote has imported older files
 		}
-		defer l.opened.files.version() // it learns also of what a failed start has imported
+		defer l.opened.files.version() // also learn the files that a failed start has imported
 	}
 	inst, err := l.Launcher.Launch(ctx)
 	if started := l.opened.config.Started; err == nil && started != nil {
@@ -101,7 +102,7 @@ func (l *launcher) hold() *held {
 	return &held{launcher: l}
 }
 
-// held is the launcher as one user, such as a pool, holds it.
+// held is one use of the launcher, such as by a pool.
 type held struct {
 	*launcher
 	released atomic.Bool

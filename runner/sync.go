@@ -26,9 +26,9 @@ type SyncPlan struct {
 	Note string
 }
 
-// PlanSync says which environment c.Plugin needs, or without it the project of c.Cwd, whose
-// environment is .venv. It starts nothing but, as a start does, a
-// Python whose version no file says. The error is a [*hook.Error].
+// PlanSync returns which environment c.Plugin needs. If c.Plugin is empty, that is .venv of
+// the project in c.Cwd. Like a start, PlanSync starts only a Python whose version no file
+// states. The error is a [*hook.Error].
 func PlanSync(ctx context.Context, c Config, o SyncOptions) (SyncPlan, error) {
 	return hook.Interruptible(ctx, func() (SyncPlan, error) { return planSync(ctx, c, o) })
 }

@@ -40,7 +40,7 @@ type transport interface {
 	// launcher returns what starts the plugin's processes.
 	launcher() hook.Launcher
 	// watched returns a function that lists the plugin's own files as far as they are
-	// known. It scans if it finds files before the plugin imports them.
+	// known. scans reports whether it finds files before the plugin imports them.
 	watched() (list func() []string, scans bool)
 	// sourceHooks returns the hooks that the plugin's files show.
 	sourceHooks(ctx context.Context) []schema.Hook
@@ -103,8 +103,8 @@ func (o *Opened) chooseTransport() (transport, why string) {
 }
 
 // isFunctions reports whether an executable is a functions file: a Python script that defines
-// public functions, of which neither itself nor a file that it imports does what servers do. What
-// is beside its Python was installed as a program.
+// public functions and does nothing that servers do, and neither does a file that it imports. A
+// script beside its Python is not one: it was installed as a program.
 func isFunctions(c Config, p manifest.Plugin) bool {
 	switch transport := cmp.Or(c.Transport, p.Manifest.Transport); {
 	case p.Kind != manifest.Executable || p.Shebang == "":

@@ -16,7 +16,7 @@ const (
 	maxAnswer = 1 << 20
 )
 
-// Left is a call that was sent and not answered here. Who takes it continues it.
+// Left is a call that was sent and not answered here. The caller of [Take] continues it.
 type Left struct {
 	Dir  string // the run directory
 	Name string
@@ -72,7 +72,7 @@ func plainEnvironment() bool {
 	return true
 }
 
-// plainOutput reports whether standard output is no terminal, which gets colours.
+// plainOutput reports whether standard output is not a terminal. A terminal gets colours.
 func plainOutput() bool {
 	info, err := os.Stdout.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -82,7 +82,7 @@ func plainOutput() bool {
 	return err == nil && os.SameFile(info, null)
 }
 
-// call makes the call. It returns if the ordinary way is to make or continue it.
+// call makes the call. It returns if the ordinary code must make or continue it.
 func call(name, request string) {
 	fd, dir, ok := connect(name)
 	if !ok { // a plugin of my_tool.py has the name my-tool
@@ -194,8 +194,8 @@ func decimal(n int) string {
 	return decimal(n/10) + string(hex[n%10])
 }
 
-// parse reads an answer as far as it came. The result is "" for anything but a whole
-// result of one line that has no notes; more reports whether it may become one.
+// parse parses the bytes of an answer so far. result is "" unless they are a complete
+// result on one line without notes. more reports whether further bytes may complete it.
 func parse(answer string) (result string, more bool) {
 	header, body, ok := strings.Cut(answer, "\r\n\r\n")
 	has := func(line string) bool { return strings.Contains(header+"\r\n", "\r\n"+line) }

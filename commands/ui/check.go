@@ -163,7 +163,7 @@ func (p *CheckPrinter) stage(st hook.Stage, shown bool) string {
 	return text + details
 }
 
-// entry returns a text behind a label, with a tail after its last line. Further lines are
+// entry returns a text after a label, with a tail after its last line. Further lines are
 // indented by the width of the label, in cells.
 func (p *CheckPrinter) entry(label string, cells int, text, tail string) string {
 	text = strings.TrimRight(text, "\r\n") + tail

@@ -199,7 +199,7 @@ func (s *Streams) inWorkspace(path string) string {
 	return filepath.ToSlash(schema.Relative(path, cmp.Or(s.Getenv("GITHUB_WORKSPACE"), s.cwd())))
 }
 
-// property is a value as a property of a command.
+// property escapes a value for a property of a command.
 func property(value string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataEscapes.Replace(message(value)))
 }

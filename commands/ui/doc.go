@@ -8,10 +8,10 @@
 //     cannot block the program.
 //  4. A wait has a line below all others on a terminal. [Streams.Waiting],
 //     [Streams.Progress] and [Streams.LinesProgress] share it.
-//  5. Text for people, labels and names too, is made harmless and coloured where it is
-//     written: on standard error by the screen, on standard output by [Streams.Print], in
-//     JUnit and annotations by their printers. Nothing in it acts on a terminal or a CI
-//     system.
+//  5. Text for people, including labels and names, is made harmless and coloured where it
+//     is written: by the screen on standard error, by [Streams.Print] on standard output,
+//     and by the printers of JUnit and annotations. Harmless text cannot control a
+//     terminal or a CI system.
 //  6. JSON is encoding/json's, begins with "schema": 1, and escapes characters that act.
 //     Only a hook's value is written unchanged, unless standard output is a terminal.
 //  7. A check has three printers: [CheckPrinter] for people, [Streams.CheckJSON], and

@@ -54,8 +54,8 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 // unconnected are the reasons of kind Handshake that concern the connection.
 var unconnected = []string{"no-connection", "no-answer", "not-grpc", "tls"}
 
-// headline returns the error behind its hook, or behind its kind if there is no hook. The
-// label of a failed connection is "connect".
+// headline returns the error after the name of its hook, or after its kind if there is no
+// hook. The label of a failed connection is "connect".
 func (f Failure) headline() string {
 	if f.Err.Reason == OutputFailed {
 		return f.Err.Error()
@@ -99,7 +99,7 @@ type errorLines struct {
 	width int    // of a line, 0 is any
 }
 
-// add adds a text at a depth of indentation, of which 0 is two blanks.
+// add adds a text at a depth of indentation. Depth 0 is two blanks.
 func (l *errorLines) add(depth int, text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		l.lines = append(l.lines, strings.TrimRight(strings.Repeat("  ", depth+1)+line, " \r"))
@@ -235,8 +235,7 @@ func shorten(frames []hook.Frame) []hook.Frame {
 	return slices.Concat(frames[:first], []hook.Frame{{Text: "… frames left out"}}, frames[len(frames)-last:])
 }
 
-// finding adds the place and the error of a finding, as far as its message does not have
-// them.
+// finding adds the place and the error of a finding, unless its message has them.
 func (l *errorLines) finding(f hook.Finding, shown bool) {
 	if f.File != "" && (f.Err == nil || f.Err.Python == nil) { // an exception names its places
 		where := schema.Relative(f.File, l.cwd)

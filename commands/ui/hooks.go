@@ -30,8 +30,8 @@ func (s *Streams) Hook(h schema.Hook, example string, asJSON bool) error {
 	return s.Print(explanation(h, example, width(s.Out, s.OutTTY)))
 }
 
-// explanation is the help of a hook in lines of at most width cells, but for its documentation
-// and its example; 0 is no limit.
+// explanation returns the help of a hook in lines of at most width cells; 0 means no limit.
+// The documentation and the example are not wrapped.
 func explanation(h schema.Hook, example string, width int) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(folded(signature(h), "    ", 0, width), "\n") {
@@ -101,8 +101,8 @@ func RawText(value json.RawMessage) string {
 	return string(value)
 }
 
-// Template prints an example request of a hook, indented JSON to be filled in, as it is;
-// or {"schema", "hook", "template"}.
+// Template prints an example request of a hook: its indented JSON unchanged, or
+// {"schema", "hook", "template"}.
 func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
 	text = visibleJSON(bytes.TrimSpace(text))
 	if asJSON {
@@ -124,7 +124,7 @@ func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 }
 
 // listing is a line for each hook. Documentation starts in one column, but long
-// signatures do not move it. If lines have a width, what does not fit follows below.
+// signatures do not move it. If width is not 0, text that does not fit continues below.
 func listing(hooks []schema.Hook, width int) string {
 	const widest, narrowest = 48, 24
 	column := 0
@@ -145,7 +145,7 @@ func listing(hooks []schema.Hook, width int) string {
 
 func signature(h schema.Hook) string { return visible(oneLine(h.Signature())) }
 
-// withoutNulls makes absent lists empty ones.
+// withoutNulls replaces nil lists with empty ones.
 func withoutNulls(hooks []schema.Hook) []schema.Hook {
 	hooks = append([]schema.Hook{}, hooks...)
 	for i := range hooks {
@@ -191,7 +191,7 @@ const (
 
 // Result prints a hook's result on standard output. A streamed result, whose items
 // [Streams.Item] printed, has no value, so Result prints only its envelope. It returns an
-// error of the write, see [IsClosedPipe], or of a value that is not what r says.
+// error of the write, see [IsClosedPipe], or of a value that does not match r.
 //
 // An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid",
 // "generation"}. "binary" is true for bytes, whose result is base64 text. A streamed

@@ -60,7 +60,8 @@ func pageBlock(lines []string) string {
 	return mark + strings.Join(fold(text, 0, HelpWidth-len(mark)), "\n"+strings.Repeat(" ", len(mark))) + "\n"
 }
 
-// pageTable lays a table out as entries: the first cell of a row, and from a column on the others.
+// pageTable lays a table out as entries: the first cell of each row, and the other cells in a
+// second column.
 func pageTable(lines []string) string {
 	const widest = 26
 	var rows [][]string

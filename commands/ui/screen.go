@@ -52,7 +52,7 @@ type screen struct {
 // add queues whole lines.
 func (s *screen) add(w io.Writer, lines string) { s.addCommands(w, shown(s.color, lines)) }
 
-// addCommands queues whole lines that are harmless, and are commands for a CI system.
+// addCommands queues whole lines unescaped: harmless commands for a CI system.
 func (s *screen) addCommands(w io.Writer, lines string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func (s *screen) wait(limit time.Duration) bool {
 	return true
 }
 
-// wake makes every waiter look again. Held: mu.
+// wake makes every waiter check its condition again. Held: mu.
 func (s *screen) wake() {
 	if s.changed != nil {
 		close(s.changed)
@@ -285,8 +285,8 @@ func (s *Streams) LinesProgress(counts func() LinesCounts) (stop func()) {
 	})
 }
 
-// rate returns how many lines a second are called, and how long the rest of so many bytes takes, 0 if
-// unknown.
+// rate returns the number of lines called per second, and the time that the rest of size bytes takes,
+// or 0 if that is unknown.
 func (c LinesCounts) rate(after time.Duration, size int64) (rate float64, left time.Duration) {
 	if called := c.Read - c.KeptRead; called > 0 && size > c.Read {
 		left = time.Duration(float64(after) * float64(size-c.Read) / float64(called))

@@ -207,7 +207,7 @@ func (s *Streams) Health(probe *hook.Error, asJSON bool) error {
 	return s.Print(line + "\n")
 }
 
-// EventJSON is an event of the plugin with that name as a line of JSON: {"schema",
+// EventJSON returns an event of the plugin with that name as a line of JSON: {"schema",
 // "time", "name"} and the other fields of the event.
 func EventJSON(name string, e hook.Event) []byte {
 	return append(visibleJSON(wire.Event(name, e)), '\n')
@@ -259,8 +259,8 @@ var metrics = []metric{
 }
 
 // Metrics prints the status of background plugins in the text format of Prometheus, version
-// 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/. Of a plugin whose
-// status is unknown it prints the state alone.
+// 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/. For a plugin whose
+// status is unknown it prints only the state.
 func (s *Streams) Metrics(plugins []Background) error {
 	var b strings.Builder
 	for _, m := range metrics {

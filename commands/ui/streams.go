@@ -65,7 +65,7 @@ func isTerminal(f *os.File) bool {
 	return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
 }
 
-// Piped reports whether somebody has given standard input something to read: a pipe or a file.
+// Piped reports whether standard input is a pipe or a regular file.
 func (s *Streams) Piped() bool {
 	in, ok := s.In.(*os.File)
 	if !ok {
@@ -132,7 +132,7 @@ func (s *Streams) say(c Color, level, text string, pairs ...any) {
 	}
 }
 
-// headed is a text of several lines behind its level, such as "warning", for standard error.
+// headed returns a text of several lines after its level, such as "warning", for standard error.
 func (s *Streams) headed(c Color, level, text string) string {
 	return Paint(c, level+":") + " " + folded(text, "  ", len(level+": "), width(s.Err, s.ErrTTY)) + "\n"
 }
@@ -300,9 +300,9 @@ type outputLine struct {
 	Cut        int    `json:"cut,omitempty"` // bytes left out
 }
 
-// LogLine prints a line of a plugin's log on standard output: the time, the plugin's name
-// ("pyplug" for pyplug's own lines, after the name if among says that there are several logs),
-// and the line. As JSON it prints the object of
+// LogLine prints a line of a plugin's log on standard output: the time, the plugin's name and
+// the line. For pyplug's own lines the name is "pyplug". If among is set, because there are
+// several logs, it is the plugin's name and "pyplug". As JSON it prints the object of
 // [Output.Line] with "schema". It prints a line without a stream unchanged.
 func (s *Streams) LogLine(name string, among bool, at time.Time, generation int, stream, text string, asJSON bool) error {
 	at = at.Local()

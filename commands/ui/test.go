@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// slowCase is the duration from which the report names the slowest cases, at most so many.
+// The report names the slowest cases that take at least slowCase, at most slowCases of them.
 const (
 	slowCase  = 100 * time.Millisecond
 	slowCases = 3
@@ -55,8 +55,8 @@ func (p *TestPrinter) print(text string) error {
 	return p.s.Print(text)
 }
 
-// Case counts a case. It returns what prints it, nil for nothing. shown reports whether the plugin's
-// output is on standard error.
+// Case counts a case. It returns a function that prints the case, or nil if there is nothing to
+// print. shown reports whether the plugin's output is on standard error.
 func (p *TestPrinter) Case(r *cases.Result, shown bool) (print func() error) {
 	p.all[r.Status]++
 	if r.Took >= slowCase && r.Status != cases.NotRun {
@@ -217,7 +217,7 @@ func (p *TestPrinter) File(f *cases.FileResult) error {
 	return p.print(text + f.Path + ": " + statusCounts(f.Count) + " in " + schema.Span(f.Took) + "\n")
 }
 
-// statusCounts lists how many cases have which status.
+// statusCounts lists the number of cases by status.
 func statusCounts(of map[cases.Status]int) string {
 	var parts []string
 	for _, status := range []cases.Status{cases.Passed, cases.Failed, cases.Skipped, cases.NotRun} {
@@ -271,7 +271,7 @@ func (p *TestPrinter) Finish(sum cases.Summary) error {
 	return p.print(text + Paint(color, word) + statusCounts(p.all) + " in " + schema.Span(took) + "\n")
 }
 
-// named lists cases by their places and names, and what there is to say of each.
+// named lists cases by place and name. what returns a remark about each.
 func named(results []*cases.Result, what func(*cases.Result) string) string {
 	var parts []string
 	for _, r := range results {

@@ -14,9 +14,9 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// What CI systems take for commands: anywhere in a line, GitHub's and Azure's "##[…]" and
-// "##vso[…]", TeamCity's "##teamcity[…]"; at the start of a line, behind any white space,
-// GitHub's "::…".
+// The text that CI systems treat as commands: anywhere in a line, GitHub's and Azure's
+// "##[…]" and "##vso[…]", TeamCity's "##teamcity[…]"; at the start of a line, after any
+// white space, GitHub's "::…".
 var (
 	ciCommand     = regexp.MustCompile(`##([A-Za-z]*\[)`)
 	githubCommand = regexp.MustCompile(`(?m)^([\t\p{Zs}]*)::`)
@@ -56,8 +56,8 @@ func visible(text string) string {
 	return text
 }
 
-// isPrintable reports whether a text is ASCII in which nothing acts. Most texts are, and a
-// plugin may print gigabytes.
+// isPrintable reports whether a text is ASCII without characters that act. Most texts are,
+// and a plugin may print gigabytes.
 func isPrintable[Text string | []byte](text Text) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' && c != '\t' && c != '\n' || c >= 0x7f {
@@ -119,9 +119,9 @@ func folded(text, indent string, first, width int) string {
 	return b.String()
 }
 
-// fold breaks a line into lines of at most width cells, of which the first has fewer by used. It
-// breaks at blanks, but not in an indentation, which is a drawing's or source's, nor between
-// backticks, which are a command to be copied. A text without such a blank stays as long as it is.
+// fold breaks a line into lines of at most width cells; the first line has used cells fewer. It
+// breaks at blanks, but not between backticks, which enclose a command to copy. It does not break
+// an indented line, which is a drawing or source. A text without such a blank keeps its length.
 func fold(line string, used, width int) (lines []string) {
 	if width <= 0 || strings.HasPrefix(line, " ") || strings.Contains(line, "\t") {
 		return []string{line}
@@ -206,7 +206,7 @@ func shown(colored bool, text string) string {
 }
 
 // table lays rows out in columns, the titles first, and returns a line for each. A
-// column that is empty but for its title is left out.
+// column with only a title is left out.
 func table(rows [][]string) []string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -12,10 +12,11 @@ import (
 	"syscall"
 )
 
-// ErrIrregular is the error of what is there and no regular file: a directory, a pipe, a device.
+// ErrIrregular is the error for a path that exists but is not a regular file, such as a
+// directory, a pipe or a device.
 var ErrIrregular = errors.New("it is not a regular file")
 
-// ErrLarge is the error of a file with more bytes than its reader wants.
+// ErrLarge is the error for a file that is larger than the caller's limit.
 var ErrLarge = errors.New("it is too large")
 
 // Open opens a regular file. The error is a [*fs.PathError].
@@ -35,7 +36,7 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// open never waits, not even for the writer of a pipe.
+// open opens a file without waiting, not even for the writer of a pipe.
 func open(path string) (*os.File, error) {
 	flag := os.O_RDONLY
 	if runtime.GOOS != "windows" {
@@ -44,8 +45,8 @@ func open(path string) (*os.File, error) {
 	return os.OpenFile(path, flag, 0)
 }
 
-// Read reads a regular file of at most the given number of bytes. info is of the file before it
-// was read.
+// Read reads a regular file of at most the given number of bytes. info describes the file before
+// it was read.
 func Read(path string, most int64) (content []byte, info fs.FileInfo, err error) {
 	file, info, err := Open(path)
 	if err != nil {
@@ -64,8 +65,8 @@ func Read(path string, most int64) (content []byte, info fs.FileInfo, err error)
 	return content, info, nil
 }
 
-// Head reads the first bytes of a regular file, at most the given number. What was read before an
-// error counts.
+// Head reads at most the given number of bytes at the start of a regular file. With an error it
+// also returns what was read before.
 func Head(path string, most int64) (string, error) {
 	file, _, err := Open(path)
 	if err != nil {
@@ -76,11 +77,11 @@ func Head(path string, most int64) (string, error) {
 	return string(content), err
 }
 
-// mostEntries is the most entries that [Dir] reads of a directory.
+// mostEntries is the most entries that [Dir] returns.
 const mostEntries = 10000
 
-// Dir lists a directory, sorted by name; of a large one it lists 10 000 entries. What was read
-// before an error counts.
+// Dir lists at most 10 000 entries of a directory, sorted by name. With an error it also returns
+// the entries that were read before.
 func Dir(path string) ([]fs.DirEntry, error) {
 	file, err := open(path)
 	if err != nil {

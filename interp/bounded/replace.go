@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file with the given mode, or replaces it, at once: others see the old text or
-// the new one. After an error the old one is there. A link is replaced by a file.
+// Replace writes a file with the given mode atomically: others read either the old text or the
+// new one. After an error the old text remains. If path is a link, the file replaces the link.
 func Replace(path string, text []byte, mode fs.FileMode) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// ErrKeys is the error of a text with more keys than [TOML] decodes: at least 6 000 outside of
-// arrays of tables.
+// ErrKeys is the error for a text with more keys than [TOML] decodes. At least 6 000 keys outside
+// of arrays of tables are allowed.
 var ErrKeys = errors.New("it has too many keys")
 
-// mostWork bounds the comparisons of keys, of which the decoder makes some 500 million in a
-// second. A file may be decoded a dozen times.
+// mostWork is the most comparisons of keys for one text. The decoder makes some 500 million in a
+// second, and a file may be decoded a dozen times.
 const mostWork = 20e6
 
-// TOML decodes text. The decoder compares each key with all those before it, but for the earlier
-// elements of its array of tables, such as the packages in a lock file. So the keys are counted
-// first, which takes a thousandth of that time.
+// TOML decodes text. The decoder compares each key with all keys before it, except those in
+// earlier elements of its array of tables, such as the packages in a lock file. TOML counts the
+// keys first, which takes a thousandth of that time.
 func TOML(text []byte, into any) error {
 	c := counter{elements: map[string]int{}}
 	c.parser.Reset(text)
@@ -32,16 +32,16 @@ func TOML(text []byte, into any) error {
 	return toml.Unmarshal(text, into)
 }
 
-// counter counts the keys with which the decoder compares the next one, at least.
+// counter counts the keys that the decoder compares the next key with. The count may be too low.
 type counter struct {
 	parser   unstable.Parser
 	keys     int
 	array    string         // the latest array of tables
 	elements map[string]int // the keys in the latest element of each array
-	inside   bool           // the table at hand is in the latest element of array
+	inside   bool           // the current table is in the latest element of array
 }
 
-// expression counts the keys of one expression, and returns them.
+// expression counts the keys of one expression, and returns their number.
 func (c *counter) expression(node *unstable.Node) (n int) {
 	name, n := path(node), count(node)
 	switch node.Kind {

@@ -11,9 +11,10 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Clean removes the environments in a cache that no plugin asks for any more: their source is
-// gone, or has changed since. It leaves those that inUse names, and those that another process
-// makes. It returns their directories and their size in bytes. With dryRun it removes nothing.
+// Clean removes the environments in a cache that no plugin needs any more, because their source
+// is gone or has changed. It keeps those that inUse reports, and those that another process is
+// making. It returns the removed directories and their size in bytes. With dryRun it only returns
+// what it would remove.
 func Clean(cache string, inUse func(dir string) bool, dryRun bool) (removed []string, bytes int64, err error) {
 	records := filepath.Join(environments(cache), "plugins")
 	files, err := bounded.Dir(records)
@@ -31,7 +32,7 @@ func Clean(cache string, inUse func(dir string) bool, dryRun bool) (removed []st
 			}
 		}
 		if _, err := os.Stat(string(r.Source)); errors.Is(err, fs.ErrNotExist) && !dryRun {
-			_ = os.Remove(path) // else the next start says that the environment is gone
+			_ = os.Remove(path) // otherwise the next start reports that the environment is gone
 		}
 	}
 	entries, err := bounded.Dir(environments(cache))

@@ -29,11 +29,11 @@ var misleading = []string{
 
 // command is one step of making an environment.
 type command struct {
-	what string // for the user
-	name string // of what failed, if it is not the installer
+	what string // the step, for the user
+	name string // the program to name in an error; the installer if empty
 	path string
 	args []string
-	set  []string // variables
+	set  []string // additional environment variables
 }
 
 // commands returns the steps that make the environment dir.
@@ -79,14 +79,14 @@ func (p Plan) commands(dir string) []command {
 			"--no-warn-script-location", "--no-user", "--target="} // whatever a variable or a pip.conf says
 	}
 	read.args = append(read.args, wanted...)
-	if len(wanted) == 1 { // nothing
+	if len(wanted) == 1 { // no requirements
 		return []command{venv}
 	}
 	return []command{venv, read}
 }
 
-// fill makes the environment in the empty directory dir. Temporary files of a killed command stay
-// in temporary.
+// fill makes the environment in the empty directory dir. Its commands write temporary files to
+// temporary, where those of a killed command stay.
 func (p Plan) fill(ctx context.Context, dir, temporary string) error {
 	for _, c := range p.commands(dir) {
 		c.set = append(c.set, "TMPDIR="+temporary, "TEMP="+temporary, "TMP="+temporary)

@@ -17,7 +17,8 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// removeLocked removes a locked file, then unlocks it, so that no other process locks it before.
+// removeLocked removes a locked file and then unlocks it, so that no other process can lock the
+// file before it is removed.
 func removeLocked(f *os.File) {
 	os.Remove(f.Name())
 	f.Close()

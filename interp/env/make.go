@@ -14,10 +14,10 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Make makes the environment if it does not exist, and records it for the plugin. made is false
-// if it existed, or if another process made it meanwhile: Make waits for a process that makes the
-// same environment. On error, or if ctx ends, it leaves nothing. The error is an [*Error] or
-// ctx's cause.
+// Make makes the environment if it does not exist, and records it for the plugin. It waits for
+// another process that is making the same environment. made is false if the environment existed,
+// or if the other process made it. On error, or if ctx ends, Make leaves nothing behind. The
+// error is an [*Error] or ctx's cause.
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	if !p.Exists {
 		made, err = p.makeOnce(ctx)
@@ -33,7 +33,7 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	return made, failed(err, nil)
 }
 
-// workSuffix is behind the name of an environment in that of its work directory.
+// workSuffix follows the environment's name in the name of its work directory.
 const workSuffix = ".pyplug"
 
 // work returns the directory in which the environment is made.
@@ -147,9 +147,9 @@ func (p Plan) build(ctx context.Context) (err error) {
 // maxScript is the size of the largest script that [relocate] looks at.
 const maxScript = 1 << 20
 
-// relocate replaces the path from with to in the scripts of the environment in from, which is
-// about to be moved. It writes new files, since an installer may share files between
-// environments.
+// relocate replaces the path from with the path to in the scripts of the environment in from. The
+// caller then moves the environment. relocate writes new files, because an installer may share
+// files between environments.
 func relocate(from, to string) error {
 	scripts := filepath.Dir(python(from))
 	entries, err := bounded.Dir(scripts)

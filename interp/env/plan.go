@@ -42,11 +42,11 @@ type Plan struct {
 	Installer string // "uv", "pip", "poetry" or "pdm"
 	// Dir is the environment's directory, and Python its Python.
 	Dir, Python string
-	// Exists reports that the environment exists. Make then does nothing.
+	// Exists reports that the environment exists. Make then only records it.
 	Exists bool
 
 	request Request
-	tool    string // the installer's program; of pip the base Python
+	tool    string // the installer's program; for pip the base Python
 	key     string
 }
 
@@ -80,7 +80,8 @@ type mark struct {
 	Python    string `json:"python"`
 }
 
-// NewPlan reads files and starts nothing. The error is an [*Error].
+// NewPlan plans the environment of a plugin. It reads files and starts nothing. The error is an
+// [*Error].
 func NewPlan(r Request) (Plan, error) {
 	source, err := findSource(r.Entry, r.Dirs)
 	switch {

@@ -25,7 +25,7 @@ type record struct {
 	Env    []byte `json:"env"`
 	Kind   string `json:"kind"`
 	Source []byte `json:"source"`
-	// Size, Time and Digest show whether the source has changed. Includes reports that it
+	// Size, Time and Digest show whether the source has changed. Includes reports that the source
 	// includes other files.
 	Size     int64     `json:"size"`
 	Time     time.Time `json:"time"`
@@ -40,8 +40,8 @@ func recordPath(cache, entry string) string {
 	return filepath.Join(environments(cache), "plugins", digest(entry)+".json")
 }
 
-// record stores the environment of the plugin, and of every other one that asks for the same by
-// the same file.
+// record stores the environment for the plugin and for all other plugins that share its source
+// file.
 func (p Plan) record() error {
 	if p.request.Cache == "" {
 		return nil
@@ -65,7 +65,7 @@ func (p Plan) recordAs(entry string) error {
 	}
 	path := recordPath(p.request.Cache, entry)
 	if old, _, err := bounded.Read(path, maxRecord); err == nil && bytes.Equal(old, content) {
-		return nil // also in a cache that only somebody else may change
+		return nil // no write, so a read-only cache works, too
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -73,8 +73,9 @@ func (p Plan) recordAs(entry string) error {
 	return bounded.Replace(path, content, 0o600)
 }
 
-// Lookup returns the environment that pyplug made for the plugin at entry. If it made none, or one
-// that is out of date, that is the environment of another plugin with the same source in dirs.
+// Lookup returns the environment that pyplug made for the plugin at entry. If there is none, or
+// it is out of date, Lookup returns the environment of another plugin with the same source in
+// dirs.
 func Lookup(cache, entry string, dirs []string) Record {
 	own := lookUp(cache, entry)
 	if own.Dir != "" && own.Stale == "" {
@@ -85,7 +86,7 @@ func Lookup(cache, entry string, dirs []string) Record {
 			continue
 		}
 		if SourceOf(entry, dirs).shared() != dir {
-			break // it asks by another file
+			break // the plugin uses another source
 		}
 		if found := lookUp(cache, dir); own.Dir == "" || found.Dir != "" && found.Stale == "" {
 			return found
@@ -134,7 +135,7 @@ func (r record) look(cache string) Record {
 	now, err := readSource(Source{Kind: r.Kind, Path: source})
 	switch {
 	case errors.Is(err, errNone):
-		return Record{} // there is nothing to make another one of
+		return Record{} // the source asks for nothing any more
 	case err != nil || now.digest != r.Digest:
 		found.Stale = fmt.Sprintf("is older than the last change of %s", source)
 		if r.Includes {

@@ -29,12 +29,12 @@ type Source struct {
 	// lock files and requirements.txt.
 	Requirements []string
 
-	tool     string      // the one that must read it, such as the one that wrote a lock file
-	digest   string      // of what it asks for
-	place    string      // what else decides what that means; empty if it means the same everywhere
+	tool     string      // the tool that must read the file, such as the one that wrote a lock file; empty for any
+	digest   string      // hash of what the source asks for
+	place    string      // what else the meaning depends on, such as the directory; empty if it is the same everywhere
 	noMain   bool        // poetry.lock of a project whose dependencies are all in other groups
-	includes bool        // files, whose content counts
-	member   string      // the project of a workspace, if uv.lock is that of the workspace
+	includes bool        // it includes files, whose content counts
+	member   string      // the project's directory, if uv.lock belongs to its workspace
 	info     fs.FileInfo // of the file, before it was read
 }
 
@@ -65,7 +65,7 @@ func findSource(entry string, dirs []string) (Source, error) {
 	if err == nil {
 		lock, err := readSource(Source{Kind: blockLock, Path: entry + ".lock", tool: "uv"})
 		if !errors.Is(err, errNone) {
-			lock.place += s.digest // with which uv compares it
+			lock.place += s.digest // uv compares the two
 			return lock, err
 		}
 	}
@@ -86,7 +86,8 @@ func findSource(entry string, dirs []string) (Source, error) {
 	return Source{}, errNone
 }
 
-// shared returns the directory below which plugins share the source, or "" if it is of one script.
+// shared returns the directory below which plugins share the source. It is "" if the source
+// belongs to one script.
 func (s Source) shared() string {
 	if s.Path == "" || s.Kind == block || s.Kind == blockLock {
 		return ""
@@ -94,7 +95,7 @@ func (s Source) shared() string {
 	return cmp.Or(s.member, filepath.Dir(s.Path))
 }
 
-// locked returns the uv.lock of the project's workspace in dirs, or the project.
+// locked returns the uv.lock of the project's workspace if dirs contain it, else s.
 func (s Source) locked(dirs []string) Source {
 	for _, dir := range dirs {
 		if !interp.IsWorkspace(dir) {
@@ -102,7 +103,7 @@ func (s Source) locked(dirs []string) Source {
 		}
 		if lock, err := readSource(Source{Kind: "uv.lock", Path: filepath.Join(dir, "uv.lock"), tool: "uv"}); err == nil {
 			lock.member = filepath.Dir(s.Path)
-			lock.place += lock.member + s.digest // with which uv compares it
+			lock.place += lock.member + s.digest // uv compares the two
 			return lock
 		}
 	}
@@ -207,7 +208,7 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 	return file.Tool.UV, s.require("dependencies", list)
 }
 
-// require sets the requirements, sorted, that the file lists by a name.
+// require sets s.Requirements to list, sorted. name is the list's key in the file, for errors.
 func (s *Source) require(name string, list []string) error {
 	for i, item := range list {
 		if !requirement().MatchString(item) {

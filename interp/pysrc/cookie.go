@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Cookie returns the magic cookie that a plugin's files show: a variable of the environment and the
-// text that they compare it with, or a key and a value under such names. Both are empty if the files
-// show none.
+// Cookie returns the key and the value of the magic cookie that a plugin's files show. The files
+// either compare a variable of the environment with a text, or assign a key and a value to names
+// with "cookie". Both results are empty if the files show no cookie.
 func Cookie(files []File) (key, value string) {
 	x := cookies()
 	var all strings.Builder

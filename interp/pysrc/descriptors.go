@@ -26,9 +26,9 @@ var argument = sync.OnceValue(func() *regexp.Regexp {
 //	DESCRIPTOR = _descriptor.FileDescriptor(…, serialized_pb=b'…')   # until 3.19
 //	DESCRIPTOR = _descriptor.FileDescriptor(…, serialized_pb=_b('…'))
 //
-// An argument that is no literal is skipped: protobuf's own code and descriptors
-// built at run time have such. The descriptors before an error are returned with it.
-// They take no more memory than text.
+// Descriptors skips arguments that are not literals, as in protobuf's own code and in descriptors
+// that are built at run time. With an error it also returns the descriptors before it. The
+// descriptors take no more memory than text.
 func Descriptors(text string) ([][]byte, error) {
 	if !strings.Contains(text, "AddSerializedFile") && !strings.Contains(text, "serialized_pb") {
 		return nil, nil

@@ -10,20 +10,19 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// LargestFile is the most bytes that [Read] reads of a file. A manifest has at most
-// LargestManifest.
+// LargestFile is the size in bytes of the largest file that [Read] reads. LargestManifest is the
+// limit for a manifest.
 const LargestFile, LargestManifest = 4 << 20, 1 << 20
 
 // Bounds of [Files].
 const (
 	mostFiles   = 2000
 	mostEntries = 5000
-	deepest     = 6 // directories below the first
+	deepest     = 6 // levels of directories below the first
 )
 
-// Files lists the *.py files in dir and below, sorted by directory: at most 2000, and
-// none in hidden directories, environments, __pycache__, node_modules or among
-// installed packages.
+// Files lists at most 2000 *.py files in dir and below, sorted by directory. It skips hidden
+// directories, environments, __pycache__, node_modules and installed packages.
 func Files(dir string) []string {
 	var found []string
 	entries := 0
@@ -44,7 +43,8 @@ func Files(dir string) []string {
 	return found
 }
 
-// isForeign reports whether a directory below dir holds no source of its owner or is too deep.
+// isForeign reports whether Files skips a directory below dir: it contains no source of dir's
+// owner, or is too deep.
 func isForeign(dir, path string) bool {
 	name := filepath.Base(path)
 	if name[0] == '.' || slices.Contains([]string{"__pycache__", "node_modules", "site-packages", "dist-packages"}, name) {

@@ -26,8 +26,8 @@ func Parse(path, text string) File {
 // Serves returns what the file does to serve plugins. It ignores comments and docstrings.
 func (f File) Serves() Serves { return servesOf(f.code, f.imports) }
 
-// DefinesFunctions reports whether the file itself defines a public function. A file that is no
-// text defines none.
+// DefinesFunctions reports whether the file itself defines a public function. A binary file
+// defines none.
 func (f File) DefinesFunctions() bool {
 	return !strings.Contains(f.Text, "\x00") && publicFunction().MatchString(f.code)
 }
@@ -54,8 +54,8 @@ var (
 // Own reads a script and the plugin's own files that it imports, directly or indirectly. It looks
 // for modules in dirs, in what the files read so far add to the search path, and beside the
 // importing file, since generated code imports its neighbors.
-// All imports count, wherever they are. others lists the absolute imports that are not there,
-// each module once. The script is always the first file.
+// Imports count wherever they are in a file. others lists the absolute imports that Own does not
+// find, each module once. The script is always the first file.
 func Own(script string, dirs []string, most Limits) (files []File, others []Import) {
 	asked := map[string]bool{}
 	added := ""
@@ -73,8 +73,8 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 	return files, others
 }
 
-// walk reads the named files, then those that follow returns for each of their imports, within
-// limits. If the first file cannot be read, its text is empty.
+// walk reads the files in queue, then the files that follow returns for each of their imports,
+// within the limits. If the first file cannot be read, its text is empty.
 func walk(queue []string, most Limits, follow func(file File, imp Import) []string) (files []File) {
 	seen := map[string]bool{}
 	for len(queue) > 0 && len(files) < most.Files {
@@ -130,9 +130,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Libraries reads the files of installed packages that imports name, then those of the same
-// packages that these import. The former come first, so that the limits never drop them. It skips
-// gRPC's own packages.
+// Libraries reads the files of installed packages that imports name, then the files of the same
+// packages that those import. If a limit is reached, the latter are left out. It skips gRPC's own
+// packages.
 func Libraries(dirs []string, imports []Import, most Limits) []File {
 	var named []string
 	for _, imp := range imports {

@@ -10,27 +10,29 @@ import (
 	"unicode"
 )
 
-// Place says how Python imports a plugin's file. Everything that imports it, or looks for what it
-// imports, goes by its place:
+// Place says how Python imports a plugin's file. All code that imports the file, or looks for
+// what it imports, uses its place:
 //
-//   - A module of its package imports relatively, names __package__, imports by the name of a
-//     directory above it something that is there, or imports a library of its own name. Python imports it by its full name, as
-//     python -m does: Root is searched first, and the file's own directory last, for those that
-//     import a sibling by its bare name.
+//   - A file is a module of its package if it has a relative import, uses __package__, imports
+//     something by the name of a directory above it, or imports a library with the file's own
+//     name. Python imports it by its full name, as python -m does. Root is searched first. The
+//     file's own directory is searched last, for files that import a sibling by its bare name.
 //   - Any other file in a package is a script. Its own directory is searched directly behind the
-//     standard library, so that it hides none of Python's modules, and Root last.
-//   - A file in no package is a script, too. Its own directory is searched first, as by python FILE.
+//     standard library, so that it hides none of Python's modules. Root is searched last.
+//   - A file outside of packages is a script, too. Its own directory is searched first, as with
+//     python FILE.
 type Place struct {
-	// Name is the full name by which Python imports a module of a package, or what -m names. It
-	// is empty for a script.
+	// Name is the full name of a module of a package, or of the module that -m names. It is empty
+	// for a script.
 	Name string
-	// File is the file that is imported, without links; empty for a module that is no file.
+	// File is the imported file, with links resolved. It is empty for a module that is not a
+	// file.
 	File string
 	// Root is the directory below which the plugin's own modules are. It is empty for an installed
 	// module.
 	Root string
 	// First, Behind and Last are the directories that Python searches first, directly behind the
-	// standard library, and last; empty for none.
+	// standard library, and last. An empty one is not searched.
 	First, Behind, Last string
 }
 
@@ -45,8 +47,8 @@ func (p Place) Dirs() (dirs []string) {
 	return dirs
 }
 
-// Words returns the place for programs in Python: the name, the file, the root, and the directories
-// that are searched first, behind the standard library, and last.
+// Words returns the place as arguments for programs in Python: the name, the file, the root, then
+// First, Behind and Last.
 func (p Place) Words() []string { return []string{p.Name, p.File, p.Root, p.First, p.Behind, p.Last} }
 
 // ScriptPlace returns the place of a file that Python runs as python FILE. It follows links.
@@ -55,9 +57,9 @@ func ScriptPlace(file string) Place {
 	return Place{File: file, Root: filepath.Dir(file), First: filepath.Dir(file)}
 }
 
-// PlaceOf returns the place of a file or of the directory of a package. It reads the file. As
-// Python, it goes by what a link leads to. path returns the directories of installed packages: one
-// of the name of a directory without __init__.py is what Python imports. It may be nil.
+// PlaceOf returns the place of a file or of the directory of a package. It reads the file. Like
+// Python, it follows links. path returns the directories of installed packages. An installed
+// package takes precedence over a directory of its name without __init__.py. path may be nil.
 func PlaceOf(entry string, path func() []string) Place {
 	file := followed(entry)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
@@ -88,7 +90,7 @@ func PlaceOf(entry string, path func() []string) Place {
 	return Place{Name: strings.Join(parts, "."), File: file, Root: root, First: root, Last: dir}
 }
 
-// followed returns what a path leads to, or the path itself if that cannot be read.
+// followed returns a path with links resolved, or the path itself if that fails.
 func followed(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -96,8 +98,9 @@ func followed(path string) string {
 	return filepath.Clean(path)
 }
 
-// packagesOf lists the packages that a directory is in, by their __init__.py: the outermost first,
-// the directory itself last. None is above one whose name has a dot, which nobody can import.
+// packagesOf lists the packages that a directory is in, by their __init__.py: the outermost
+// first, the directory itself last. It stops below a directory whose name has a dot, because
+// Python cannot import that one.
 func packagesOf(dir string) (packages []string) {
 	for exists(filepath.Join(dir, "__init__.py")) {
 		packages = append([]string{dir}, packages...)
@@ -120,7 +123,7 @@ func topOf(file string, packages []string, path func() []string) string {
 	candidates := slices.Clone(packages[:min(1, len(packages))])
 	at := dir
 	for n := 0; n < mostAbove && IsIdentifier(filepath.Base(at)); n, at = n+1, filepath.Dir(at) {
-		if !slices.Contains(packages, at) { // the outermost package alone has the name that it is imported by
+		if !slices.Contains(packages, at) { // of the packages, only the outermost is a top-level name
 			candidates = append(candidates, at)
 		}
 	}
@@ -128,7 +131,7 @@ func topOf(file string, packages []string, path func() []string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".py")
 	named := func(path string) bool { return strings.Contains(text, filepath.Base(path)) }
 	if !slices.ContainsFunc(append([]string{"from .", "__package__", name}, candidates...), named) {
-		return "" // as most files, which need not be parsed
+		return "" // as for most files; they need not be parsed
 	}
 	f := Parse(file, text)
 	reach := f.reach(dir)
@@ -147,8 +150,9 @@ func topOf(file string, packages []string, path func() []string) string {
 	return append(packagesOf(filepath.Dir(reach)), reach)[0]
 }
 
-// isNamespace reports whether a directory without __init__.py is what a file below it gets by the
-// directory's name: nothing of that name is beside the file, and no package with an __init__.py installed.
+// isNamespace reports whether a file below a directory without __init__.py imports that directory
+// by its name. A module of that name beside the file takes precedence, and so does an installed
+// module or package with an __init__.py.
 func (f File) isNamespace(dir string, path func() []string) bool {
 	name, installed := filepath.Base(dir), ""
 	if path != nil {
@@ -157,7 +161,8 @@ func (f File) isNamespace(dir string, path func() []string) bool {
 	return !provides(filepath.Dir(f.Path), name) && !strings.HasSuffix(installed, ".py") && (installed == "" || !exists(filepath.Join(installed, "__init__.py")))
 }
 
-// importsName reports whether a file imports a top-level module. One of its own name is not itself.
+// importsName reports whether a file imports a top-level module. If the module has the file's own
+// name, it is another one.
 func (f File) importsName(name string) bool {
 	return slices.ContainsFunc(f.imports, func(i Import) bool {
 		top, _, _ := strings.Cut(i.Module, ".")
@@ -174,8 +179,9 @@ func (f File) reach(dir string) string {
 	return filepath.Join(dir, strings.Repeat("../", levels-1))
 }
 
-// findsRelative reports whether a file in no package can be a module of one: reach and all directories
-// between have names to import them by, and something that it imports relatively is there.
+// findsRelative reports whether a file outside of packages can be a module of one. reach and all
+// directories between must have names that Python can import, and a relative import must find a
+// file.
 func (f File) findsRelative(reach string) bool {
 	for dir := filepath.Dir(f.Path); isIn(dir, reach); dir = filepath.Dir(dir) {
 		if !IsIdentifier(filepath.Base(dir)) {
@@ -223,17 +229,17 @@ func provides(dir, name string) bool {
 	return exists(path+".py") || exists(path+".so") || exists(path) || len(compiled) > 0
 }
 
-// binds reports whether the __init__.py in a directory has a name.
+// binds reports whether a name occurs in the code of a directory's __init__.py.
 func binds(dir, name string) bool {
 	text, _ := Read(filepath.Join(dir, "__init__.py"), LargestFile) // empty if there is none
 	code := render(text, func(string, int) string { return " " })
 	return slices.Contains(strings.FieldsFunc(code, func(c rune) bool { return c < 0x80 && !isWord(byte(c)) }), name)
 }
 
-// isIn reports whether a path is a directory, or in it.
+// isIn reports whether path is dir or is in dir.
 func isIn(path, dir string) bool { return strings.HasPrefix(below(path), below(dir)) }
 
-// below returns what the paths in a directory begin with, and its own.
+// below returns the prefix of all paths in a directory, with a separator at the end.
 func below(dir string) string {
 	return strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
 }

@@ -20,7 +20,8 @@ var (
 )
 
 // InstallRequires returns the requirements in the text of a setup.cfg: option install_requires of
-// section options, as setuptools reads it. It is nil without the option, and if that names a file.
+// section options, as setuptools reads it. The result is nil if the option is missing or names a
+// file.
 func InstallRequires(text string) []string {
 	section := options().FindStringSubmatch(text)
 	if section == nil {
@@ -51,8 +52,8 @@ type Include struct {
 	Constraint bool
 }
 
-// mostIncludes bounds how many files [Includes] reads, and mostLines how many lines that name one
-// count in each.
+// mostIncludes is the most files that [Includes] reads. mostLines is the most lines of one file
+// that it follows.
 const mostIncludes, mostLines = 100, 1000
 
 var include = sync.OnceValue(func() *regexp.Regexp {
@@ -60,7 +61,7 @@ var include = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Includes returns the files that a requirements file includes by -r and -c, and those that they
-// include, each once. All texts together have at most 4 MiB; the rest is empty.
+// include, each once. It reads at most 4 MiB in total. Files beyond that have an empty text.
 func Includes(path, text string) (all []Include) {
 	seen, left := map[string]bool{path: true}, LargestFile
 	var follow func(Include)

@@ -21,12 +21,12 @@ var searchPath = sync.OnceValue(func() (x struct{ assigned, name, place, parent 
 	return x
 })
 
-// longestPlace is how many bytes of code may stand for a name.
+// longestPlace is the most bytes of code that SearchPath remembers for a name.
 const longestPlace = 500
 
-// SearchPath returns the directories that the file adds to Python's search path by way of its own
-// place, __file__: the literals behind it, below as many directories above the file as dirname and parent
-// lead to. Names of such a place count, too.
+// SearchPath returns the directories that the file adds to Python's search path relative to
+// __file__. It goes up as many directories as dirname and parent do, and appends the literals
+// that follow. A name that is assigned such a path counts, too.
 func (f File) SearchPath() (dirs []string) {
 	if !strings.Contains(f.code, "__file__") || !strings.Contains(f.code, "sys.path") && !strings.Contains(f.code, "addsitedir") {
 		return nil
@@ -51,7 +51,8 @@ func (f File) SearchPath() (dirs []string) {
 	return dirs
 }
 
-// placed returns the path that __file__ leads to with the calls before it and the code behind it.
+// placed returns the path of an expression with __file__, from the calls before it and the code
+// behind it.
 func (f File) placed(calls, behind string) string {
 	up := strings.Count(calls, "dirname(")
 	for _, m := range searchPath().parent.FindAllStringSubmatch(behind, -1) {

@@ -23,7 +23,7 @@ type Serves struct {
 	// or imports the server of grpc, grpc.aio or grpclib.
 	StartsServer bool
 
-	joins, protocol bool // the two parts of the latter
+	joins, protocol bool // the two parts of a joined line
 }
 
 // sdks lists the modules that serve plugins of go-plugin.
@@ -47,8 +47,8 @@ func (s Serves) With(o Serves) Serves {
 	}
 }
 
-// Any reports whether the file does any of it. An import of gRPC alone does not count: clients
-// import it, too.
+// Any reports whether the file serves in one of these ways. An import of gRPC alone does not
+// count: clients import it, too.
 func (s Serves) Any() bool { return s.SDK != "" || s.PrintsHandshake || s.StartsServer }
 
 // expressions are compiled at first use: most files need none. In rendered code, ‹ and › replace
@@ -65,7 +65,7 @@ var expressions = sync.OnceValue(func() (x struct{ adjacent, line, joins, protoc
 // quoted renders a literal for [servesOf].
 func quoted(raw string, _ int) string { return "‹" + fill(raw) + "›" }
 
-// servesOf returns what rendered code with its imports does.
+// servesOf returns what a file does to serve gRPC, from its rendered code and imports.
 func servesOf(code string, imports []Import) Serves {
 	var s Serves
 	for _, imp := range imports {

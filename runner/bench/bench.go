@@ -23,11 +23,11 @@ type Target interface {
 
 // Options say how long is measured. [DefaultOptions] returns the usual ones.
 type Options struct {
-	// Rounds is the most rounds of a phase; cold and crash, which start processes,
-	// have a hundredth.
+	// Rounds is the maximum number of rounds of a phase. Cold and crash, which start
+	// processes, have a hundredth of it.
 	Rounds int
-	// Limit is how long a phase begins rounds, not counting the first call of a fresh
-	// worker.
+	// Limit is the time after which a phase begins no further round. The first call of
+	// a fresh worker does not count.
 	Limit time.Duration
 	// Jobs is how many calls the phase pipelined makes at once. It makes fewer if so
 	// many take longer than a quarter of Limit.
@@ -36,7 +36,7 @@ type Options struct {
 	Skip []string
 }
 
-// DefaultOptions returns 10000 rounds of three seconds at most, 64 calls at once.
+// DefaultOptions returns at most 10000 rounds and 3 s for each phase, and 64 calls at once.
 func DefaultOptions() Options { return Options{Rounds: 10_000, Limit: defaultLimit, Jobs: 64} }
 
 // Concurrent is how many calls the phase pipelined makes at once, at most.
@@ -44,10 +44,10 @@ func (o Options) Concurrent() int { return min(o.Jobs, o.Rounds) }
 
 // Listener follows the phases. One goroutine calls it.
 type Listener struct {
-	// Began gets the name of each phase before its first round. Its error ends the
+	// Began receives the name of each phase before its first round. Its error ends the
 	// measurement.
 	Began func(name string) error
-	// Over gets what was measured.
+	// Over receives the result of each phase.
 	Over func(Phase)
 }
 
@@ -64,13 +64,13 @@ func Names() []string { return []string{Cold, Warm, Pipelined, Crash} }
 
 const (
 	defaultLimit = 3 * time.Second
-	// startCost is how many times fewer rounds a phase that starts processes has.
+	// startCost divides the number of rounds of a phase that starts processes.
 	startCost = 100
 	// warmUp is how many calls of a fresh worker do not count. They take at most a
 	// tenth of the phase's time.
 	warmUp = 200
-	// crowdShare is the part of the phase's time, a quarter, that calls made at once
-	// may take together.
+	// crowdShare means that calls made at once may together take a quarter of the
+	// phase's time.
 	crowdShare = 4
 )
 

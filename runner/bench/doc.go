@@ -13,5 +13,5 @@
 // pipelined tries 1, 2, 4 and so on at once first, and stops when they take a good part of
 // its time.
 //
-// It never knows how a plugin is started, called or printed: see [Target].
+// The package does not know how a plugin is started, called or printed: see [Target].
 package bench

@@ -27,10 +27,11 @@ type place struct {
 	*heading
 }
 
-// heading is what the cases below a head line of a record have in common, or all cases of another file.
+// heading is what the cases below a head line of a record share. In a file without head lines all cases
+// share one.
 type heading struct {
 	words  []schema.Word     // named arguments of every call
-	fields map[string]string // by hook: the field of a gRPC method that a text is
+	fields map[string]string // by hook: the field of a gRPC method that a text sets
 }
 
 // Len returns the number of the cases.
@@ -96,8 +97,9 @@ type wantedError struct {
 // Hook returns the name of the hook.
 func (c *Case) Hook() string { return c.call.Hook }
 
-// Resolve looks up the hooks of the cases, each once: describe describes one. An error names the first
-// case that it concerns. The text of a call becomes the field of a gRPC method that no word gives.
+// Resolve looks up the hooks of the cases. It calls describe once for each hook. An error names the
+// first case that it concerns. Resolve assigns the text of a call of a gRPC method to the only field
+// that no word sets.
 func Resolve(files []*File, describe func(name string) (schema.Hook, error)) error {
 	known := map[string]schema.Hook{}
 	for _, f := range files {
@@ -124,7 +126,7 @@ func Resolve(files []*File, describe func(name string) (schema.Hook, error)) err
 	return nil
 }
 
-// resolveText sets which field the text of the call is, for all cases with the same heading.
+// resolveText stores the field that the text of the call sets, for all cases with the same heading.
 func (c *Case) resolveText(h schema.Hook) error {
 	field, err := h.RemainingField(c.words)
 	if err != nil {

@@ -54,8 +54,8 @@ func (l *lane) file(number int, file *File) {
 	l.report(number, true, func() { l.Ended(f) })
 }
 
-// Unhealthy returns the error of a probe, or nil if the plugin does not report its health: its cases
-// run, too.
+// Unhealthy returns the error of a probe. It returns nil if the plugin does not report its health,
+// because the cases of such a plugin run, too.
 func Unhealthy(err error) error {
 	e := hook.AsError(err)
 	if e == nil || e.Reason == "no-health" || e.Reason == "unknown-service" {
@@ -161,7 +161,8 @@ func (l *lane) replace() error {
 func (l *lane) attempt(r *Result) error {
 	got, made := l.call(r)
 	if !made {
-		// The process has ended since its last answer. A fresh one is called, or says why it cannot be.
+		// The process has ended since its last answer. Call a fresh one. If that does not start, its
+		// error says why.
 		l.end = fmt.Sprintf("exited before line %d (pid %d)", r.Line, l.pid)
 		if err := l.replace(); err != nil {
 			return err
@@ -205,7 +206,7 @@ func kindOf(e *hook.Error) hook.Kind {
 
 // call calls the hook of a case. It returns false if the call was not made.
 func (l *lane) call(r *Result) (got answer, made bool) {
-	if l.pid == 0 { // of a fresh process
+	if l.pid == 0 { // the process is fresh
 		status, _ := l.plugin.Status(l.ctx) // without it, the process is 0
 		l.pid = status.PID
 	}
@@ -233,8 +234,8 @@ func (l *lane) healthy() error {
 	return l.plugin.Health(ctx)
 }
 
-// blame runs a case that ended a process shared with other cases once more, alone, and reports the
-// outcome. A retry has already shown it.
+// blame reports whether a case that ended a shared process also ends a process of its own. It runs
+// the case once more, alone, unless a retry has already shown that.
 func (l *lane) blame(r *Result, served int) {
 	if _, ok := l.plugin.(replacer); !ok || l.isOver() {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// lock locks a file until it is closed, or the process ends. Locks of this kind know who holds
-// them.
+// lock locks a file until it is closed, or the process ends. Locks of this kind report their
+// holder.
 func lock(f *os.File) error {
 	want := unix.Flock_t{Type: unix.F_WRLCK}
 	err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &want)

@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// lock locks a file until it is closed. The locked byte is far behind its end, since nobody else
-// can read what is locked.
+// lock locks a file until it is closed. It locks a byte far beyond the end of the file, because
+// other processes cannot read locked bytes.
 func lock(f *os.File) error {
 	far := &windows.Overlapped{OffsetHigh: 1 << 30}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)

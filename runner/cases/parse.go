@@ -98,8 +98,8 @@ func parseLine(line []byte) (c lines.Call, fields map[string]json.RawMessage, er
 	return c, fields, err
 }
 
-// add adds a case. In a record, the last answer of an occurrence of a call replaces those before,
-// and a call that was canceled has no answer of the plugin.
+// add adds a case. In a record, the last answer of an occurrence of a call replaces the earlier
+// ones. add ignores a canceled call, which has no answer of the plugin.
 func (p *parser) add(c *Case, at place) {
 	if p.record && c.fails != nil && c.fails.Kind == hook.Canceled {
 		return
@@ -156,7 +156,7 @@ func column(line []byte, message string) int {
 	return 1 + len(line) - len(bytes.TrimLeft(line, blanks))
 }
 
-// read reads the fields of a case beside its call.
+// read reads the fields of a case that do not belong to its call.
 func (c *Case) read(fields map[string]json.RawMessage) error {
 	var under, match string
 	for _, field := range []struct {
@@ -221,8 +221,8 @@ func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
 	return readAnswer(&c.wants.Answer, fields["result"], fields["items"], fields["binary"])
 }
 
-// errorKeys are those of the error of a case, and errorShape those that a returned error may
-// have beside them.
+// errorKeys are the keys of the error of a case. errorShape lists the other keys that a
+// returned error may have.
 var (
 	errorKeys  = []string{"kind", "type", "match", "message"}
 	errorShape = []string{"reason", "hint", "hook", "sent", "python", "at", "place", "unknown", "exit", "tried", "drawing", "plugin", "status", "details", "status_message"}

@@ -42,9 +42,10 @@ type Record struct {
 	page     page // for Find
 }
 
-// OpenRecord opens a record and locks it. It creates the file if there is none, and drops a last
-// line without its end. The record must keep the calls of head, whose Files and Version [Record.Begin]
-// compares. An error has kind [hook.Usage], or [hook.Unavailable] if another process has the record.
+// OpenRecord opens a record and locks it. It creates the file if there is none, and drops a last line
+// without its end. The record must have the plugin, hook, items and words of head. [Record.Begin]
+// compares the files. An error has kind [hook.Usage], or [hook.Unavailable] if another process has the
+// record.
 func OpenRecord(path string, head Head) (*Record, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, refused("%s is no regular file", path)
@@ -86,7 +87,8 @@ func (r *Record) Begin(files string) error {
 	return nil
 }
 
-// Outdated returns how many of the answers that Find returned are from other files of the plugin.
+// Outdated returns how many of the answers that Find returned come from other versions of the
+// plugin's files.
 func (r *Record) Outdated() int64 { return r.outdated.Load() }
 
 // Write appends whole lines.
@@ -105,7 +107,7 @@ func (r *Record) Append(dst []byte, c lines.Call, occurrence int, a *lines.Answe
 	return dst
 }
 
-// hasNaN reports whether a line is no JSON since NaN or Infinity is in it.
+// hasNaN reports whether NaN or Infinity makes a line invalid JSON.
 func hasNaN(line []byte) bool {
 	return (bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity"))) && !json.Valid(line)
 }

@@ -97,8 +97,8 @@ func (r *Record) notRecord(line []byte) error {
 	return err
 }
 
-// nextLine reads a line with its end. A line without one comes with [io.EOF]. The line is valid
-// until the next one is read.
+// nextLine reads a line with its end. It returns a line without an end together with [io.EOF].
+// The line is valid until the next one is read.
 func nextLine(in *bufio.Reader) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -169,7 +169,8 @@ func (r *Record) filesAt(at int64) string {
 	return r.heads[i-1].files // a head line is in front of all answers
 }
 
-// parseAnswer reads the answer of a line, which must be of this occurrence of a call, else nil.
+// parseAnswer reads the answer in a line. It returns nil if the line belongs to another call or
+// occurrence.
 func parseAnswer(line []byte, c lines.Call, occurrence int) (*lines.Answer, error) {
 	got, fields, err := parseLine(line)
 	if err != nil {

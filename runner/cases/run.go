@@ -27,7 +27,8 @@ const maxItems = 64 << 20
 type Options struct {
 	Isolate Isolation
 	// Start starts the plugin in a fresh process, for files that run one after the other. If the
-	// plugin has the method Replace of a pool, Run gets fresh processes by it, else none.
+	// plugin has a pool's Replace method, Run calls it to get fresh processes; otherwise it gets
+	// none.
 	Start func(ctx context.Context) (hook.Plugin, error)
 	// Jobs is how many files run at a time, at least 1.
 	Jobs int
@@ -36,7 +37,7 @@ type Options struct {
 	// Retries is how often a failed case runs again.
 	Retries  int
 	FailFast bool
-	// Stop, when it is closed, ends the run after the cases that run.
+	// Closing Stop ends the run after the cases in progress.
 	Stop <-chan struct{}
 	// Done receives every result, and Ended every file, in the order of the files. They are
 	// called one at a time.
@@ -65,8 +66,8 @@ type Result struct {
 	// After is the line of the case that ended the process before this one; 0 if the file
 	// began in this process, or every case has its own.
 	After int
-	// Blame says whether a case that ended its process does so alone, too; empty if it passed or
-	// the process served no other case.
+	// Blame says whether a case that ended its process also does so alone. It is empty if the
+	// case passed or the process served no other case.
 	Blame string
 	// Failure is nil unless the case failed.
 	Failure *Failure
@@ -80,8 +81,8 @@ type FileResult struct {
 	*File
 	Count  map[Status]int
 	Failed []*Result
-	// Note says whether the process of the file is the one that the file before it left crashed,
-	// hung or unhealthy; empty if that left none.
+	// Note says that the file before left a crashed, hung or unhealthy process, and whether this
+	// file shares that process. It is empty if the file before left none.
 	Note string
 	Took time.Duration
 }
@@ -92,8 +93,9 @@ type Summary struct {
 	Cost     time.Duration
 }
 
-// Run runs the cases of files. Ending ctx cancels the calls. The error is why the run ended
-// early, except for Stop and FailFast; the cases that did not run are [NotRun] then.
+// Run runs the cases of files. Ending ctx cancels the calls. The error says why the run
+// ended early; Stop and FailFast are not errors. Cases that did not run have the status
+// [NotRun].
 func Run(ctx context.Context, o Options, files []*File) (Summary, error) {
 	r := &running{Options: o, ctx: ctx, pending: make([][]func(), len(files)), ended: make([]bool, len(files))}
 	r.going, r.stop = context.WithCancel(ctx)

@@ -26,13 +26,13 @@ func Updatable(path string) error {
 	return nil
 }
 
-// Update writes the answers that differ into the file, in place of those that it has. It changes
-// nothing else, and replaces the file at once. A line whose call crashed or
-// timed out keeps its answer.
+// Update replaces the answers in the file that differ from the returned ones. It changes nothing
+// else, and replaces the file atomically. A line whose call crashed or timed out keeps its
+// answer.
 func (f *FileResult) Update() error {
 	text := f.text
 	changed := false
-	for _, r := range slices.Backward(f.Failed) { // what is in front keeps its place
+	for _, r := range slices.Backward(f.Failed) { // backward, so that earlier offsets stay valid
 		if !r.updatable() {
 			continue
 		}
@@ -91,7 +91,8 @@ func (r *Result) updated(line []byte) []byte {
 	return line
 }
 
-// updatedError returns an error for a file: with the keys that it had there, or whole.
+// updatedError returns an error for the file, with the keys of the error that it replaces. If that
+// one is whole, it has all keys.
 func (r *Result) updatedError(e *hook.Error) []byte {
 	w := r.fails
 	if w != nil && w.whole {
@@ -123,7 +124,8 @@ func (r *Result) updatedError(e *hook.Error) []byte {
 	return text
 }
 
-// lineMember is a member of the object in a line: its key begins at a byte, its value is between two.
+// lineMember is a member of the object in a line. Its key begins at byte at. Its value is
+// line[from:to].
 type lineMember struct {
 	name         string
 	at, from, to int
@@ -144,7 +146,7 @@ func membersOf(line []byte) (all []lineMember) {
 	return all
 }
 
-// replaceFile replaces a file, which may be a link, at once.
+// replaceFile replaces a file, which may be a link, atomically.
 func replaceFile(path string, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

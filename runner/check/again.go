@@ -41,16 +41,15 @@ func (c *check) again(ctx context.Context) hook.Stage {
 	return st
 }
 
-// callStart is how long a call may take to reach the plugin before that is killed.
+// callStart is the time between a call and the kill, so that the call reaches the plugin.
 const callStart = 50 * time.Millisecond
 
-// crashDuring kills the process during a call, and returns how it ended. A call that
-// answers before the kill is followed by one; a call that ends the process itself needs
-// none.
+// crashDuring kills the process during a call, and returns how it ended. If the call
+// answers before, the kill follows. A call may also end the process itself.
 func (p *process) crashDuring(ctx context.Context, call hook.Call) (how string, err error) {
 	answered := make(chan error, 1)
 	go func() { // ends with the process
-		_, err := p.Call(ctx, call) // it is to be killed in
+		_, err := p.Call(ctx, call) // the kill ends it
 		answered <- err
 	}()
 	reached := time.NewTimer(callStart)

@@ -27,23 +27,23 @@ type Options struct {
 	Crash bool
 	// MCP runs the stage "mcp". Without it, the report does not have that stage.
 	MCP bool
-	// Host is a program with its first words that leads to [stock.Main]. Without one
-	// the stage "host" reports that it could not run.
+	// Host is a program and the first words of a command line that runs [stock.Main]. If
+	// it is empty, the stage "host" reports that it could not run.
 	Host []string
-	// Hints says what to do about an error; nil: nothing is known.
+	// Hints returns what to do about an error. It may be nil.
 	Hints func(error) []schema.Hint
-	// Prepared is called with the plugin before anything is started, and may reject
-	// it; nil accepts any.
+	// Prepared is called with the plugin before anything is started, and may reject it.
+	// It may be nil.
 	Prepared func(*runner.Opened) error
 	// Ended is called with each stage when it is over or was skipped, from the goroutine of
 	// Run. It may be nil.
 	Ended func(hook.Stage)
 }
 
-// Run checks a plugin. It returns when nothing of the plugin runs any more. What is
-// wrong with the plugin is in the report. The error is of kind Canceled if ctx ended, or
-// Internal, and comes with the report so far. Ending kill cuts short the plugin's own
-// end.
+// Run checks a plugin. It returns when no process of the plugin is left. The report says
+// what is wrong with the plugin. The error is of kind Canceled if ctx ended, else of kind
+// Internal, and comes with the report so far. If kill ends, the plugin is killed without
+// time to stop.
 func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	o.Config.Untrusted = slices.Contains(o.Skip, stageLaunch) // then nothing is started
 	c := &check{o: o, kill: kill, s: &process{Opened: new(runner.Opened)}, lacking: map[string]string{}}
@@ -69,13 +69,13 @@ type check struct {
 	kill   context.Context
 	report hook.Report
 	s      *process
-	// lacking says of a stage why those that need it cannot run.
+	// lacking maps a stage to the reason why those that need it cannot run.
 	lacking map[string]string
 	started *hook.Stage // the stage launch, if the stage source has made it
-	ended   error       // why there are no more stages
+	ended   error       // the error that ended the check
 
 	searched  time.Duration // how long it took to find the Python
-	noPython  *hook.Error   // why there is none
+	noPython  *hook.Error   // the error if no Python was found
 	handshook atomic.Bool   // it printed a handshake
 	fault     *hook.Error   // why the plugin is not ready
 	faultAt   string        // the stage that reports fault
@@ -86,7 +86,7 @@ type check struct {
 type stage struct {
 	name   string
 	needs  string // the stage without which it cannot run
-	server bool   // only a server has such a stage
+	server bool   // it applies only to gRPC plugins
 	do     func(*check, context.Context) hook.Stage
 }
 
@@ -135,8 +135,8 @@ func Stages() []string {
 	return names
 }
 
-// Skippable lists the stages that may be skipped. The others rest on those that may not; only a
-// flag runs the stage "mcp".
+// Skippable lists the stages that may be skipped. The check cannot do without "plugin",
+// "interpreter" and "stop". Only a flag runs the stage "mcp".
 func Skippable() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool {
 		return name == stagePlugin || name == stageInterpreter || name == stageStop || name == stageMCP
@@ -176,8 +176,8 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	return done
 }
 
-// notApplicable says why there is no such stage for this plugin and these options, empty
-// if there is.
+// notApplicable returns why a stage does not apply to this plugin and these options, or
+// "" if it applies.
 func (c *check) notApplicable(st stage) string {
 	switch way := c.s.Transport(); {
 	case st.server && way.Name != "" && !way.Serves:
@@ -188,8 +188,8 @@ func (c *check) notApplicable(st stage) string {
 	return ""
 }
 
-// skipped says why a stage does not run, empty if it does, and why those that need it do
-// not run either: the first cause.
+// skipped returns why a stage does not run, or "" if it runs. lacking is the first cause,
+// for the stages that need this one.
 func (c *check) skipped(st stage) (why, lacking string) {
 	lacking = c.lacking[st.needs]
 	switch {
@@ -197,7 +197,7 @@ func (c *check) skipped(st stage) (why, lacking string) {
 		return cmp.Or(c.lacking[stageLaunch], "nothing runs"), ""
 	case lacking != "":
 		return lacking, lacking
-	case slices.Contains(c.o.Skip, st.name) && st.name == stageSource: // the others do not need it
+	case slices.Contains(c.o.Skip, st.name) && st.name == stageSource: // the stages after it run nevertheless
 		return "skipped by --skip", ""
 	case slices.Contains(c.o.Skip, st.name):
 		return "skipped by --skip", st.name + " was skipped"

@@ -9,9 +9,9 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
-// wellKnown are the distributions of well-known modules: the usual one first, then others
-// that a plugin may declare in its place. Every other name would be a guess, and anybody may
-// own it.
+// wellKnown maps well-known modules to their distributions: the usual one first, then
+// others that a plugin may declare in its place. Any other name would be a guess, and
+// anybody may own it.
 var wellKnown = map[string]string{
 	"Crypto": "pycryptodome", "Cryptodome": "pycryptodomex", "MySQLdb": "mysqlclient", "OpenSSL": "pyOpenSSL",
 	"PIL": "Pillow", "attr": "attrs", "bs4": "beautifulsoup4", "dateutil": "python-dateutil", "dns": "dnspython",
@@ -29,7 +29,7 @@ var wellKnown = map[string]string{
 	"google.protobuf": "protobuf", "google.api": "googleapis-common-protos", "google.rpc": "googleapis-common-protos",
 	"google.type": "googleapis-common-protos", "google.auth": "google-auth", "google.oauth2": "google-auth",
 
-	// those that are called as they are imported
+	// distributions with the name of their module
 	"aiohttp": "aiohttp", "boto3": "boto3", "django": "django", "fastapi": "fastapi", "flask": "flask", "httpx": "httpx",
 	"matplotlib": "matplotlib", "numpy": "numpy", "pandas": "pandas", "pydantic": "pydantic", "requests": "requests",
 	"scipy": "scipy",
@@ -57,8 +57,8 @@ func distribution(module string, listed []string) string {
 	return ""
 }
 
-// requirement is a line that has a package index find a distribution: not one that names a
-// file, a directory or an address.
+// requirement matches a line that names a distribution of a package index. It matches no
+// line that names a file, a directory or an address.
 var requirement = lazyRegexp(`^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?:$|[<>=!~;#(])`)
 
 // lazyRegexp compiles a regular expression on first use.
@@ -66,7 +66,7 @@ func lazyRegexp(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// required are the distributions of requirements.
+// required returns the distributions that requirements name.
 func required(lines []string) (names []string) {
 	for _, line := range lines {
 		if m := requirement().FindStringSubmatch(line); m != nil {
@@ -76,9 +76,9 @@ func required(lines []string) (names []string) {
 	return names
 }
 
-// standardNames are modules that some Pythons have in their standard library and
-// others have not: by version, by system, or by what they were built with. A
-// distribution of such a name may be anybody's.
+// standardNames lists modules that are in the standard library of some Pythons only. That
+// depends on the version, the system and the build. Anybody may own a distribution of
+// such a name.
 const standardNames = " " +
 	// gone since 3.0, as Python 2 has them
 	"ConfigParser Cookie HTMLParser Queue SocketServer StringIO Tkinter __builtin__ cPickle cStringIO commands cookielib " +
@@ -97,8 +97,8 @@ const standardNames = " " +
 	// of some builds
 	"_bz2 _ctypes _curses _dbm _gdbm _hashlib _lzma _sqlite3 _ssl _tkinter _uuid dbm idlelib test tkinter turtle venv ensurepip "
 
-// standard reports whether a module is of a standard library, though maybe not of
-// the one at hand.
+// standard reports whether a module is in the standard library of some Python, which may
+// be another one than the plugin's.
 func standard(module string) bool {
 	top, _, _ := strings.Cut(module, ".")
 	return strings.Contains(standardNames, " "+top+" ")

@@ -5,14 +5,14 @@
 //  2. A stage that needs another one is skipped if that failed or was skipped.
 //  3. "plugin" and "interpreter" read files. "source" runs source.py in the plugin's own
 //     Python, which compiles the plugin's files and looks for what they import, without
-//     running any of it. What it says of imports is confirmed by the start that follows.
+//     running any of it. The start that follows confirms what it says of imports.
 //  4. "launch" starts the plugin; "handshake", "connect" and "health" report parts of that
 //     start. "services", "hooks" and "stop" ask the running plugin.
 //  5. "cookie", "host" and "again" start it once more: without the magic cookie, by an
 //     unmodified host of go-plugin (package stock), and after a kill.
-//  6. A finding has a name that never changes, see docs/findings. A failure is what breaks a host or
-//     a call; what a host survives is a warning at most.
+//  6. A finding has a name that never changes, see docs/findings. What breaks a host or a
+//     call is a failure. What a host survives is at most a warning.
 //
-// It never knows flags or how anything is printed. A function in [Options] says what to do
-// about an error.
+// The package does not know flags, or how anything is printed. A function in [Options]
+// returns what to do about an error.
 package check

@@ -84,12 +84,13 @@ var fixes = map[string]string{
 	againFailed:        "make the start independent of what the last run left behind: sockets, locks, files",
 }
 
-// found makes a finding that is no error.
+// found returns a finding without an error.
 func found(id string, v hook.Verdict, message string, fix ...string) hook.Finding {
 	return hook.Finding{ID: id, Verdict: v, Message: message, Fix: fix}
 }
 
-// withVerdict is a stage with the verdict of its worst finding, and a fix for each.
+// withVerdict sets a stage's verdict to that of its worst finding, and adds a fix to each
+// finding without one.
 func withVerdict(st hook.Stage) hook.Stage {
 	for i, f := range st.Findings {
 		if fix, ok := fixes[f.ID]; ok && len(f.Fix) == 0 {
@@ -117,7 +118,7 @@ func endsCheck(e *hook.Error) bool {
 // about the plugin, since such a finding ends the check.
 func (c *check) fail(id string, err error) hook.Finding {
 	e := hook.AsError(err)
-	// Of later starts the error alone shows what they print.
+	// What later starts print is only in the error.
 	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
 	if c.o.Hints != nil && id != healthSilent { // no flag of check sets its limit
 		f.Fix = hook.Words(c.o.Hints(e))
@@ -126,14 +127,15 @@ func (c *check) fail(id string, err error) hook.Finding {
 	return f
 }
 
-// failAs is fail for a stage whose failures have one exit code, whatever the error.
+// failAs does the same as fail, for a stage whose failures all have the exit code of k.
 func (c *check) failAs(k hook.Kind, id string, err error) hook.Finding {
 	f := c.fail(id, err)
 	f.Kind = k
 	return f
 }
 
-// place is where in the plugin's own files an error came about; empty if unknown.
+// place returns where in the plugin's own files an error occurred, or "" if that is
+// unknown.
 func (c *check) place(e *hook.Error) (file string, line int) {
 	frames := e.At
 	if e.Python != nil {
@@ -159,7 +161,7 @@ func owns(dir, file string) bool {
 	return !slices.Contains(names, "site-packages") && !slices.Contains(names, "dist-packages")
 }
 
-// reported reports whether a finding that fits is in the report.
+// reported reports whether the report has a finding for which fits returns true.
 func (c *check) reported(fits func(hook.Finding) bool) bool {
 	return slices.ContainsFunc(c.report.Stages, func(st hook.Stage) bool { return slices.ContainsFunc(st.Findings, fits) })
 }

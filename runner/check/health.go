@@ -11,7 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// endedInCall is why nothing is asked of a plugin that ended in a call of its manifest.
+// endedInCall is the message of a stage that is skipped because the plugin exited during
+// a call of its manifest.
 const endedInCall = "the plugin exited during a call of its manifest"
 
 // health reports what the health service answered when the plugin started.
@@ -38,8 +39,9 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	return hook.Stage{Message: fmt.Sprintf("%q is SERVING", e.Service), Took: e.Health}
 }
 
-// verdictOfNoHealth is a failure only if the plugin's host is known to ask: go-plugin does
-// not by itself.
+// verdictOfNoHealth returns the verdict for a plugin without a health service: a failure
+// if its host asks for health, a warning if the host is unknown, else a note. go-plugin
+// itself does not ask.
 func (c *check) verdictOfNoHealth() hook.Verdict {
 	switch host, named := c.s.Host(); {
 	case !named:
@@ -92,7 +94,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	return hook.Stage{Message: asked + "() reports that the plugin is healthy"}
 }
 
-// unwell is why a functions file is not healthy.
+// unwell returns the finding for a functions file that is not healthy.
 func (c *check) unwell(err error) hook.Finding {
 	switch hook.AsError(err).Kind {
 	case hook.Unavailable:

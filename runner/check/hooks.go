@@ -59,9 +59,9 @@ func unresolved(hooks []schema.Hook) (notes []hook.Finding) {
 	return notes
 }
 
-// undescribed reports why the hooks are unknown. Hosts of go-plugin ask for no description,
-// so that a missing one is no failure; one that contradicts itself makes calls by pyplug
-// impossible.
+// undescribed returns why the hooks are unknown. For a gRPC plugin that is a warning,
+// because hosts of go-plugin ask for no description. If the description contradicts
+// itself, it is a failure, because pyplug cannot make calls.
 func (c *check) undescribed(err error) hook.Finding {
 	switch kind := hook.AsError(err).Kind; {
 	case kind == hook.Crash || kind == hook.Unavailable:
@@ -84,7 +84,7 @@ func (c *check) bootstrapFailed() hook.Finding {
 	return f
 }
 
-// counted is the number of hooks and the first of them.
+// counted returns the number of hooks and the names of the first ones.
 func counted(hooks []string) string {
 	const most = 4
 	text := schema.Plural(len(hooks), "hook") + ": " + strings.Join(hooks[:min(most, len(hooks))], ", ")
@@ -94,7 +94,7 @@ func counted(hooks []string) string {
 	return text
 }
 
-// calls makes the calls that were asked for, each within the limit of one.
+// calls makes the requested calls, each with the timeout of a call.
 func (c *check) calls(ctx context.Context, st *hook.Stage) {
 	var made []map[string]any
 	for _, call := range c.o.Calls {

@@ -18,7 +18,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// host has an unmodified host of go-plugin start, ping and stop the plugin.
+// host runs an unmodified host of go-plugin, which starts, pings and stops the plugin.
 func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
 		return failed(found(hostUnchecked, hook.Note, "no stock host is available"))
@@ -57,24 +57,25 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	return st
 }
 
-// firstFree reports whether a port is of those that hosts let a plugin choose from: one
-// that takes the first free one has the same at every start, if nothing else runs.
+// firstFree reports whether a port is one of those that hosts offer to a plugin. A plugin
+// that takes the first free one of them gets the same port at every start if nothing else
+// uses it.
 func firstFree(address string) bool {
 	_, port, _ := net.SplitHostPort(address) // a handshake's address
 	n, _ := strconv.Atoi(port)
 	return n >= handshake.MinPort && n <= handshake.MaxPort
 }
 
-// hostLimit is the limit of a start by the stock host, or without a cookie. It may take
-// longer than the one before; hosts wait for a minute.
+// hostLimit returns the timeout of a start by the stock host, or without a cookie. It
+// leaves more time than the first start took; hosts wait for a minute.
 func (c *check) hostLimit() time.Duration {
 	return max(8*time.Second, 3*c.s.seen.Handshake+3*time.Second)
 }
 
-// watchTime is how long the plugin must keep running when the stock host asks nothing any more.
+// watchTime is how long the plugin must keep running while the stock host is idle.
 const watchTime = time.Second
 
-// runHost has the stock host start the plugin, with env added to its environment.
+// runHost runs the stock host with the plugin. It adds env to the plugin's environment.
 func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, error) {
 	p, limit := c.s.Program(), c.hostLimit()
 	return stock.Run(ctx, stock.Request{
@@ -87,8 +88,8 @@ func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, erro
 	})
 }
 
-// hostPings reports whether the plugin's host asks for its health. One that is not named
-// might, so it does if there is health to ask for.
+// hostPings reports whether the plugin's host asks for its health. An unknown host might,
+// so it counts as asking if the plugin has a health service.
 func (c *check) hostPings() bool {
 	if host, named := c.s.Host(); named {
 		return host.Pings
@@ -101,8 +102,8 @@ var stepWord = map[string]string{"start": "starts it", "connect": "connects", "p
 
 const unbuffered = "PYTHONUNBUFFERED"
 
-// hostEnviron is the environment of the host: the plugin's, without what another host
-// would not set. What --env sets stays.
+// hostEnviron returns the environment of the host: the plugin's, without the variables
+// that every host sets itself. PYTHONUNBUFFERED stays only if --env sets it.
 func (c *check) hostEnviron() []string {
 	env := c.s.Environ()
 	for _, name := range handshake.Variables {
@@ -114,8 +115,8 @@ func (c *check) hostEnviron() []string {
 	return env
 }
 
-// hostFailure is what a host's user would complain about first, and whether there is
-// something.
+// hostFailure returns the first problem that a host's user would notice. failed is false
+// if there is none.
 func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Finding, failed bool) {
 	at := slices.IndexFunc(out.Steps, func(s stock.Step) bool { return s.Err != "" })
 	switch {
@@ -160,8 +161,8 @@ func withLog(f hook.Finding, out stock.Outcome) hook.Finding {
 	return f
 }
 
-// buffers reports whether the plugin, of which its host got no handshake, prints one when
-// Python does not buffer.
+// buffers reports whether a plugin whose handshake never reached its host prints one if
+// Python does not buffer its output.
 func (c *check) buffers(ctx context.Context) bool {
 	if !c.s.Program().Python {
 		return false
@@ -171,9 +172,9 @@ func (c *check) buffers(ctx context.Context) bool {
 	return err == nil && ok && start.Err == ""
 }
 
-// endedUnderHost reports a plugin that the host had to kill, or that exited badly when the host
-// stopped it, unless the report has the cause already: that it has no controller, or that it
-// exits badly for pyplug, too.
+// endedUnderHost reports a plugin that the host had to kill, or that exited badly when
+// the host stopped it. It reports nothing if the report already has the cause: a missing
+// controller, or a bad exit under pyplug, too.
 func (c *check) endedUnderHost(out stock.Outcome) (f hook.Finding, badly bool) {
 	says := func(id string) bool { return c.reported(func(f hook.Finding) bool { return f.ID == id }) }
 	stop, ok := out.Step(stock.StepStop)

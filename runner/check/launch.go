@@ -13,13 +13,14 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The stages of one start. The first of them makes it; the others report what was seen
-// of it.
+// The stages of one start: launch starts the plugin, the others report what happened
+// during that start.
 
 // hostTimeout is how long common hosts wait for a handshake.
 const hostTimeout = 3 * time.Second
 
-// watched notes whether the plugin prints a handshake, and calls output, which may be nil.
+// watched returns an output function. It records whether the plugin prints a handshake,
+// and calls output unless that is nil.
 func (c *check) watched(output func(stream, text string, cut int)) func(stream, text string, cut int) {
 	return func(stream, text string, cut int) {
 		if stream == "stdout" && handshake.LooksGRPC(text) {
@@ -54,8 +55,8 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	return st
 }
 
-// program reports a functions file that is a gRPC plugin: its import printed a handshake. What
-// it prints may be read later than its answer, so the stage stop looks again.
+// program reports a functions file that is a gRPC plugin, because its import printed a
+// handshake. Its output may arrive after the answer, so the stage stop checks again.
 func (c *check) program() []hook.Finding {
 	reported := c.reported(func(f hook.Finding) bool { return f.ID == handshakeImported })
 	if c.s.Transport().Serves || reported || !c.handshook.Load() {
@@ -66,7 +67,7 @@ func (c *check) program() []hook.Finding {
 		"start it as one: --transport grpc, or transport = \"grpc\" in the manifest")}
 }
 
-// noise is what was printed before the handshake.
+// noise returns the finding about output before the handshake.
 func noise(e grpcplugin.Evidence) hook.Finding {
 	what := e.Noise
 	if e.NoiseLines > 1 {
@@ -79,7 +80,7 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 	}
 }
 
-// faultStage is the stage that reports an error of a start.
+// faultStage returns the stage that reports an error of a start.
 func faultStage(e *hook.Error, s *process) string {
 	switch {
 	case s.inst != nil: // it was ready, and a call of its manifest failed
@@ -108,7 +109,7 @@ func faultID(e *hook.Error) string {
 	return handshakeMissing
 }
 
-// handshake reports what the plugin said of itself.
+// handshake reports the handshake of a gRPC plugin, or the Python of a functions file.
 func (c *check) handshake(context.Context) hook.Stage {
 	if !c.s.Transport().Serves {
 		python := c.s.Info().Python
@@ -142,7 +143,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 	return st
 }
 
-// odd is what is odd about a line.
+// odd returns the finding about an oddity of the handshake line.
 func odd(n handshake.Note) hook.Finding {
 	if !n.Refused {
 		return found(handshakeOdd, hook.Note, n.Text)

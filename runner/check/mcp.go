@@ -46,7 +46,7 @@ func (c *check) mcp(ctx context.Context) hook.Stage {
 	return st
 }
 
-// withoutSchema lists the annotated parameters of which the schema accepts anything.
+// withoutSchema lists the annotated parameters whose schema accepts any value.
 func withoutSchema(h schema.Hook) (params []string) {
 	var input struct {
 		Properties map[string]map[string]json.RawMessage

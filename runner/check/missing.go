@@ -18,8 +18,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// MissingHints say how to provide a module that a plugin lacks, by a command if possible.
-// If that kept the plugin from starting, the same hint is about all others that it lacks.
+// MissingHints returns how to provide a module that a plugin lacks, by a command if
+// possible. start reports that the plugin did not start because of it. Then the hints are
+// also about all other modules that the plugin lacks.
 func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 	l := lookOf(o)
 	l.readSource()
@@ -80,8 +81,9 @@ func (l *sourceLook) lackOf(m missing) (problem, fix string, isPackage bool) {
 	return m.Missing + " is not installed for this Python", "", true
 }
 
-// besides is a directory that has the top-level module that is missing, but that Python does not
-// search: that of the importing file, or one of the plugin's project; empty for none.
+// besides returns a directory that has the missing top-level module but that Python does
+// not search. It is the directory of the importing file, or one of the plugin's project.
+// It is "" if there is none.
 func (l *sourceLook) besides(m missing) string {
 	if strings.Contains(m.Missing, ".") { // Python found what is above it
 		return ""
@@ -106,7 +108,8 @@ func (l *sourceLook) besides(m missing) string {
 	return ""
 }
 
-// beside is the directory in which a module of a bare name is the plugin's own; empty for none.
+// beside returns the directory in which Python finds the plugin's own modules by their
+// bare names, or "".
 func (l *sourceLook) beside() string { return cmp.Or(l.Place.Behind, l.Place.First) }
 
 // sibling is the module beside the plugin whose name is nearly the missing one; empty if there is none.
@@ -174,7 +177,7 @@ func (l *sourceLook) project() []string {
 	return l.opened.Plugin().Project.Dirs
 }
 
-// places are modules with the places that import them.
+// places formats modules with the file and line that imports them.
 func (l *sourceLook) places(all []missing) (places []string) {
 	for _, m := range all {
 		name := m.Missing
@@ -186,7 +189,7 @@ func (l *sourceLook) places(all []missing) (places []string) {
 	return places
 }
 
-// alsoLimit bounds how long it may take to look for what else is missing.
+// alsoLimit is the timeout of the search for other missing modules.
 const alsoLimit = 5 * time.Second
 
 // alsoMissing are the packages beside that of m without which the plugin cannot be loaded. Its
@@ -223,7 +226,8 @@ func (l *sourceLook) alsoMissing(m missing, start bool) (all []missing) {
 // lockedName is a line of a lock file that names a distribution.
 var lockedName = lazyRegexp(`(?m)^name = "([\w.-]+)"`)
 
-// toolSync makes the environment that a tool keeps for a project from the tool's lock file.
+// toolSync maps a lock file to the command line of its tool that makes the project's
+// environment.
 var toolSync = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
 
 // readSource reads what the plugin's files say about the packages that it needs. It is needed once

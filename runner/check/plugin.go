@@ -33,7 +33,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 		"id": p.ID, "entry": p.Entry, "manifest": p.Manifest.File, "transport": set.Transport, "why": set.Why,
 	}}
 	if err != nil && hook.AsError(err).Kind == hook.Interpreter {
-		c.noPython = hook.AsError(err) // which the stage interpreter reports
+		c.noPython = hook.AsError(err) // the stage interpreter reports it
 		err = nil
 	}
 	if err != nil {

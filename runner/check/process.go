@@ -14,18 +14,18 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// process is one process of the plugin, started and looked at by hand: without
-// restarts, and with what was seen of a start that failed.
+// process is one process of the plugin, started directly. It is never restarted, and it
+// keeps the evidence of a start that failed.
 type process struct {
 	*runner.Opened
 	cfg      runner.Config
 	launcher hook.Launcher
 	inst     hook.Instance       // nil if it did not start
-	ready    bool                // the bootstrap calls were made, so shutdown calls are owed
-	seen     grpcplugin.Evidence // of the start of a gRPC plugin, also if it failed
+	ready    bool                // the bootstrap calls succeeded, so Close makes the shutdown calls
+	seen     grpcplugin.Evidence // what a gRPC plugin did during the start, even if that failed
 }
 
-// open resolves a plugin without starting it. What it returns is never nil.
+// open resolves a plugin without starting it. The returned process is never nil.
 func open(ctx context.Context, cfg runner.Config) (*process, error) {
 	p := &process{cfg: cfg}
 	cfg.Once = true
@@ -72,7 +72,7 @@ func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return runner.CallCarrying(ctx, p.inst, p.Settings().ErrorField, c)
 }
 
-// Hooks describes the hooks. Status is empty: both make the process an [mcp.Plugin].
+// Hooks describes the hooks. Hooks and Status make the process an [mcp.Plugin].
 func (p *process) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
 	return p.inst.Describe(ctx, q)
 }
@@ -80,7 +80,7 @@ func (p *process) Hooks(ctx context.Context, q schema.Query) (schema.Schema, err
 // Status is empty.
 func (p *process) Status(context.Context) (hook.Status, error) { return hook.Status{}, nil }
 
-// GRPC is the process of a gRPC plugin, nil for another one.
+// GRPC returns the process of a gRPC plugin, or nil for any other plugin.
 func (p *process) GRPC() *grpcplugin.Instance {
 	g, _ := p.inst.(*grpcplugin.Instance) // nil otherwise
 	return g
@@ -99,7 +99,7 @@ func (p *process) Running() bool {
 	}
 }
 
-// Info is which process it is; the zero Info if none was started.
+// Info describes the process. It is the zero Info if none was started.
 func (p *process) Info() hook.Info {
 	if p.inst == nil {
 		return hook.Info{}
@@ -122,9 +122,9 @@ func (p *process) Crash(ctx context.Context) error {
 	}
 }
 
-// Close makes the shutdown calls if they are owed, stops the process and returns when
-// all of it is gone: the error of the calls, and of the stop. Ending ctx kills it. It may
-// be called more than once.
+// Close makes the shutdown calls if the bootstrap calls succeeded, stops the process, and
+// returns when all of it is gone. farewell is the error of the calls, stop that of the
+// stop. If ctx ends, the process is killed. Close may be called more than once.
 func (p *process) Close(ctx context.Context) (farewell, stop error) {
 	if p.inst == nil {
 		return nil, nil
@@ -136,8 +136,8 @@ func (p *process) Close(ctx context.Context) (farewell, stop error) {
 	return farewell, errors.Join(p.inst.Stop(ctx), p.launcher.Close(ctx))
 }
 
-// fresh starts the plugin once more, as healthy as at its first start, and returns how
-// long that took. What it prints is in its error alone.
+// fresh starts the plugin once more, and returns how long that took. The plugin must be
+// healthy if it was healthy at its first start. Its output appears only in the error.
 func (c *check) fresh(ctx context.Context) (*process, time.Duration, error) {
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth, cfg.Output = !c.healthy, nil

@@ -14,9 +14,9 @@ type hostService struct {
 	id, costs, fix string
 }
 
-// hostServices are the services that hosts of go-plugin use besides the plugin's own. One
-// of the methods is enough. Whether there is a controller shows when it is used: to ask
-// for it runs what some plugins have around every method, and ends them.
+// hostServices lists the services that hosts of go-plugin use besides the plugin's own.
+// One of the methods is enough. The controller is not among them: some plugins wrap every
+// method, and asking for it would end them. The stage stop reports it.
 var hostServices = []hostService{
 	{
 		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio,

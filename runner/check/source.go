@@ -37,19 +37,19 @@ const sourceMark = "\x1epyplug-source "
 // sourceLimit bounds how long the interpreter may take.
 const sourceLimit = 30 * time.Second
 
-// sourceLook is what the stage source looks at, and what its Python says of it.
+// sourceLook is the input of the stage source, and the answer of the plugin's Python.
 type sourceLook struct {
 	// Python is the interpreter's absolute path, empty when the plugin is no
 	// Python program; Version is its version.
 	Python  string
 	Version interp.Version
-	// Scripts are the files that Python runs, absolute: of a package its
-	// __init__.py and __main__.py. Place says how Python imports them.
+	// Scripts are the absolute paths of the files that Python runs. For a package they
+	// are its __init__.py and __main__.py. Place says how Python imports them.
 	Scripts []string
 	Place   pysrc.Place
 	// Dirs are the directories whose files may declare what the plugin needs.
 	Dirs []string
-	// Env and Dir are those in which the plugin is going to run.
+	// Env and Dir are the environment and the working directory of the plugin.
 	Env []string
 	Dir string
 
@@ -59,44 +59,46 @@ type sourceLook struct {
 	listed  []string
 	source  string
 	command schema.Hint
-	managed bool // pip may not install into its Python (PEP 668), or other programs may use that
+	managed bool // pip must not change its Python, because of PEP 668 or because other programs may use it
 	python  interp.Interpreter
 	opened  *runner.Opened
 }
 
 // sourceAnswer is what source.py says of a plugin.
 type sourceAnswer struct {
-	// Files counts the files that compile, Imports what they import, Found what of
-	// that was found.
+	// Files is the number of files that compile, Imports that of their imports, and Found
+	// that of the imports that were found.
 	Files, Imports, Found int
-	// Altered: the plugin changes where Python finds modules.
+	// Altered reports that the plugin changes where Python finds modules.
 	Altered bool
 	Syntax  []syntaxFault
 	Missing []missing
 	Clashes []clash
 }
 
-// syntaxFault is a file that does not compile: the exception, and the line and column
-// if Python says them. Hard: the plugin cannot be loaded without the file.
+// syntaxFault is a file that does not compile, with the exception, and the line and
+// column if Python reports them. Hard reports that the plugin cannot be loaded without
+// the file.
 type syntaxFault struct {
 	File, Type, Message, Text string
 	Line, Column              int
 	Hard                      bool
 }
 
-// missing is a module that was not found. Module is the longest name that the import in File
-// has for it, relative to Dir if that is set, and Missing the part of it that is not there; Where is
-// the file of the plugin's own package that it would be in. Hard: loading the plugin
-// cannot succeed without it.
+// missing is a module that was not found. Module is its longest name in the import in
+// File, relative to Dir if that is set. Missing is the part of that name that does not
+// exist. Where is the file of the plugin's own package that it would be in. Hard reports
+// that the plugin cannot be loaded without it.
 type missing struct {
 	Module, Missing, Where, Dir, File string
 	Line                              int
 	Hard                              bool
 }
 
-// clash is a generated file, and how many more, that the installed version of a library
-// rejects: the finding's ID, the version it was generated for, the one there is, and the
-// requirement that it needs.
+// clash describes generated files that the installed version of a library rejects. ID is
+// that of the finding. File is one of them, More the number of others. They were
+// generated for version Wants, version Has is installed, and the requirement Needs would
+// fit.
 type clash struct {
 	ID, Library, File, Wants, Has, Why, Needs string
 
@@ -127,9 +129,9 @@ func lookOf(o *runner.Opened) sourceLook {
 	return l
 }
 
-// lookAtSource reports what can be known of a plugin's own files without running them: whether
-// they compile, whether what they import is there, and whether generated code and its
-// libraries go together. The plugin's own Python finds all of it.
+// lookAtSource reports what the plugin's own Python can find without running its files:
+// whether they compile, whether their imports exist, and whether generated code fits its
+// libraries.
 func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	switch {
 	case l.Python == "":
@@ -157,7 +159,8 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	return withVerdict(stage)
 }
 
-// askSource has the interpreter look, started as the plugin's is.
+// askSource runs source.py with the plugin's interpreter, in its environment and
+// directory.
 func askSource(ctx context.Context, r sourceLook) (sourceAnswer, error) {
 	var a sourceAnswer
 	out, err := proc.Run(ctx, proc.Tool{
@@ -176,7 +179,7 @@ func askSource(ctx context.Context, r sourceLook) (sourceAnswer, error) {
 	return a, errors.New(r.Python + " exited before it answered")
 }
 
-// lastLine is the last line that a program complained with, after a colon.
+// lastLine returns the last line of a program's error output, after a colon.
 func lastLine(text []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
@@ -185,8 +188,8 @@ func lastLine(text []byte) string {
 	return ""
 }
 
-// syntax are the files that do not compile. One that is not always loaded breaks the
-// plugin only when it is.
+// syntax returns the findings about files that do not compile. A file that is not always
+// loaded gets only a warning.
 func (l *sourceLook) syntax() []hook.Finding {
 	var all []hook.Finding
 	for _, s := range l.Syntax {
@@ -211,7 +214,7 @@ func (l *sourceLook) syntax() []hook.Finding {
 	return all
 }
 
-// versions are the generated files that an installed library rejects.
+// versions returns the findings about generated files that an installed library rejects.
 func (l *sourceLook) versions() []hook.Finding {
 	var all []hook.Finding
 	for _, c := range l.Clashes {

@@ -1,15 +1,15 @@
-"""Looks at a plugin's own source and runs none of it.
+"""Checks a plugin's own source without running it.
 
 Arguments: the words of the plugin's place, see Place in ../../interp/pysrc, then the scripts that Python runs.
 It compiles the scripts and the plugin's own files that they import, looks for what these
 import, and compares the versions that generated code needs with those that are installed.
-The answer is one line of JSON behind MARK, since what site runs may print, too. The program
-goes on in syntax.py and in the worker's paths.py, and a last line calls main.
+The answer is one line of JSON behind MARK, because code that site runs may print, too. The
+program continues in syntax.py and in the worker's paths.py. A last line calls main.
 """
 
 import sys
 
-if sys.path[:1] == [""]:  # the working directory: nothing of it may run
+if sys.path[:1] == [""]:  # the working directory: no code in it may run
     del sys.path[0]
 LOADED = dict(sys.modules)  # what every start of this Python loads
 
@@ -57,7 +57,7 @@ def json(value):
 
 
 class Found:
-    """A module: its file, where its parts are (None: it has none), whether it is a namespace."""
+    """A module: its file, the directories of its submodules (None if it is no package), whether it is a namespace."""
 
     def __init__(self, file, inside, namespace=False):
         self.file, self.inside, self.namespace = file or "", inside, namespace
@@ -125,7 +125,7 @@ class Look:
             (self.hard if hard else self.soft).append(path)
 
     def follow(self, path, own, line, module, level, names, hard, guarded):
-        """Queues what an import loads, and notes what is missing."""
+        """Queues the files that an import loads, and records the modules that are missing."""
         directory = ""
         if level:
             directory = os.path.dirname(path)
@@ -152,7 +152,7 @@ class Look:
                 }  # fmt: skip
 
     def resolve(self, path, directory, module, names, hard):
-        """Returns what of an import in path is missing: dotted names, each with the file of the package above."""
+        """Returns the missing modules of an import in path: dotted names, each with the file of the package above."""
         found = Found(os.path.join(directory, "__init__.py"), [directory]) if directory else None
         full = ""
         for part in module.split(".") if module else []:
@@ -174,7 +174,7 @@ class Look:
             part = self.find(name, found.inside) if found.inside else None
             defined = not found.namespace and any(word in init for word in (name,) + DEFINERS)
             if part is not None:
-                self.push(part.file, hard and (not defined or found.file == path))  # the import itself has the name
+                self.push(part.file, hard and (not defined or found.file == path))  # in __init__.py, its own import has the name
             elif found.namespace:
                 return [(full + "." + name if full else name, "")]
             elif directory and not module and not defined:
@@ -182,11 +182,11 @@ class Look:
         return missing
 
     def is_certain(self, above, directory):
-        """Whether what is not in above cannot come from elsewhere."""
+        """Whether a module that is missing in the package above cannot come from elsewhere."""
         return above is None or above.namespace or bool(directory) or above.file.endswith(".py") and self.owns(above.file)
 
     def find(self, name, inside):
-        """Finds a module of a package whose parts are in the directories inside, or a top-level one."""
+        """Finds a module in the directories of its package, or a top-level module if inside is None."""
         if inside is not None:
             return found_of(find_spec(PathFinder, name, inside))
         if name in LOADED:
@@ -205,7 +205,7 @@ class Look:
 def find_spec(finder, name, path):
     try:
         return finder.find_spec(name, path)
-    except Exception:  # of somebody's own finder
+    except Exception:  # a foreign finder may raise anything
         return None
 
 
@@ -217,7 +217,7 @@ def found_of(spec):
 
 
 def is_generated(name):
-    """Whether protoc wrote a file, or a module, by its name."""
+    """Whether the name of a file or module is one that protoc generates."""
     return name.endswith(("_pb2", "_pb2_grpc", "_pb2.py", "_pb2_grpc.py"))
 
 
@@ -242,7 +242,7 @@ def numbers(version):
 
 
 def clash(clashes, id, library, path, hard, wants, has, needs):
-    """Adds a generated file that a library rejects, next to others of the same version."""
+    """Adds a generated file that a library rejects. Files of the same version share one entry."""
     for known in clashes:
         if (known["wants"], known["hard"]) == (wants, hard):
             known["more"] += 1
@@ -255,7 +255,7 @@ def clash(clashes, id, library, path, hard, wants, has, needs):
 
 
 def makes_descriptors():
-    """Whether the installed protobuf, version 4 or later, has code make descriptors: the one in C refuses."""
+    """Whether the installed protobuf, version 4 or later, lets code make descriptors. Its C implementation does not."""
     try:
         from google.protobuf.descriptor import _USE_C_DESCRIPTORS
     except Exception:
@@ -264,7 +264,7 @@ def makes_descriptors():
 
 
 def protobuf_clashes(generated):
-    """The *_pb2.py files that the installed protobuf rejects; it says so itself."""
+    """Returns the *_pb2.py files that the installed protobuf rejects. If it can check them itself, it decides."""
     generated = [(path, text, hard) for path, text, hard in generated if path.endswith("_pb2.py")]
     if not generated:
         return []

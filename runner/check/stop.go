@@ -64,8 +64,9 @@ func (c *check) killedAtStop() hook.Finding {
 		fmt.Sprintf("it did not exit within %s and was killed", c.s.Settings().Timeouts.Stop), fix, "or allow more time with --stop-timeout")
 }
 
-// unclean reports whether a plugin ended in another way than it was asked to. After a
-// signal any exit code is fine.
+// unclean reports whether a plugin ended as if it had crashed: by an unexpected signal,
+// or with an exit code other than 0 after it was only asked to stop. After a signal of
+// pyplug, any exit code is fine.
 func unclean(e hook.Exit) bool {
 	if e.Signal != "" {
 		return !slices.Contains([]string{"SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE"}, e.Signal)
@@ -79,15 +80,15 @@ func left(what string, names []string) hook.Finding {
 		"stop these processes before the plugin exits: a host does not, and it hangs if they keep its pipes open")
 }
 
-// crashed reports whether the plugin's death is in the report.
+// crashed reports whether the report already has a crash of the plugin.
 func (c *check) crashed() bool {
 	return c.reported(func(f hook.Finding) bool {
 		return f.Verdict == hook.Failure && f.Err != nil && f.Err.Kind == hook.Crash
 	})
 }
 
-// gone reports a plugin that ended though nobody stopped it. At least it is about to end,
-// and its end is waited for.
+// gone reports a plugin that exited although nobody stopped it. If it has not exited yet,
+// gone waits for that for up to a second.
 func (c *check) gone() hook.Finding {
 	timeout := time.NewTimer(time.Second)
 	defer timeout.Stop()

@@ -1,5 +1,5 @@
-# What the syntax of a file says: whether it compiles, what it imports, and whether it changes
-# where modules are found. The second part of source.py, which has its imports.
+# Finds out from the syntax of a file whether it compiles, what it imports, and whether it changes
+# where modules are found. This is the second part of source.py, which imports what it needs.
 
 LONGEST = 1000  # characters of a message, and of a line of source
 
@@ -12,11 +12,11 @@ ALTERERS = set(
 IMPORTERS = set(
     "autoreload clr coconut cppyy findspark hy jpype macropy pyrootutils pythonnet pyximport rootutils virtualenv".split()
 )
-MAY_ALTER = [word.encode() for word in {"sys", "pip"} | ALTERERS | IMPORTERS]  # none of them: no tree is searched
+MAY_ALTER = [word.encode() for word in {"sys", "pip"} | ALTERERS | IMPORTERS]  # alters searches only files with one of these
 
 
 def syntax_error(source, path):
-    """Says why a file does not compile; None if it does."""
+    """Returns why a file does not compile; None if it does."""
     try:
         compile(source, path, "exec", dont_inherit=True)
     except SyntaxError as error:
@@ -33,7 +33,7 @@ def syntax_error(source, path):
 
 
 def line_of_zero(source):
-    """The line of the first null byte, whose place Python does not say; 0 without one."""
+    """Returns the line of the first null byte, which Python does not report; 0 if there is none."""
     zero = source.find(b"\0")
     return source.count(b"\n", 0, zero) + 1 if zero >= 0 else 0
 
@@ -42,8 +42,8 @@ def statements(nodes, hard, guarded=False, defs=0, tries=()):
     """Yields line, module, level, names, hard and guarded of each import.
 
     An import is hard if loading the file cannot succeed without it, and guarded if its
-    failure is caught or if it is for type checkers alone. tries are the depths of functions
-    at which a failure is caught.
+    failure is caught or if it is for type checkers alone. tries lists the function depths at
+    which a failed import is caught.
     """
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -105,7 +105,7 @@ def last_name(node):
 
 
 def skips_body(test):
-    """True for a condition that is false here, False for one that is true, None for one that is unknown.
+    """Returns True for a condition that is false on this Python, False for a true one, None for an unknown one.
 
     TYPE_CHECKING is false, and the version of this Python is known.
     """
@@ -127,7 +127,7 @@ def suppresses(node):
 
 
 def alters(tree):
-    """Whether a file changes where modules are found, installs packages, or hands over to another program."""
+    """Whether a file changes where modules are found, installs packages, or replaces itself with another program."""
     texts = set()  # docstrings
     for node in walk(tree):
         if isinstance(node, ast.Expr):

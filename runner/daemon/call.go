@@ -20,7 +20,7 @@ const (
 	// maxBody is the longest body of a unary call, and the longest message of a client
 	// stream.
 	maxBody = 512 << 20
-	// bodyLimit is how long a client may take to send it.
+	// bodyLimit is how long a client may take to send a unary body.
 	bodyLimit = time.Minute
 	// answerLimit is how long a client may take to read the answer after its call has
 	// ended. Stopping an unresponsive plugin uses up a part of it.
@@ -40,7 +40,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	if mediaType == streamType {
 		// The call may end before the client stream does. The connection ends with the
-		// call, because nobody knows where in it the next request begins.
+		// call, because the server could not find the start of the next request in it.
 		w.Header().Set("Connection", "close")
 		_ = out.control.EnableFullDuplex()
 		endReads(ctx, w)
@@ -67,8 +67,8 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readArgs reads the whole body of a unary call: only then does net/http notice the end of
-// the connection.
+// readArgs reads the whole body of a unary call, because net/http notices the end of the
+// connection only after that.
 func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, mediaType string) (args hook.Args, err error) {
 	name := r.PathValue("hook")
 	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
@@ -106,7 +106,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 
 var errTooLarge = fmt.Errorf("the body is larger than %d MB", maxBody>>20)
 
-// endReads makes reads of a request's body fail once ctx ends. stop takes that back.
+// endReads makes reads of a request's body fail once ctx ends. stop cancels that.
 func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
 }

@@ -18,19 +18,19 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// StatusLimit is how long a daemon may take to answer a status request: it does not
-// ask the plugin.
+// StatusLimit is the timeout of a status request, which the daemon answers without
+// asking the plugin.
 const StatusLimit = 2 * time.Second
 
-// Client is the daemon of a name as its clients see it, and a [hook.Plugin]. Each
-// request has a connection of its own. It is safe for concurrent use.
+// Client makes requests to the daemon of a name. It is a [hook.Plugin]. Each request
+// has its own connection. It is safe for concurrent use.
 //
 // A call fails with reason [Lost] and Begun if the daemon ended before it answered,
 // and with reason [Unresponsive] if the daemon hangs.
 type Client struct {
 	place  place
 	id     Identity
-	sent   net.Conn  // of Adopt; nil once its call continues
+	sent   net.Conn  // from Adopt; nil once its call continues
 	answer io.Reader // to that call
 }
 
@@ -68,8 +68,8 @@ func look(ctx context.Context, name string) (*Client, error) {
 	return nil, NotRunningError(name)
 }
 
-// identify reads who serves from the state file or, if that was removed, from the
-// status.
+// identify reads the identity of the daemon from the state file or, if that was
+// removed, from the status.
 func (c *Client) identify(ctx context.Context) (err error) {
 	if c.id, err = c.place.readState(); err == nil {
 		return nil
@@ -132,8 +132,8 @@ func (c *Client) Restart(ctx context.Context, reason string) error {
 	return c.ask(ctx, "POST", "/restart", url.Values{"reason": {reason}}, nil)
 }
 
-// ask makes a request whose answer is one JSON value, which it reads into value unless
-// that is nil.
+// ask makes a request and decodes the answer, one JSON value, into value if value is
+// not nil.
 func (c *Client) ask(ctx context.Context, method, target string, query url.Values, value any) error {
 	x := &exchange{client: c, quick: target == "/status" && query == nil}
 	r, err := x.send(ctx, method, target, query, jsonType, nil)
@@ -151,8 +151,8 @@ func (c *Client) ask(ctx context.Context, method, target string, query url.Value
 	return nil
 }
 
-// Status reports how the plugin is, within [StatusLimit]. It also works while calls
-// run and while the plugin starts.
+// Status returns the plugin's status within [StatusLimit], even while calls run or the
+// plugin starts.
 func (c *Client) Status(ctx context.Context) (hook.Status, error) {
 	body, err := c.status(ctx, StatusLimit)
 	return body.Status, err
@@ -164,8 +164,8 @@ func (c *Client) status(ctx context.Context, limit time.Duration) (body statusBo
 	return body, c.ask(ctx, "GET", "/status", nil, &body)
 }
 
-// Ready waits until the first start is over. It returns the status and what a caller
-// should know, or the error of the start.
+// Ready waits until the first start is over. It returns the status and notes for the
+// caller, or the error of the start.
 func (c *Client) Ready(ctx context.Context) (hook.Status, []string, error) {
 	var body statusBody
 	err := c.ask(ctx, "GET", "/status", url.Values{"ready": {"1"}}, &body)
@@ -204,8 +204,9 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// Adopt returns a client whose first Call continues a call that was sent to the daemon of a
-// name in a run directory over a connection, from which read was read. It owns the connection.
+// Adopt returns a client of the daemon of name in the run directory dir. Its first Call
+// continues a call that was already sent over conn. read holds the bytes that were read from
+// conn. The client owns conn.
 func Adopt(dir, name string, conn *os.File, read []byte) (*Client, error) {
 	c := &Client{place: place{dir, name}}
 	c.id, _ = c.place.readState() // the zero Identity if the daemon has ended
@@ -233,9 +234,9 @@ const (
 )
 
 // Stop stops the daemon of a name, even if it does not answer or belongs to another
-// version. It returns when the name is free, which is when the process tree is gone.
-// If nothing runs, ran is false, and Stop removes what is left of the name, such as a
-// log. Ending ctx kills the plugin.
+// version. It returns when the name is free, which is when the process tree is gone. If
+// nothing runs, ran is false, and Stop removes what a dead daemon left, except its log.
+// Ending ctx kills the plugin.
 func Stop(ctx context.Context, name string) (ran bool, err error) {
 	c, err := look(ctx, name)
 	switch {

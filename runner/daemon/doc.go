@@ -25,6 +25,6 @@
 // a state file, and a link to the socket. The daemon of an older pyplug may speak another
 // version of the protocol: it is listed, and [Stop] ends it by signals.
 //
-// It never knows which transport answers, nor how anything is printed. On Windows
-// there are no background plugins, and every function returns an error that says so.
+// The package does not know transports, nor how anything is printed. On Windows there
+// are no background plugins, and every function returns an error that says so.
 package daemon

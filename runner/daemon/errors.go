@@ -51,7 +51,7 @@ func NotRunningError(word string) *hook.Error {
 	return e
 }
 
-// takenError says that by has the name that the plugin wanted.
+// takenError returns the error for a name that another plugin, by, has.
 func takenError(wanted, by Identity) *hook.Error {
 	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+string(by.Entry),
 		schema.Hintf("choose another name with %s, or run %s first", schema.Setting("name"), schema.Command{"stop", wanted.Name}))
@@ -92,7 +92,8 @@ func versionError(name string, by Identity) *hook.Error {
 	return e
 }
 
-// lostError says that the daemon ended, or sent what is no answer, before it answered.
+// lostError returns the error for a daemon that exited, or sent a malformed answer, during a
+// request.
 func lostError(name string, by Identity) *hook.Error {
 	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" exited during the call", logHint(by.Log)...)
 	e.Hints = append(e.Hints, schema.Hintf("%s lists the running plugins", schema.Command{"status"}))
@@ -112,7 +113,7 @@ func fail(kind hook.Kind, reason, message string, hints ...schema.Hint) *hook.Er
 	return &hook.Error{Kind: kind, Reason: reason, Hints: hints, Err: errors.New(message)}
 }
 
-// unavailable makes an error of kind Unavailable of what the system returned.
+// unavailable returns an error of the system as an error of kind Unavailable.
 func unavailable(err error) *hook.Error { return hook.NewError(hook.Unavailable, err) }
 
 var errWindows = errors.New("background plugins are not available on Windows")

@@ -22,16 +22,15 @@ import (
 )
 
 const (
-	// clientGrace is how much longer than the limit of a call a client waits, because
-	// the daemon enforces the limit.
+	// clientGrace is the time that a client waits beyond the limit of a call. The
+	// daemon enforces the limit.
 	clientGrace = 2 * time.Second
 	// inputLimit is how long a call that has ended waits for its input to return.
 	inputLimit = 100 * time.Millisecond
 )
 
-// checks are the times at which a client checks by a status request that a daemon does not
-// hang: first after the beginning of another request, then every next. The daemon must answer
-// within limit.
+// checks says when a client sends a status request to check that the daemon does not hang:
+// first after another request begins, then every next. The daemon must answer within limit.
 type checks struct{ first, next, limit time.Duration }
 
 var defaultChecks = checks{100 * time.Millisecond, 5 * time.Second, 5 * time.Second} // tests check sooner

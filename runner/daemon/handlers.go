@@ -48,10 +48,10 @@ type statusBody struct {
 	Notes    []string    `json:"notes,omitempty"`
 }
 
-// healthEvery is how often a watched health is asked for.
+// healthEvery is the interval between two probes of a watched health.
 const healthEvery = time.Second
 
-// answerer answers a request, or returns the error with which it is answered. The
+// answerer answers a request, or returns an error for its caller to answer. The
 // request's context ends with the connection, or when ?timeout is over.
 type answerer func(w http.ResponseWriter, r *http.Request) error
 
@@ -259,8 +259,8 @@ func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.Response
 	return nil
 }
 
-// serveStatus answers at once, also while the plugin starts; with ?ready=1 once the
-// start is over, with the start's error if it failed.
+// serveStatus answers at once, even while the plugin starts. With ?ready=1 it answers
+// when the start is over, with the start's error if it failed.
 func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("ready") != "" {
 		if _, err := s.await(r.Context(), ""); err != nil {
@@ -304,7 +304,7 @@ func (s *Server) serveStop(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// ascii is a JSON array of texts that a header can carry.
+// ascii returns texts as a JSON array in ASCII, for a header.
 func ascii(texts []string) string {
 	line, _ := json.Marshal(texts)
 	var b strings.Builder

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// logLimit is the length at which a log turns over.
+	// logLimit is the size at which a log is rotated.
 	logLimit = 10 << 20
 	// logTime is the format of a time in a log: RFC 3339 in UTC, of constant length.
 	logTime = "2006-01-02T15:04:05.000000Z"
@@ -144,13 +144,13 @@ const followEvery = 200 * time.Millisecond
 
 // Want says which lines [ReadLog] reads.
 type Want struct {
-	// Last is the largest number of lines to begin with; all if it is negative.
+	// Last is the maximum number of existing lines to read; a negative number means all.
 	Last int
 	// Since is the time of the oldest line; zero means all. A line without a time belongs to
 	// the line before it.
 	Since time.Time
-	// Follow continues with new lines, also after the log turns over or a new daemon of
-	// that name starts, until the context ends, which is no error.
+	// Follow continues with new lines until the context ends, which is not an error. It
+	// also follows a rotated log and a new daemon of that name.
 	Follow bool
 }
 
@@ -230,7 +230,7 @@ func findLog(name string) (*tailer, error) {
 	return nil, err
 }
 
-// catchUp emits the lines since the last call; first all.
+// catchUp emits the lines since the last call. The first call emits all lines.
 func (t *tailer) catchUp(emit func(Line) error) error {
 	if t.file == nil {
 		for _, suffix := range slices.Backward(older) {

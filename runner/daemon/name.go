@@ -33,8 +33,8 @@ const (
 // Pyplug-Api of every message.
 const API = 1
 
-// Identity says who serves a name, and what. It is the content of NAME.json.
-// [Listen] sets API, PID, Started, Log and Socket.
+// Identity describes the daemon of a name and its plugin. It is the content of
+// NAME.json. [Listen] sets API, PID, Started, Log and Socket.
 type Identity struct {
 	Name string `json:"name"`
 	// Plugin is the plugin's path as typed, Entry the absolute path of the file
@@ -116,7 +116,7 @@ func search(name string) ([]place, error) {
 	return slices.DeleteFunc(all, func(p place) bool { return !slices.Contains(dirs, p.dir) }), err
 }
 
-// readState reads who serves the name, or did.
+// readState reads the identity of the name's daemon, or of its last one.
 func (p place) readState() (id Identity, err error) {
 	text, err := os.ReadFile(p.state())
 	if err == nil {
@@ -172,7 +172,7 @@ func (p place) acquire() (*held, error) {
 		if p.answers() {
 			return nil, errTaken
 		}
-		f, err := os.OpenFile(p.state(), os.O_RDWR|os.O_CREATE|noFollow, 0o600) // a link is never the file that owns sees
+		f, err := os.OpenFile(p.state(), os.O_RDWR|os.O_CREATE|noFollow, 0o600) // owns never accepts a link
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +184,7 @@ func (p place) acquire() (*held, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Its holder removed the file before it released the lock: again.
+		// The previous holder removed the file before it released the lock: retry.
 	}
 }
 
@@ -198,7 +198,7 @@ func (h *held) owns() bool {
 	return err == nil && os.SameFile(open, there)
 }
 
-// write writes who serves the name.
+// write writes the identity to the state file.
 func (h *held) write(id Identity) error {
 	text, err := json.MarshalIndent(id, "", "  ")
 	if err != nil {
@@ -236,9 +236,10 @@ func (p place) clean() bool {
 	return true
 }
 
-// List lists the live daemons by name; of one whose state cannot be read, only Name is
-// set. It removes what a dead daemon left, except its log. The error is that of a
-// directory that cannot be used, and comes with the daemons of the others.
+// List returns the live daemons, sorted by name. If the state of a daemon cannot be
+// read, only its Name is set. List removes what dead daemons left, except their logs.
+// If a directory cannot be used, List returns its error and the daemons of the other
+// directories.
 func List(ctx context.Context) (live []Identity, err error) {
 	if !supported {
 		return nil, unavailable(errWindows)

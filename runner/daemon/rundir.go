@@ -65,8 +65,8 @@ func logDirs() []string {
 // LogDir is the preferred directory of logs; empty on Windows.
 func LogDir() string { return append(logDirs(), "")[0] }
 
-// makeLogDir makes and returns the first directory for logs that can be used; the run
-// directory of the name, which exists, if there is no other.
+// makeLogDir creates and returns the preferred directory for logs. If that cannot be
+// used, it returns runDir, the run directory of the name, which exists.
 func makeLogDir(runDir string) string {
 	dir := logDirs()[0]
 	if dir == runDir || os.MkdirAll(filepath.Dir(dir), 0o700) != nil || makeDir(dir) != nil {
@@ -107,7 +107,7 @@ func existing(dirs []string) (there []string, err error) {
 // if all are searched.
 func Skipped() error {
 	if _, err := existing(RunDirs()); err != nil {
-		return nil // that error says it
+		return nil // the caller of existing reports that error
 	}
 	for _, dir := range RunDirs() {
 		if err := checkDir(dir); errors.Is(err, errNotOurs) {

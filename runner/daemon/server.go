@@ -18,11 +18,11 @@ import (
 const (
 	// headerLimit is how long a client may take to send a request's header.
 	headerLimit = 10 * time.Second
-	// stopRequests is how long, from the beginning of a stop, requests may take: running
-	// calls have 5 s to end.
+	// stopRequests is how long requests may continue after a stop begins. Running calls
+	// have 5 s to end.
 	stopRequests = 7 * time.Second
-	// lastAnswers is how long a client may take to read an answer when its request has
-	// ended or the server ends.
+	// lastAnswers is how long clients may take to read their answers when the server
+	// ends.
 	lastAnswers = 2 * time.Second
 	// lastAccepts is how long an ending server still accepts the connections that
 	// were made before its socket was removed.
@@ -39,11 +39,11 @@ type Options struct {
 	// Notes returns what a caller should know now, such as that the plugin's file
 	// has changed; nil means nothing. It is part of the status.
 	Notes func() []string
-	// CallTimeout is the limit of a call that brings none; 0 means none.
+	// CallTimeout is the timeout of a call that sets none; 0 means no timeout.
 	CallTimeout time.Duration
-	// IdleExit ends the daemon after so long without a call; 0 means never.
+	// IdleExit is the time without a call after which the daemon ends; 0 means never.
 	IdleExit time.Duration
-	// Kill, when it ends, makes a stop kill the plugin; nil never does.
+	// When Kill ends, a stop kills the plugin at once. Nil never ends.
 	Kill context.Context
 }
 
@@ -61,7 +61,7 @@ type Server struct {
 
 	stopping    context.Context // ends when a client asks for a stop, or nobody calls
 	stop        context.CancelCauseFunc
-	killing     context.Context // of the plugin's end; ends when that must not take longer
+	killing     context.Context // for the plugin's Close; ends to kill the plugin
 	kill        context.CancelFunc
 	requests    context.Context // of all requests
 	endRequests context.CancelCauseFunc
@@ -79,8 +79,8 @@ type Server struct {
 // [Server.Fail] must follow.
 //
 // Errors are [*hook.Error]: of kind Usage and reason [Taken] or [AlreadyRuns] if the
-// name is taken, of kind Usage for an invalid name or directory, of kind Unavailable
-// if the files cannot be written. Nothing is left then.
+// name is taken, of kind Usage for an invalid name or directory, of kind Unavailable if
+// the files cannot be written. After an error nothing is left.
 func Listen(id Identity, o Options) (*Server, error) {
 	if _, err := search(id.Name); err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (s *Server) Identity() Identity { return s.id }
 func (s *Server) Log() *Log { return s.log }
 
 // Stopping returns a context that ends when a client asks for a stop. Its cause is the
-// error of a start that ends because of that.
+// error for a start that the stop interrupts.
 func (s *Server) Stopping() context.Context { return s.stopping }
 
 // Serve serves a plugin until ctx ends, a client asks for a stop, or nobody has
@@ -243,15 +243,16 @@ func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	return err
 }
 
-// Unhealthy says why the plugin, which has started, is not ready yet. Whoever asks for its health
-// gets that error, and so does whoever waits for it until a timeout.
+// Unhealthy records why the started plugin is not ready yet. Health requests get that error, and
+// so do requests that time out while they wait for the plugin.
 func (s *Server) Unhealthy(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unhealthy = hook.AsError(err)
 }
 
-// notReady returns why the plugin is not ready yet, nil if it is or if that is not known.
+// notReady returns why the plugin is not ready yet. It returns nil if the plugin is ready or the
+// reason is unknown.
 func (s *Server) notReady(hookName string) error {
 	select {
 	case <-s.ready:
@@ -268,11 +269,11 @@ func (s *Server) notReady(hookName string) error {
 	return &e
 }
 
-// Fail reports to everybody who waits that the start failed, and why. Then it removes
+// Fail answers all waiting requests with the error of the failed start. Then it removes
 // the files and releases the name. It is called in place of [Server.Serve].
 func (s *Server) Fail(err error) {
 	if s.stopping.Err() != nil {
-		err = stoppingError(s.id.Name) // nobody interrupted those who wait
+		err = stoppingError(s.id.Name) // the waiting clients did not cancel
 	}
 	s.failure = s.complete(err)
 	s.endCalls(false)
@@ -281,8 +282,8 @@ func (s *Server) Fail(err error) {
 	s.opts.Starter.Fail(s.failure) // a new attempt then finds the name free
 }
 
-// endCalls makes the server reject calls. With onlyIdle it does so only if none runs,
-// and reports whether it did.
+// endCalls makes the server reject calls. If onlyIdle is set, it does so only if no
+// call runs. It reports whether it did.
 func (s *Server) endCalls(onlyIdle bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

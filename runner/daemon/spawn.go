@@ -30,7 +30,8 @@ const (
 //
 // Errors are [*hook.Error]: the error of the start, such as of [Listen]; of kind
 // Unavailable if the daemon could not be started or ended without a report; of kind
-// Canceled or Timeout if ctx ended, which stops a half-started daemon. None is left then.
+// Canceled or Timeout if ctx ended, which stops a half-started daemon. After an error no
+// daemon is left.
 func Spawn(ctx context.Context, args, environ []string, note func(text string)) (id Identity, err error) {
 	if !supported {
 		return id, unavailable(errWindows)
@@ -120,8 +121,8 @@ func readProgress(pipe io.Reader, note func(string)) (p progress) {
 	return p
 }
 
-// Starter is the process that started this daemon and waits for it. A nil Starter is
-// nobody: its methods do nothing. It is safe for concurrent use.
+// Starter is the process that started this daemon and waits for it. The methods of a
+// nil Starter do nothing. It is safe for concurrent use.
 type Starter struct{ pipe *os.File }
 
 // OpenStarter returns the process that started this one by [Spawn], or nil if the
@@ -139,7 +140,7 @@ func (s *Starter) Note(text string) { s.send(progress{Note: text}) }
 // Fail reports why there is no daemon.
 func (s *Starter) Fail(e *hook.Error) { s.send(progress{Failed: e}) }
 
-// send writes one line. It ignores that the starter is gone, or has its answer.
+// send writes one line. It ignores errors: the starter may be gone, or may already have its answer.
 func (s *Starter) send(p progress) {
 	if s == nil {
 		return

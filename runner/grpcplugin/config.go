@@ -69,8 +69,9 @@ type Config struct {
 	// ConnectTimeout bounds the connection, HealthTimeout the first answer of the
 	// health service; 0 means 5 s.
 	ConnectTimeout, HealthTimeout time.Duration
-	// StopTimeout bounds the Shutdown RPC, and runs from the first signal of the stop ladder
-	// to the kill. Together they take a second longer at most. 0 means 5 s.
+	// StopTimeout bounds the Shutdown RPC, and also the time from the first signal of the
+	// stop ladder to the kill. Both together take at most StopTimeout plus a second. 0 means
+	// 5 s.
 	StopTimeout time.Duration
 	// MaxMemory is the memory limit of the process tree in bytes; 0 means none.
 	MaxMemory int64

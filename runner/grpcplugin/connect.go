@@ -251,7 +251,7 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 				return herr
 			}
 		}
-		// Not for long: after a failure gRPC reports only a success.
+		// Wait only briefly: after a failure gRPC reports no further failures.
 		wait, cancel := context.WithTimeout(ctx, maxDelay)
 		cc.WaitForStateChange(wait, state)
 		cancel()
@@ -323,7 +323,7 @@ func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	return text
 }
 
-// endsAfter is what a server does that does not trust us.
+// endsAfter is the message for a server that does not trust our certificate.
 const endsAfter = "the server closes the connection after it got"
 
 // endedConnection reports whether gRPC's text says that the server closed the connection

@@ -1,7 +1,7 @@
 // Package grpcplugin starts gRPC plugins: programs that print go-plugin's
 // handshake line and serve gRPC.
 //
-//  1. [Launcher.Launch] starts the program by package proc and reads its handshake
+//  1. [Launcher.Launch] starts the program with package proc and reads its handshake
 //     line. It tolerates lines before that, and reports them as [Evidence].
 //  2. go-plugin's client reattaches to the program if the line was verified.
 //  3. gRPC's client dials the address through the launch, which waits until TLS and
@@ -9,8 +9,9 @@
 //     other end of the connection belongs to the plugin's own processes.
 //  4. The launch asks the health service for its status.
 //  5. Server reflection describes the methods. Without it, the caller finds descriptors
-//     while the plugin starts. The user may name more. A call converts JSON to messages by
-//     them. Methods of services that the plugin does not serve are no hooks.
+//     while the plugin starts. The user may name more. A call uses the descriptors to
+//     convert JSON to messages. Methods of services that the plugin does not serve are not
+//     hooks.
 //  6. A number in a request may stand for a connection to the host. The broker announces
 //     each number, and leads the plugin to a server without services.
 //  7. A status that the plugin answers is a failed hook. A broken connection is a crash if

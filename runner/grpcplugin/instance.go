@@ -23,7 +23,7 @@ const (
 	// exitLimit is how long a process may take to exit after its connection broke.
 	exitLimit = 2 * time.Second
 	// shutdownLimit is how long a process may take to exit after the answer to Shutdown, as
-	// go-plugin has it. go-plugin ignores what the answer is.
+	// in go-plugin. go-plugin ignores the content of the answer.
 	shutdownLimit = 2 * time.Second
 	// confirmLimit is the timeout of the probe after a cancelled call.
 	confirmLimit = 200 * time.Millisecond
@@ -261,9 +261,9 @@ func (i *Instance) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shutdown calls the Shutdown RPC, closes the connection, for which a server may wait, and
-// waits for the exit. It returns false when it is time for a signal: at once if the plugin does
-// not serve the RPC.
+// shutdown calls the Shutdown RPC, closes the connection, because a server may wait for that,
+// and waits for the exit. It always returns false, so that proc sends a signal next. It does
+// not wait for the exit if the plugin does not serve the RPC.
 func (i *Instance) shutdown(ctx context.Context) bool {
 	// Both messages are empty, whatever their names.
 	err := i.conn.Invoke(ctx, shutdownMethod, new(emptypb.Empty), new(emptypb.Empty))

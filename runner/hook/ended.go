@@ -8,11 +8,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TimeoutHints are for an error whose limit is the caller's.
+// TimeoutHints are the hints of an error whose limit the caller can raise.
 var TimeoutHints = schema.Hints("allow more time with %s; %[1]s 0 waits forever", schema.Setting("timeout"))
 
-// WithLimit returns a context that ends after a limit; 0 means none. The error that
-// [Ended] makes of it names the limit, however late the wait began that it ended.
+// WithLimit returns a context that ends after limit; 0 means no limit. [Ended] names
+// the whole limit in its error, even if the wait began late.
 func WithLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return context.WithCancel(ctx)
@@ -23,15 +23,15 @@ func WithLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 
 type limitKey struct{}
 
-// Limit is the limit that [WithLimit] put last into ctx; 0 without one.
+// Limit returns the limit of the innermost [WithLimit] in ctx, or 0.
 func Limit(ctx context.Context) time.Duration {
 	limit, _ := ctx.Value(limitKey{}).(time.Duration)
 	return limit
 }
 
 // Ended returns the error of a call that ctx ended: of kind [Timeout] with a
-// [*LimitError] if the deadline has passed, else of kind [Canceled] with the cause
-// of ctx. The hook's name may be empty. What says what did not happen, such as "no
+// [*LimitError] if the deadline has passed, else of kind [Canceled] with the cause of
+// ctx. hookName may be empty. The parameter what names the missing event, such as "no
 // connection"; it is empty for a call.
 func Ended(ctx context.Context, hookName, what string, sent bool) *Error {
 	e := &Error{Kind: Canceled, Hook: hookName, Begun: sent, Err: context.Cause(ctx)}

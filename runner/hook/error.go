@@ -63,14 +63,14 @@ type Error struct {
 	Place string `json:"place,omitempty"`
 	// Unknown is the name of an argument that the hook does not have, or empty.
 	Unknown string `json:"unknown,omitempty"`
-	// Word is which word of the call, from 1, has that name or, without a name, is no value
-	// of the hook; 0 if none is.
+	// Word is the number, from 1, of the word that has the name Unknown or, if Unknown is
+	// empty, that the hook does not accept; 0 if no single word is wrong.
 	Word int `json:"word,omitempty"`
 	// Exit describes how the process ended, nil if it still runs.
 	Exit *Exit `json:"exit,omitempty"`
 	// Tried lists the attempts, one per line.
 	Tried []string `json:"tried,omitempty"`
-	// Hints say what to do. The code that knows the cause sets them, and [Word] words
+	// Hints say what to do. The code that knows the cause sets them, and [Word] formats
 	// them.
 	Hints []schema.Hint `json:"-"`
 	// Drawing holds lines that show the place, such as the handshake line with
@@ -172,7 +172,7 @@ func (r *Raised) Headline() string {
 	return r.Type + ": " + r.Message
 }
 
-// permanentExceptions are what an import raises the same way every time.
+// permanentExceptions are the exceptions that an import raises again until a file changes.
 var permanentExceptions = []string{"SyntaxError", "IndentationError", "TabError", "ImportError", "ModuleNotFoundError"}
 
 // Permanent reports whether an import that raised this exception raises it again until
@@ -209,8 +209,8 @@ type Frame struct {
 
 // LimitError reports that a wait reached its limit.
 type LimitError struct {
-	// What did not happen, such as "the import did not finish"; empty for the end of a
-	// call.
+	// What names the missing event, such as "the import did not finish"; empty if a
+	// call timed out.
 	What string
 	// Limit is 0 if it is unknown.
 	Limit time.Duration
@@ -236,8 +236,8 @@ type (
 	plainExit  Exit
 )
 
-// errorJSON is the public shape of an error, documented in docs/lines.md. Kind and Reason
-// are here to come first.
+// errorJSON is the public shape of an error, documented in docs/lines.md. It repeats Kind
+// and Reason so that they come first.
 type errorJSON struct {
 	Kind    Kind   `json:"kind"`
 	Reason  string `json:"reason,omitempty"`
@@ -298,8 +298,8 @@ type exitJSON struct {
 	Stacks []string     `json:"stacks,omitempty"`
 }
 
-// MarshalJSON returns the JSON that an error has as "exit" and a status as
-// "last_exit".
+// MarshalJSON returns the value of "exit" in an error and of "last_exit" in a
+// status.
 func (e Exit) MarshalJSON() ([]byte, error) {
 	shape := exitJSON{plainExit: plainExit(e), After: Milliseconds(e.Uptime), Stderr: e.Stderr, Stacks: e.Stacks}
 	if e.Signal == "" {
@@ -346,7 +346,7 @@ func StackFrames(lines []string) []Frame {
 				current = newest + 1
 			}
 		} else if m := stackLine.FindStringSubmatch(line); m != nil {
-			number, _ := strconv.Atoi(m[2]) // a number that is too large is not a line
+			number, _ := strconv.Atoi(m[2]) // the pattern has only digits
 			threads[newest] = append(threads[newest], Frame{File: schema.Path(m[1]), Line: number, Function: m[3]})
 		}
 	}

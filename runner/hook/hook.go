@@ -59,18 +59,18 @@ type Call struct {
 	Replay bool
 }
 
-// Series is calls that one instance makes in order. It receives them together, so
-// that it does not wait for the caller after each.
+// Series is a list of calls that one instance makes in order. The instance receives
+// several calls together, so it does not wait for the caller after each call.
 type Series struct {
-	Calls []Call // those that are not answered
-	// Limit is the timeout of each call, from the answer of the one before it; 0
-	// means none.
+	Calls []Call // the calls that have no answer yet
+	// Limit is the timeout of each call; 0 means no timeout. It starts at the previous
+	// answer.
 	Limit time.Duration
 	// Answered receives the outcome of the first of Calls as soon as it is known.
 	Answered func(Result, *Error)
-	// More returns up to n further calls, as many as are ready; a nil More has none. CallSeries
-	// calls it before the last of Calls is answered, so that the instance never waits for the
-	// next ones.
+	// More returns the further calls that are ready, at most n. Nil means that there are none.
+	// CallSeries calls More before the last of Calls is answered, so that the instance never
+	// waits for its next call.
 	More func(n int) []Call
 }
 
@@ -90,21 +90,22 @@ func (s *Series) Answer(r Result, err *Error) {
 // SeriesCaller is a [Caller] that may make calls in a series.
 type SeriesCaller interface {
 	Caller
-	// CallSeries makes as many of the calls as it can at once, and of those that s.More
-	// returns: none if it makes no series or the plugin cannot take calls now, and not
-	// those behind one that takes long. What is left in s.Calls has not begun.
+	// CallSeries makes the calls of s, and those that s.More returns, until one takes
+	// long. It makes none if it does not support series or if the plugin cannot accept
+	// calls now. The calls left in s.Calls have not begun.
 	CallSeries(ctx context.Context, s *Series)
 }
 
-// Args are the arguments of a call: words as the user typed them, which get their
-// types where the parameters are known, or JSON, which is passed on unread. The
-// zero value means no arguments. With both, the words have names, and those in JSON come first.
+// Args are the arguments of a call: words as the user typed them, JSON, or both. The code that
+// knows the parameters gives the words their types. JSON is passed on unparsed. If both are
+// set, every word has a name, and the arguments in JSON come first. The zero value means no
+// arguments.
 type Args struct {
 	Words []schema.Word
 	// JSON is an object (names), an array (positions) or nil.
 	JSON json.RawMessage
-	// Valid means that JSON, and the value of each word of form JSON, was parsed and
-	// is one JSON value in UTF-8. Otherwise it is parsed before it is sent.
+	// Valid reports that JSON, and the value of each word of form JSON, is known to be
+	// one JSON value in UTF-8. If it is false, they are checked before they are sent.
 	Valid bool
 }
 

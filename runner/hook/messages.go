@@ -15,9 +15,9 @@ import (
 // ByteOrderMark may be at the beginning of a file.
 const ByteOrderMark = "\ufeff"
 
-// Messages reads the [Call.Input] of a call: JSON values one after the other, on one line
-// each or not. name is the file that its errors name. If ctx ends, it abandons a read that
-// blocks. JSON of more than most bytes is rejected with tooLong.
+// Messages reads the [Call.Input] of a call: a sequence of JSON values, which may span
+// lines. Its errors begin with name, the name of the file. If ctx ends, it abandons a read
+// that blocks. JSON of more than most bytes is rejected with tooLong.
 func Messages(ctx context.Context, from io.Reader, name string, most int, tooLong error) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		text := bufio.NewReader(from)
@@ -58,8 +58,8 @@ func Messages(ctx context.Context, from io.Reader, name string, most int, tooLon
 // MessageHints are for a message that is too large.
 var MessageHints = schema.Hints("raise %s to allow larger messages", schema.Setting("max-message"))
 
-// MessageLimit returns how many bytes of JSON a message of at most limit bytes may take, and the
-// error of one that takes more, so that it cannot be sent.
+// MessageLimit returns the largest size of the JSON of a message that has at most limit bytes
+// when it is sent, and the error for longer JSON.
 func MessageLimit(limit int) (most int, tooLong error) {
 	const escape = len(`\u0001`) // of each byte of a text
 	most = escape*limit + 64<<10 // for names and white space

@@ -9,9 +9,9 @@ import (
 	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
-// work makes calls until there are no more. There are as many goroutines that do as
-// [Options].Jobs. A series grows as long as all of its calls are made at once: if one
-// takes long, those behind it do not wait for it.
+// work makes calls until there are no more. [Options].Jobs goroutines run it. A series
+// grows while all of its calls are made at once. If one call takes long, the calls
+// behind it do not wait for it.
 func (e *Engine) work(ctx context.Context) {
 	for size := 1; ; {
 		tasks := e.out.take(size)
@@ -49,10 +49,11 @@ func (e *Engine) call(ctx context.Context, t *task) {
 	e.succeeded(ctx, t, r)
 }
 
-// callSeries makes calls one after the other and answers their lines. While all are made
-// at once it takes more. It returns the tasks that it had last, and how many of them were called.
+// callSeries makes calls one after the other and answers their lines. While all of them are made
+// at once, it takes more tasks. It returns the tasks that it held last, and how many of them were
+// called.
 func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, made int) {
-	turn := time.Now() // of the next call
+	turn := time.Now() // the start of the next call
 	s := &hook.Series{Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
 		t := tasks[made]
 		made++
@@ -78,7 +79,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, m
 	return tasks, made
 }
 
-// callsOf returns the calls of tasks. Each begins at its turn.
+// callsOf returns the calls of tasks. *turn is the start of the current call.
 func (e *Engine) callsOf(ctx context.Context, tasks []*task, turn *time.Time) []hook.Call {
 	calls := make([]hook.Call, len(tasks))
 	for i, t := range tasks {
@@ -142,7 +143,7 @@ func (e *Engine) failed(ctx context.Context, t *task, err *hook.Error) {
 }
 
 // failedLast answers a line with the error of its call. If the caller makes no more calls and did
-// not make this one, it gets no answer.
+// not begin this one, the line gets no answer.
 func (e *Engine) failedLast(ctx context.Context, t *task, err *hook.Error) {
 	if e.isGivenUp() && !err.Begun {
 		e.out.finish(ctx, t, nil)

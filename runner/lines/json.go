@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// blanks are JSON's.
+// blanks are the blank characters of JSON.
 const blanks = " \t\r\n"
 
 // trim removes the blanks around a text. Mostly there are none.

@@ -19,19 +19,19 @@ type Items uint8
 
 // How a line becomes the arguments of a call.
 const (
-	// ByShape takes an array for positions, an object for names, and any other
-	// JSON for the one argument.
+	// ByShape reads an array as arguments by position, an object as arguments by name,
+	// and any other JSON as the only argument.
 	ByShape Items = iota
-	// Value takes any JSON for the one argument.
+	// Value reads any JSON as the only argument.
 	Value
-	// Text takes the line itself for the one argument, verbatim if that may be text.
+	// Text passes the line itself as the only argument, verbatim if the parameter may be text.
 	Text
 )
 
 const (
 	// DefaultMaxLine is the default of [Options].MaxLine.
 	DefaultMaxLine = 64 << 20
-	// writeTimeout is how long an output may take nothing after [Options].Stop.
+	// writeTimeout is how long an output may accept nothing after [Options].Stop.
 	writeTimeout = 10 * time.Second
 )
 
@@ -47,39 +47,40 @@ type Options struct {
 	// Raw, unless nil, appends what is written for a result or an item, in place of
 	// JSON.
 	Raw func(dst []byte, item hook.Item) []byte
-	// Hook is the hook of every line, which then is its arguments alone, read as
-	// Items says. If it is empty each line names its own.
+	// Hook is the hook of every line. Each line then holds only arguments, read as
+	// Items says. If Hook is empty, each line names its hook.
 	Hook  string
 	Items Items
-	// Field is the name of the argument that a line is as Text; empty: it has a position.
+	// Field names the argument for a Text line; empty means by position.
 	Field string
 	// Words are named arguments of every call. The names in a line come first.
 	Words []schema.Word
-	// Null means that a line ends with a NUL and not with a newline.
+	// Null means that lines end with a NUL instead of a newline.
 	Null bool
 	// Jobs is how many calls are made at once, at least 1.
 	Jobs int
-	// Series is how many calls are passed on together at most, while they are fast; they
-	// are made one after the other. More than 1 waste time with a caller that makes none.
+	// Series is the maximum number of calls that are passed on together while they are
+	// fast; they are made one after the other. Use 1 if the caller makes no series.
 	Series int
 	// Unordered writes answers as they are ready.
 	Unordered bool
-	// Timeout bounds each call, waiting included; 0: no limit.
+	// Timeout bounds each call, including the wait for a worker; 0 means no limit.
 	Timeout time.Duration
-	// MaxLine is how many bytes a line may have; 0: DefaultMaxLine.
+	// MaxLine is the maximum length of a line in bytes; 0 means DefaultMaxLine.
 	MaxLine int
-	// Retries is how many more times a call is made whose error has a kind of RetryOn. A stream
-	// that has items is not made again.
+	// Retries is how often a call is repeated if its error has a kind in RetryOn. A stream that
+	// has emitted items is not repeated.
 	Retries int
 	RetryOn []hook.Kind
 	// FailFast ends the reading at the first error, as Stop does, and passes on no series.
 	FailFast bool
-	// Record keeps the answers, and answers what it has in place of a call; nil: none. An
-	// answer is written to it before the last line of the answer is written to Out.
+	// Record keeps the answers. If it already has the answer of a line, the line is not
+	// called. Nil means no record. Each answer is recorded before its last line is
+	// written to Out.
 	Record Record
-	// Stop, when it is closed, ends the reading; nil: only the end of In does. The lines
-	// before one that is answered are answered, too; those behind get no answer. From
-	// then on Run gives up on an Out that takes nothing for 10 s.
+	// Closing Stop ends the reading. If Stop is nil, only the end of In does. After a
+	// stop, all lines before an answered line are answered, too; later lines get no
+	// answer. Run then fails if Out accepts nothing for 10 s.
 	Stop <-chan struct{}
 	// GaveUp is closed when the caller makes no more calls; nil if it never gives up. It
 	// ends the reading, too. A line whose call is then refused without being sent
@@ -100,7 +101,7 @@ type Counts struct {
 // input, or before a line was called.
 var ErrGaveUp = errors.New("the caller gave up")
 
-// ErrNotRead reports an output that took nothing for too long.
+// ErrNotRead reports an output that accepted nothing for too long.
 var ErrNotRead = errors.New("it is not being read")
 
 // Engine answers the lines of one input. Make it with [New].
@@ -156,14 +157,14 @@ func (e *Engine) Counts() Counts {
 	return e.out.counts
 }
 
-// Run reads and answers until the input ends, or [Options].Stop, and all that was
-// begun is answered. Ending ctx cancels the calls in progress, which are answered
-// then, too. The error is that of the output, such as [ErrNotRead], which cancels
-// the calls; [ErrGaveUp]; a [*hook.Error] of an input that cannot be read to its end; or
-// nil. Run is called once.
+// Run reads lines until the input ends or [Options].Stop is closed, and answers all that
+// were begun. Ending ctx cancels the calls in progress, which are then answered, too.
+// The error is that of the output, such as [ErrNotRead], which cancels the calls;
+// [ErrGaveUp]; a [*hook.Error] of an input that cannot be read to its end; or nil. Run
+// is called once.
 //
-// When Run has returned no call is in progress. A read of the input may be, whose
-// result is lost, and after ErrNotRead a write.
+// When Run has returned, no call is in progress. A read of the input may still be in
+// progress; its result is lost. After ErrNotRead a write may be in progress, too.
 func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// window is how many lines may be in progress behind the first one that is not
-	// answered, answered or not.
+	// window is the maximum number of lines behind the first unanswered one, whether
+	// they are answered or not.
 	window = 4096
-	// holdSize is how many bytes of answers may be held behind it before no further
-	// call begins and streams wait.
+	// holdSize is the maximum size of the answers held behind it. Beyond that, no
+	// further call begins and streams wait.
 	holdSize = 16 << 20
 	// roomSize is how many bytes may wait to be written before more must wait.
 	roomSize = 1 << 20
-	// chunkSize is how much one Write gets at most, so that progress of a slow output
-	// is seen.
+	// chunkSize is the maximum size of one Write. Small writes show whether a slow
+	// output makes progress.
 	chunkSize = 64 << 10
 )
 
@@ -56,8 +56,9 @@ func newOutbox(ordered bool, ahead int) *outbox {
 	return o
 }
 
-// admit gives a task its place in the order, once there is room for it, and lets it be
-// called, unless the record has its answer. It returns false if no more tasks are accepted.
+// admit waits for room and gives a task its place in the order. If the record has the
+// answer, admit adds it; otherwise it queues the task for a call. It returns false if no
+// more tasks are accepted.
 func (o *outbox) admit(t *task) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,8 +105,9 @@ func (o *outbox) take(n int) []*task {
 	return taken
 }
 
-// takeMore takes up to n tasks for one who has taken some, of which the first so many were
-// called. It returns the others and those that it took; nil if none wait.
+// takeMore takes up to n further tasks for the goroutine that holds taken. called is how
+// many of these were called. It returns the rest of them and the new tasks, or nil if no
+// task waits.
 func (o *outbox) takeMore(taken []*task, called, n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -138,8 +140,8 @@ func (o *outbox) takeFirst(n int) []*task {
 	return taken
 }
 
-// release ends the use of tasks that were taken, of which only the first so many were called.
-// The others wait again.
+// release gives back the tasks of taken. called is how many of them were called. The rest
+// wait again.
 func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -201,10 +203,10 @@ func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) 
 	o.answer(t, line)
 }
 
-// answer takes the last line of an answer, nil for none, and ends the task. Held: mu.
+// answer adds the last line of an answer, if line is not nil, and ends the task. Held: mu.
 func (o *outbox) answer(t *task, line func([]byte) []byte) {
 	if line != nil {
-		// Whoever has read an answer finds it counted.
+		// Count first: a reader of the answer must find it counted.
 		o.counts.Answered++
 		o.counts.Read += t.read
 		o.counts.Last = max(o.counts.Last, int64(t.line))
@@ -230,7 +232,7 @@ func (o *outbox) room(t *task) bool {
 	return o.held < holdSize
 }
 
-// add takes a line. Held: mu.
+// add adds a line to the output, or to its task. Held: mu.
 func (o *outbox) add(t *task, line func([]byte) []byte) {
 	switch {
 	case o.err != nil:
@@ -321,8 +323,8 @@ func (o *outbox) write(w io.Writer, record Record) error {
 	}
 }
 
-// close accepts no more tasks; err is why. With drop those that wait to be called are
-// left unanswered, see dropWaiting.
+// close makes the outbox accept no more tasks; err is the reason. If drop is set,
+// waiting tasks are left unanswered, see dropWaiting.
 func (o *outbox) close(err error, drop bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -346,7 +348,7 @@ func (o *outbox) fail(err error) {
 	o.changed.Broadcast()
 }
 
-// flush waits until all is written. It fails the output when that takes nothing for
+// flush waits until all is written. It fails the output if that accepts nothing for
 // writeTimeout.
 func (o *outbox) flush(written <-chan struct{}) {
 	stuck := make(chan struct{})

@@ -9,12 +9,13 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// keptSize is how many bytes of items of a stream are held until the stream is recorded. A
-// longer stream is not recorded.
+// keptSize is the maximum size of a recorded stream: the bytes of its items, which are
+// held until it ends. A longer stream is not recorded.
 const keptSize = 16 << 20
 
-// Record keeps the answers of calls, so that another run does not make these calls again. Its
-// methods are called at the same time, but only Append by several goroutines.
+// Record keeps the answers of calls, so that another run does not make these calls again.
+// Different methods may be called at the same time. Only Append is called by several
+// goroutines.
 type Record interface {
 	// Find returns which occurrence of a call this is, from 1, and the answer of that occurrence, nil if
 	// it has none or failed.
@@ -59,7 +60,7 @@ func (e *Engine) findKept(t *task) error {
 	return nil
 }
 
-// keepItem holds an item for the record until the stream has ended, unless it is too long.
+// keepItem holds an item for the record until the stream has ended, unless the stream is too long.
 func (e *Engine) keepItem(t *task, item hook.Item) {
 	if e.o.Record == nil || t.tooLong {
 		return

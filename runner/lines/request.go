@@ -33,8 +33,8 @@ func newLineReader(from io.Reader, limit int, null bool) *lineReader {
 	return r
 }
 
-// next returns one line without its end, which the last line need not have. The
-// line belongs to the caller. A line over the limit is read to its end and is a
+// next returns one line without its line end, which the last line may lack. The caller
+// owns the line. If a line exceeds the limit, next reads it to its end and returns a
 // [*hook.Error]. A line that is cut off by an error other than io.EOF is dropped.
 func (r *lineReader) next() ([]byte, error) {
 	line, err := r.whole()
@@ -54,7 +54,8 @@ func (r *lineReader) next() ([]byte, error) {
 	return line, nil
 }
 
-// whole reads one line. Of a line over the limit it returns only enough to see that.
+// whole reads one line. If the line exceeds the limit, whole returns only enough of it to show
+// that.
 func (r *lineReader) whole() ([]byte, error) {
 	var line []byte
 	ends := len(hook.ByteOrderMark) + len("\r\n")
@@ -85,7 +86,7 @@ func badLine(format string, args ...any) *hook.Error {
 	return &hook.Error{Kind: hook.Request, Err: fmt.Errorf(format, args...)}
 }
 
-// Call is what a line asks for.
+// Call is the call that a line requests.
 type Call struct {
 	ID   []byte // as it stands in the line, on one line; nil: none
 	Hook string
@@ -93,24 +94,24 @@ type Call struct {
 	Text []byte // the only argument, verbatim; nil: none
 }
 
-// Arguments returns the arguments of the call, which have precedence, and words. field is the name
-// of the argument that Text is; empty: it has a position.
+// Arguments returns the arguments of the call and words. The arguments of the call take
+// precedence. field names the argument for Text; empty means by position.
 func (c Call) Arguments(field string, words []schema.Word) hook.Args {
-	if c.Text != nil { // in front, for the last word may want a value
+	if c.Text != nil { // in front, because the last word may need a value
 		words = append([]schema.Word{{Name: field, Form: schema.Text, Value: string(c.Text), Typed: field + "=" + string(c.Text)}}, words...)
 	}
 	return hook.Args{Words: words, JSON: c.Args, Valid: true}
 }
 
-// parser makes calls of lines.
+// parser parses lines into calls.
 type parser struct {
 	hook  string // of all lines; empty: each has its own
 	items Items
 	begun bool // a line was parsed
 }
 
-// blank reports whether a line is skipped: also the head line of a record, if lines name their
-// hooks. As text only an empty line is.
+// blank reports whether a line is skipped: a blank line or, if lines name their hooks, the
+// head line of a record. If lines are text, only an empty line is skipped.
 func (p *parser) blank(line []byte) bool {
 	if p.hook != "" && p.items == Text {
 		return len(line) == 0
@@ -119,8 +120,7 @@ func (p *parser) blank(line []byte) bool {
 	return len(line) == 0 || p.hook == "" && IsHead(line)
 }
 
-// parse makes a call of a line that is not blank. With an error the call has what could be
-// read.
+// parse parses a line that is not blank. If it fails, the call has what could be read.
 func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	first := !p.begun
 	p.begun = true
@@ -205,7 +205,7 @@ func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.E
 	return c, err
 }
 
-// knownKey returns a key without quotes. It makes no copy of one that is known.
+// knownKey returns a key without quotes. It does not copy a known key.
 func knownKey(quoted []byte) string {
 	for _, keys := range [][]string{callKeys, keptKeys} {
 		for _, key := range keys {

@@ -21,11 +21,11 @@ import (
 // problem is what is wrong with a value.
 type problem struct {
 	path []string // the keys and indices that lead to the value
-	is   string   // follows the key in the message; empty: the key is unknown
+	is   string   // the predicate of the message; empty if the key is unknown
 	hint []schema.Hint
 }
 
-// wrong is a problem with value.
+// wrong returns the problem that value is not what was wanted.
 func wrong(value any, wanted string) *problem {
 	return &problem{is: fmt.Sprintf("is %s, want %s", show(value), wanted)}
 }
@@ -204,7 +204,7 @@ func decodeDuration(to *time.Duration, tag reflect.StructTag, value any) *proble
 }
 
 // LeastMemory is the lowest memory limit, in bytes. Every Python uses more, so a lower number
-// lacks its unit.
+// probably lacks its unit.
 const LeastMemory = 1 << 20
 
 func decodeSize(to *int64, value any) *problem {

@@ -9,10 +9,10 @@
 //  3. The tags of [Manifest] name every key and say which values it takes. Unknown
 //     keys, wrong types and bad values are errors with file, line, what was found
 //     and what was expected.
-//  4. It collects every requires-python on the way, also from files that are no
-//     manifest.
+//  4. It collects every requires-python in the files that it reads, even in those without
+//     a manifest.
 //
 // [Expand] lists the plugins that a directory or a pattern names.
 //
-// It never knows flags, the environment, or which Python runs the plugin.
+// The package does not know flags, the environment, or which Python runs the plugin.
 package manifest

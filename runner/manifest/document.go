@@ -47,7 +47,7 @@ func (d document) fault(p *problem) *Error {
 	return e
 }
 
-// errorAt starts an error about a place.
+// errorAt returns an error with a place. The caller adds the message.
 func (d document) errorAt(at position) *Error {
 	e := &Error{File: d.file}
 	if at.line > 0 {

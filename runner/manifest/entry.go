@@ -40,7 +40,7 @@ func (r resolved) plugin(typed string) (Plugin, error) {
 	}
 	if spec := r.chosen.RequiresPython; spec != "" {
 		from := short(r.chosen.File)
-		if f := r.chosen.Form; f == Pyproject || f == Script { // which may have another one, as all tools read it
+		if f := r.chosen.Form; f == Pyproject || f == Script { // these files may have another one, which all tools read
 			from += " [tool.pyplug]"
 		}
 		p.Requires = append([]interp.Requirement{{Spec: spec, From: from}}, p.Requires...)
@@ -162,8 +162,8 @@ func ModulePath(module string) string { return modulePrefix + module }
 // ModuleOf returns the module that a path names. It returns false for a file.
 func ModuleOf(path string) (module string, ok bool) { return strings.CutPrefix(path, modulePrefix) }
 
-// resolveModule looks for a module in from, where Python looks first. If it is not there, only
-// its Python knows the entry.
+// resolveModule looks for a module in from, where Python looks first. If the module is not there,
+// the plugin has no Entry, because only its Python can find it.
 func resolveModule(path, module, from string) (Plugin, error) {
 	parts := strings.Split(module, ".")
 	if slices.ContainsFunc(parts, func(part string) bool { return !pysrc.IsIdentifier(part) }) {
@@ -180,7 +180,7 @@ func resolveModule(path, module, from string) (Plugin, error) {
 	var err error
 	if hasInit(entry) {
 		if found, err = resolveDir(entry); err == nil && found.entry != entry {
-			found = resolved{entry: entry, dir: entry} // its manifest is about another one
+			found = resolved{entry: entry, dir: entry} // the manifest is about another entry
 		}
 	} else if info, missing := os.Stat(entry + ".py"); missing == nil && info.Mode().IsRegular() {
 		found, err = resolveFile(entry+".py", info)
@@ -214,8 +214,8 @@ func (p Plugin) Located(entry string, isPackage bool) Plugin {
 	return p
 }
 
-// Root returns the directory in which the plugin's module is: the first one in which Python looks,
-// or that of the project's sources. It is "" for an installed module.
+// Root returns the directory that contains the plugin's module: From, where Python looks first,
+// or Src, the directory of the project's sources. It is "" for an installed module.
 func (p Plugin) Root() string {
 	for _, dir := range []string{p.Src, p.From} { // the former may be in the latter
 		path := filepath.Join(dir, strings.ReplaceAll(p.Module, ".", string(filepath.Separator)))
@@ -226,6 +226,6 @@ func (p Plugin) Root() string {
 	return ""
 }
 
-// IsInSrc reports whether the plugin's module was found in the sources of the project, which is not
-// where the working directory or an installed package would have it.
+// IsInSrc reports whether the plugin's module was found in the sources of the project, rather
+// than in the working directory or an installed package.
 func (p Plugin) IsInSrc() bool { return p.Src != "" && p.Root() == p.Src }

@@ -57,7 +57,7 @@ func Expand(path string) []string {
 	return all
 }
 
-// isHelper reports whether plugins never have a file's name.
+// isHelper reports whether a file has a name that plugins never have, such as that of a test.
 func isHelper(name string) bool {
 	for _, pattern := range []string{"test_*", "*_test.py", "conftest.py", "setup.py", "*_pb2.py", "*_pb2_grpc.py"} {
 		if ok, _ := filepath.Match(pattern, name); ok {

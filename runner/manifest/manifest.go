@@ -53,7 +53,7 @@ type Plugin struct {
 	// in which Python looks for it first, Src the one of its project in which Python looks last,
 	// or "".
 	Module, From, Src string
-	// Kind says which of them Entry is.
+	// Kind says what Entry is.
 	Kind Kind
 	// Shebang is the Python that the #! line of an executable script names, such as "python3", or
 	// "".
@@ -64,7 +64,8 @@ type Plugin struct {
 	// Dirs are the directories that may contain the plugin's environment: those of entry and
 	// manifest, then those behind links.
 	Dirs []string
-	// Project is found from Dirs by the caller's environment. It is the zero value until then.
+	// Project is the project that [interp.FindProject] finds for Dirs and the caller's
+	// environment. Callers of [Resolve] set it.
 	Project interp.Project
 	// Requires lists every requires-python, with or without a manifest.
 	Requires []interp.Requirement
@@ -80,10 +81,11 @@ func (p Plugin) OnlyGRPC(key string) *Error {
 		hint: schema.Hints(`to start it as a gRPC plugin, set transport = "grpc"`)})
 }
 
-// Manifest is the content of a manifest. Tags name the keys and their valid values: one of
-// several texts, the range of an integer (default 0 to 2147483647), whether a duration may be 0,
-// what a required key is. Texts must not be empty. A missing key leaves the zero value. A pointer
-// marks a key whose zero value means something else.
+// Manifest is the content of a manifest. The tags of a field name its key and the valid values.
+// Tag "one" lists the allowed texts, "range" is the range of an integer (default 0 to
+// 2147483647), "zero" says whether a duration may be 0, and "required" says what a required key
+// is. Texts must not be empty. A missing key leaves the zero value. A pointer marks a key whose
+// zero value means something else.
 type Manifest struct {
 	// File is the absolute path of the manifest, or "".
 	File string
@@ -128,7 +130,8 @@ type Manifest struct {
 	Limits      Limits `key:"limits"`
 	// Preload is auto if it is empty.
 	Preload string `key:"preload" one:"off,auto,force"`
-	// Convert says whether arguments become what annotations say. nil means true.
+	// Convert says whether arguments are converted to the types that annotations name. nil means
+	// true.
 	Convert *bool `key:"convert"`
 	// Probe is the hook that reports the plugin's health.
 	Probe string `key:"probe"`
@@ -140,8 +143,8 @@ type Manifest struct {
 	MCP       MCP        `key:"mcp"`
 }
 
-// MCP says what the tools of an LLM client do, as patterns of the hooks' names. nil says nothing,
-// an empty list says that no tool does it.
+// MCP describes the tools of an LLM client, as patterns of hook names. nil says nothing about a
+// property. An empty list says that no tool has it.
 type MCP struct {
 	ReadOnly    []string `key:"read-only"`
 	Destructive []string `key:"destructive"`
@@ -151,7 +154,7 @@ type MCP struct {
 	OutputSchema []string `key:"output-schema"`
 }
 
-// Timeouts are the timeouts. Call 0 means no timeout.
+// Timeouts are the timeouts of a plugin. A Call of 0 means no timeout.
 type Timeouts struct {
 	Start *time.Duration `key:"start" zero:"no"`
 	Call  *time.Duration `key:"call"`

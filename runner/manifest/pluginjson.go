@@ -29,8 +29,8 @@ type pluginJSON struct {
 	Props any `json:"props"`
 }
 
-// readPluginJSON returns no source for a plugin.json without server, which belongs to another
-// program.
+// readPluginJSON reads a plugin.json. One without server belongs to another program, so it gives
+// no source.
 func (d document) readPluginJSON() (found, error) {
 	d.locate = locateJSON
 	var p pluginJSON
@@ -108,7 +108,7 @@ func (p pluginJSON) entry() (entry string, key []string) {
 	return p.Server.Executable, []string{"server", "executable"}
 }
 
-// inside reports whether an entry does not leave dir, by ".." or a link.
+// inside reports whether an entry stays in dir, even if it contains ".." or is a link.
 func inside(dir, entry string) bool {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -49,7 +49,7 @@ func Resolve(path, from string) (Plugin, error) {
 // resolved is the intermediate result for a path.
 type resolved struct {
 	entry    string
-	dir      string // the directory that was named, or that the manifest is in
+	dir      string // the named directory, or that of the manifest
 	chosen   source // its Form is None if there is no manifest
 	requires []interp.Requirement
 }
@@ -89,9 +89,9 @@ func (r resolved) beside(requires []interp.Requirement) (resolved, error) {
 	return r.choose(f)
 }
 
-// about returns the sources that apply to the entry: those that name it, and for a file also TOML
-// that names none. A source that names a missing file is an error: it was probably meant for this
-// one.
+// about returns the sources that apply to the entry. Those are the sources that name it, and for
+// a file also TOML without an entry. A source that names a missing file is an error, because it
+// was probably meant for this entry.
 func (r resolved) about(all []source) ([]source, error) {
 	var about []source
 	for _, s := range all {
@@ -216,8 +216,8 @@ func TwoWords(path string) []schema.Hint {
 	return schema.Hints("PLUGIN and HOOK are two words: %s", schema.QuoteLine([]string{file + ".py", name}))
 }
 
-// closest returns the likely path in place of one that does not exist: with .py at the end, or
-// the most similar name.
+// closest returns the path that was probably meant by one that does not exist: the same with .py
+// at the end, or the most similar name.
 func closest(path string) string {
 	if _, err := os.Lstat(path); err == nil {
 		return ""

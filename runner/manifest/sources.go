@@ -99,7 +99,7 @@ func Requires(dirs []string) (all []interp.Requirement) {
 	return all
 }
 
-// readTOML returns no source if the text has no table for pyplug.
+// readTOML reads a manifest in TOML. It returns no source if the text has no table for pyplug.
 func (d document) readTOML(form Form) (found, error) {
 	d.locate = locateTOML
 	root, err := d.decode()

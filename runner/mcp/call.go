@@ -19,7 +19,7 @@ const (
 	largestResult = 64 << 20
 	// longestMessage bounds the text of a progress notification.
 	longestMessage = 1000
-	// progressEvery is how often a client that asked for progress learns that the plugin starts.
+	// progressEvery is the interval of progress notifications while the plugin starts.
 	progressEvery = time.Second
 )
 
@@ -54,8 +54,8 @@ func (r *request) result(pairs ...any) { r.answer(r.s.result(r.message, r.isMode
 // fail answers with a protocol error.
 func (r *request) fail(err *protocolError) { r.answer(failure(r.ID, err)) }
 
-// plugin returns the plugin once it is ready. If the client asked for progress, it learns that
-// it waits.
+// plugin returns the plugin once it is ready. If the client asked for progress, plugin
+// notifies it during the wait.
 func (r *request) plugin() (Plugin, error) {
 	done := make(chan struct{})
 	if r.progressToken() == nil {
@@ -239,8 +239,8 @@ func blob(value json.RawMessage, hookName string) []byte {
 // mostLines is how many frames of a traceback, and lines of standard error, an error shows.
 const mostLines = 8
 
-// errorText is an error as a model reads it: what is wrong and where, and the last output of a
-// process that ended.
+// errorText returns an error as text for a model: what is wrong and where, and the last output
+// of a process that ended.
 func errorText(e *hook.Error) string {
 	lines := []string{e.Error()}
 	frames := e.At

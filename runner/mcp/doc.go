@@ -1,5 +1,5 @@
-// Package mcp serves the hooks of a plugin as tools of an LLM client, by the Model Context
-// Protocol over standard input and output.
+// Package mcp serves the hooks of a plugin as tools for an LLM client, with the Model
+// Context Protocol over standard input and output.
 //
 //  1. One goroutine reads lines. It answers what needs no plugin at once, so a client never
 //     waits for Python to learn that the server lives.
@@ -8,8 +8,9 @@
 //  3. A call takes a slot until its answer is written. So a client that stops reading stops
 //     the calls, and memory is bounded.
 //  4. A notification that cancels a request ends its context; the request is not answered.
-//  5. The list of tools is that of the plugin once it ran. Before that it is the one that was
-//     kept for the same files. If the plugin cannot start, it is what the source shows.
+//  5. The list of tools comes from the plugin once it runs. Before that it is the list that
+//     was kept for the same files. If the plugin cannot start, the list comes from its
+//     source.
 //
 // Both eras of the protocol are served at the same time: a request with the protocol version
 // in its _meta is one of 2026-07-28, any other belongs to the session that initialize began.

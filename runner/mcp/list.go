@@ -13,7 +13,7 @@ import (
 // load waits for the first start of the plugin, and then for its tools.
 func (s *Server) load(ctx context.Context) {
 	if p, err := s.o.Plugin(ctx); err == nil {
-		_, _ = s.refresh(ctx, p) // who asks for the tools learns of the error
+		_, _ = s.refresh(ctx, p) // a request for the tools gets the error
 	}
 }
 
@@ -26,7 +26,7 @@ func (s *Server) Reload(ctx context.Context, p Plugin) {
 	_, _ = s.refresh(ctx, p) // else the next request does it
 }
 
-// refresh returns the tools of the plugin as it runs. A client that has another list is notified.
+// refresh returns the tools of the running plugin. It notifies a client that has another list.
 func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 	sch, err := p.Hooks(ctx, schema.Query{Input: true})
 	if err != nil {
@@ -120,7 +120,8 @@ func (s *Server) find(ctx context.Context, p Plugin, name string) (Tool, error) 
 	return tools[i], nil
 }
 
-// acquire waits until a call may be made: as many as the plugin takes at once. Release ends it.
+// acquire waits for a slot for a call. There are as many slots as the plugin runs calls at once.
+// release frees the slot.
 func (s *Server) acquire(ctx context.Context, p Plugin) error {
 	s.slotsOnce.Do(func() {
 		st, _ := p.Status(ctx) // without it, one

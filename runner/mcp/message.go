@@ -172,7 +172,8 @@ func readLine(from *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// object appends "name": value pairs as an object. Each value is JSON.
+// object returns a JSON object with the alternating names and values of pairs. A []byte or
+// json.RawMessage is JSON already.
 func object(pairs ...any) []byte {
 	text := []byte{'{'}
 	for i := 0; i < len(pairs); i += 2 {

@@ -29,11 +29,11 @@ type Options struct {
 	// Name and Version are those of the server.
 	Name, Version string
 	Filter
-	// Plugin returns the plugin for one request: as soon as it is ready, and with its files as
-	// they are. After an error, it is asked again for the next request.
+	// Plugin waits until the plugin is ready with its current files, and returns it for one
+	// request. After an error, it is called again for the next request.
 	Plugin func(ctx context.Context) (Plugin, error)
-	// Kept returns the hooks that Keep was last called with, if they are still those of the
-	// plugin's files.
+	// Kept returns the hooks of the last call of Keep, if the plugin's files have not
+	// changed since.
 	Kept func(ctx context.Context) ([]schema.Hook, bool)
 	Keep func([]schema.Hook)
 	// Source returns the hooks that the source shows, for a plugin that does not start.
@@ -45,9 +45,9 @@ type Options struct {
 }
 
 const (
-	// drainLimit is how long the requests have that were read when the input ends.
+	// drainLimit is the time that requests get to finish after the input ends.
 	drainLimit = 500 * time.Millisecond
-	// answerLimit is how long they have to be answered after they were canceled.
+	// answerLimit is the time that canceled requests get to be answered.
 	answerLimit = 100 * time.Millisecond
 )
 
@@ -224,8 +224,8 @@ func (s *Server) handle(ctx context.Context, text []byte, reply func([]byte)) {
 	}
 }
 
-// admit returns an error for a request that the era of its client does not have, or whose id
-// another request has that is not answered.
+// admit returns an error if the era of the client does not have the method, if another
+// unanswered request has the same id, or if there are too many requests.
 func (s *Server) admit(m message, isModern bool) *protocolError {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,8 +29,9 @@ type Tool struct {
 	json json.RawMessage // in the list
 }
 
-// Hints says what the hooks do, as patterns of their names. Clients may ask their user less for a
-// tool that only reads. Those of OutputSchema have a schema of their result if it is an object.
+// Hints describes the behaviour of hooks by patterns of their names. A client may ask its user
+// less often about a tool that only reads. Hooks that match OutputSchema have a schema of their
+// result, if it is an object.
 type Hints struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld, OutputSchema []string
 }
@@ -42,8 +43,8 @@ type Filter struct {
 	Hints        Hints
 }
 
-// Tools returns the tools that the hooks are: in their order, with names that clients accept, each
-// name once. Methods with a stream of input are none.
+// Tools returns the hooks as tools, in the same order. Each name is unique, and clients accept it.
+// Methods with a client stream are not tools.
 func (f Filter) Tools(hooks []schema.Hook) []Tool {
 	var tools []Tool
 	taken := map[string]bool{}
@@ -91,8 +92,8 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// of returns the annotations of a tool. Destructive and OpenWorld are true unless a client is told
-// otherwise, so patterns for them say for all hooks.
+// of returns the annotations of a tool. Clients assume Destructive and OpenWorld by default. If
+// these have patterns, each tool says whether it matches.
 func (h Hints) of(name string) (pairs []any) {
 	for _, hint := range []struct {
 		key      string
@@ -111,8 +112,8 @@ func (h Hints) of(name string) (pairs []any) {
 	return pairs
 }
 
-// inputSchema returns the JSON Schema of a hook's arguments. Of a hook that only its source
-// describes, it has the names.
+// inputSchema returns the JSON Schema of a hook's arguments. For a hook that only its
+// source describes, the schema has just the names.
 func inputSchema(h schema.Hook) json.RawMessage {
 	if h.Input != nil {
 		return h.Input

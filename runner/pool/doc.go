@@ -1,24 +1,25 @@
-// Package pool keeps one to many workers of a plugin alive and spreads calls over
-// them. A [Pool] is a [hook.Plugin]; it is handed the launcher that starts processes.
+// Package pool keeps one to many workers of a plugin alive and spreads calls over them.
+// A [Pool] is a [hook.Plugin]. Its caller passes the launcher that starts processes.
 //
 //  1. [Start] starts the first worker and returns when it is ready. A first start
 //     that fails is not retried. The other workers follow.
-//  2. A worker is one goroutine: start, serve, and then wait for the next start or
-//     give up (worker.go). What follows an exit or a failed start, and after which
-//     delay, is decided by [Policy], a pure function. Others leave their requests in
-//     the worker and wake it (queue.go).
+//  2. A worker is one goroutine: start, serve, and then wait for the next start or give
+//     up (worker.go). A pure function of [Policy] decides what follows an exit or a
+//     failed start, and after which delay. Other goroutines leave their requests in the
+//     worker and wake it (queue.go).
 //  3. A call takes a place in the worker with the fewest calls, or waits in the one
-//     queue, first come, first served. A call that ends hands its place to the call
-//     that waits longest, under the one lock, so nobody is overtaken.
+//     queue, first come, first served. A call that ends passes its place to the
+//     longest-waiting call. Both happen under the pool's lock, so no call overtakes
+//     another.
 //  4. The outcome of a call decides, by its kind of error, whether the instance takes
 //     further calls, and whether a call that never began goes to another worker
-//     (outcome.go). A call that began is never sent again. A series takes one place
-//     for several calls; its caller makes those again that never began.
+//     (outcome.go). A call that began is never sent again. A series takes one place for
+//     several calls. Its caller makes the calls again that never began.
 //  5. A replacement (restart, recycling, an instance that takes no more calls) is
-//     started beside the instance, swapped in, and then the old one drains. Where two
-//     cannot live at once, the old one stops first.
+//     started beside the instance, swapped in, and then the old one drains. If two
+//     instances cannot live at once, the old one stops first.
 //  6. Probes find instances that hang: three misses in a row replace one. A busy
-//     instance is not a dead one.
+//     instance is not probed.
 //  7. Every transition is one [hook.Event]. Events are delivered one by one, in order.
 //  8. [Pool.Close] drains for 5 s, makes the shutdown calls and stops everything.
 //

@@ -27,7 +27,7 @@ type instance struct {
 	lost         bool   // takes no more calls
 	crashed      bool   // a call saw its exit
 	overdue      string // the last call that was interrupted, and why
-	unresponsive bool   // is asked nothing any more
+	unresponsive bool   // missed its probes; gets no further requests
 	lastCall     time.Time
 	notBefore    time.Time     // no replacement is started before
 	jitter       float64       // lowers its limits
@@ -84,7 +84,7 @@ func (p *Pool) finish(i *instance, o outcome, retry bool) {
 	p.release(i, o)
 }
 
-// finishUncounted releases a place that was taken for something else than a call.
+// finishUncounted releases a place that was taken for something other than a call.
 func (p *Pool) finishUncounted(i *instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

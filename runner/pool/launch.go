@@ -76,8 +76,8 @@ func (p *Pool) stop(i *instance) hook.Exit {
 // drain waits until no call runs in an instance, it exits, or the timeout is over.
 func (p *Pool) drain(i *instance) { p.awaitIdle(i, p.opt.Drain, i.Done()) }
 
-// awaitIdle waits until no call runs in an instance, at most until the limit is over, over is
-// closed or the pool is closed.
+// awaitIdle waits until no call runs in an instance. It stops waiting after the time most, or
+// when over or the pool is closed.
 func (p *Pool) awaitIdle(i *instance, most time.Duration, over <-chan struct{}) {
 	p.mu.Lock()
 	i.idle = make(chan struct{})
@@ -176,7 +176,7 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	for _, w := range p.workers {
 		if other := w.serving; other != nil && other.replayed < len(p.replays) {
 			other.replayed = len(p.replays)
-			other.running++ // it is busy, however many places it has
+			other.running++ // it counts as busy, even beyond its places
 			others = append(others, other)
 		}
 	}
@@ -197,7 +197,7 @@ func (p *Pool) replayIn(ctx context.Context, i *instance, c hook.Call) error {
 	p.release(i, outcome{})
 	current := i.worker.serving == i
 	p.mu.Unlock()
-	if err == nil || !current { // what replaces it makes the call
+	if err == nil || !current { // its replacement makes the call
 		return nil
 	}
 	return i.worker.replace(ctx, "a replayed call failed")

@@ -17,12 +17,12 @@ const DefaultQueue = 1000
 type Options struct {
 	// Workers is the number of workers, at least 1.
 	Workers int
-	// Concurrency is the most calls in one instance at once, at least 1; an instance
-	// that takes fewer gets fewer.
+	// Concurrency is the maximum number of concurrent calls in one instance, at least
+	// 1. An instance may accept fewer.
 	Concurrency int
-	// Queue is how many calls may wait; 0: [DefaultQueue].
+	// Queue is the maximum number of waiting calls; 0 means [DefaultQueue].
 	Queue int
-	// QueueTimeout bounds each wait for a worker; 0: only the call's context does.
+	// QueueTimeout bounds each wait for a worker; 0 means that only the call's context does.
 	QueueTimeout time.Duration
 
 	Policy
@@ -41,24 +41,24 @@ type Options struct {
 
 	// Bootstrap calls are made in order after every start, before the worker is ready.
 	// Shutdown calls are made before a ready instance is stopped, if it has room for a
-	// call. CallTimeout bounds each; 0: 2 min.
+	// call. CallTimeout bounds each; 0 means 2 min.
 	Bootstrap, Shutdown []hook.Call
 	CallTimeout         time.Duration
-	// Probe is the time between two probes, 0: 10 s, negative: no probes.
-	// ProbeTimeout bounds each; 0: 2 s.
+	// Probe is the time between two probes. 0 means 10 s, a negative value no
+	// probes. ProbeTimeout bounds each probe; 0 means 2 s.
 	Probe, ProbeTimeout time.Duration
-	// Await waits until the first instance, which has started, is fit for calls. Its error is
-	// that of the start. Nil: it is fit at once.
+	// Await waits until the first started instance is fit for calls. If Await fails, the
+	// start fails with its error. Nil means fit at once.
 	Await func(ctx context.Context, inst hook.Instance) error
-	// Drain bounds how long the calls of a replaced instance may go on; 0: 2 min.
+	// Drain is the time that the calls of a replaced instance get to finish; 0 means 2 min.
 	Drain time.Duration
 
-	// Version returns the number of the version of the plugin's files. It changes when a
-	// failed start is worth another try, and when hooks may differ. Nil: they never
+	// Version returns a version number of the plugin's files. It changes when a failed
+	// start may succeed and when hooks may differ. Nil means that the files never
 	// change.
 	Version func() int
-	// Call makes a call in an instance; nil: [hook.Instance]'s Call. What it returns is
-	// what counts.
+	// Call makes a call in an instance. Its result decides the call's outcome. Nil
+	// means [hook.Instance]'s Call.
 	Call func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error)
 
 	// Events receives every transition, in order, one at a time. It must not block, and

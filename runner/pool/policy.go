@@ -18,9 +18,9 @@ const (
 type Policy struct {
 	// Restart is [No], [OnFailure] or [Always]; empty: [No].
 	Restart string
-	// Backoff is the delay after the first failure in a row, 0: 1 s. It doubles with
-	// each further failure, up to BackoffMax, 0: 60 s. Up to 25 % is added at random,
-	// within BackoffMax.
+	// Backoff is the delay after the first failure in a row; 0 means 1 s. It doubles
+	// with each further failure, up to BackoffMax; 0 means 60 s. A random part of up to
+	// 25 % is added, within BackoffMax.
 	Backoff, BackoffMax time.Duration
 	// HealthyAfter is how long a worker must have been ready to reset the failure
 	// count; 0: 10 s.
@@ -65,8 +65,8 @@ type action uint8
 const (
 	restartNow  action = iota
 	backOff            // restart after a delay
-	giveUp             // something is wrong, and nothing is started until somebody asks
-	stayStopped        // nothing is wrong, and nothing is started until somebody asks
+	giveUp             // something is wrong; nothing starts until somebody requests it
+	stayStopped        // nothing is wrong; nothing starts until somebody requests it
 )
 
 // next decides what follows an ending after a number of failures in a row. It returns the

@@ -27,13 +27,13 @@ type Pool struct {
 	mu          sync.Mutex // protects what follows, and the fields of workers and instances that say so
 	workers     []*worker
 	queue       list.List            // of [*waiter], the longest waiting first
-	active      int                  // calls that were let in and have not left
+	active      int                  // calls that entered and have not left
 	calls       uint64               // that ended
 	failures    map[hook.Kind]uint64 // calls that failed
 	restarts    map[string]int       // by cause
 	lastRestart string               // the reason
 	mayCollide  bool                 // two instances may be unable to live at once
-	oneAtATime  bool                 // they are
+	oneAtATime  bool                 // two instances are unable to live at once
 	draining    bool
 	drained     chan struct{} // closed when draining and no call is active
 	replays     []hook.Call
@@ -65,8 +65,8 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 	return p, nil
 }
 
-// startWorkers starts the first worker, waits for it, and begins the others. If it is
-// in question whether there can be more than one, it waits for the second, too.
+// startWorkers starts the first worker, waits for it, and begins the others. If two
+// instances may be unable to live at once, it waits for the second worker, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
 	for n := 1; n <= p.opt.Workers; n++ {
 		w := &worker{pool: p, number: n, wake: make(chan struct{}, 1), gone: make(chan struct{}, maxRetiring), first: make(chan error, 1)}
@@ -96,13 +96,13 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 	return nil
 }
 
-// Call calls a hook in the worker that has the most room, after waiting for a place.
-// The time limit is ctx's, waiting included. The errors are those of the instance,
-// that of a start if no worker starts, and those of kind Unavailable with the reasons
+// Call waits for a place and calls a hook in the worker with the fewest calls. The
+// deadline of ctx includes the wait. The errors are those of the instance, that of a
+// start if no worker starts, and those of kind Unavailable with the reasons
 // "queue-full", "queue-timeout", "stopping" and "gave-up".
 //
 // A call that never began because its instance had just exited goes to another one,
-// unless it has an Input, of which some may be read.
+// unless it has an Input, part of which may have been read.
 func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if c.Replay {
 		return p.replay(ctx, c)
@@ -135,8 +135,8 @@ func (p *Pool) callIn(ctx context.Context, i *instance, c hook.Call, mayRetry bo
 }
 
 // CallSeries makes calls in one worker, which receives them together and makes them one
-// after the other. It makes none if no worker is free, or its instance makes no series, or
-// if the options have their own way to make a call.
+// after the other. It makes none if no worker is free, if the instance does not support
+// series, or if [Options].Call is set.
 func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	p.mu.Lock()
 	var i *instance
@@ -182,7 +182,8 @@ func (p *Pool) extend(ctx context.Context, i *instance, s *hook.Series, n int) [
 	return s.Calls[before:]
 }
 
-// takesSeries reports whether a series may begin, or go on: not while a call waits. p.mu is held.
+// takesSeries reports whether a series may begin or continue. It may not while a call waits. p.mu
+// is held.
 func (p *Pool) takesSeries(ctx context.Context) bool {
 	return ctx.Err() == nil && !p.draining && p.queue.Len() == 0 && !p.opt.inspects
 }
@@ -222,13 +223,13 @@ func (p *Pool) Replace(ctx context.Context, reason string) error {
 // call after the plugin's files changed, may still revive the plugin.
 func (p *Pool) Failed() <-chan struct{} { return p.failed }
 
-// closeDrain is how long the calls that run or wait have when the pool is closed.
+// closeDrain is the time that running and waiting calls get to finish when the pool is closed.
 const closeDrain = 5 * time.Second
 
-// Close rejects new calls and drains those that run or wait for 5 s at most. It makes
-// the shutdown calls, stops all workers and returns when nothing of them is left.
-// Ending ctx kills them. The errors are those of shutdown calls and of instances that
-// had to be killed. It may be called more than once and at the same time.
+// Close rejects new calls. Running and waiting calls get at most 5 s to finish. Then
+// Close makes the shutdown calls, stops all workers and returns when nothing of them is
+// left. Ending ctx kills them. The errors are those of shutdown calls and of instances
+// that had to be killed. It may be called more than once and at the same time.
 func (p *Pool) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, p.killNow)()
 	p.mu.Lock()
@@ -237,7 +238,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Unlock()
 	select {
 	case <-p.drained:
-	case <-time.After(closeDrain): // the calls that go on end as their instance does
+	case <-time.After(closeDrain): // calls that still run end with their instance
 	case <-p.ctx.Done():
 	case <-ctx.Done():
 	}
@@ -270,7 +271,7 @@ func (p *Pool) isClosed() bool { return p.ctx.Err() != nil }
 // the old instance stops before the next starts, and there is one worker.
 func alone(err error) bool { return err != nil && hook.AsError(err).Alone }
 
-// isClosed reports whether a channel is closed on which nothing is sent.
+// isClosed reports whether c is closed. Nothing is ever sent on c.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -134,7 +134,8 @@ func (p *Pool) failWaiting(e *hook.Error) {
 	p.failQueue(e)
 }
 
-// explain adds to the error of a call that got no place why no worker is ready. p.mu is held.
+// explain adds the reason why no worker is ready to the error of a call that got no place. p.mu is
+// held.
 func (p *Pool) explain(e *hook.Error) *hook.Error {
 	w := p.absent()
 	if w == nil || e.Kind == hook.Canceled {

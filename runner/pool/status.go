@@ -104,7 +104,7 @@ func (p *Pool) event(w *worker, from, to hook.State, of *instance, reason string
 	for subscriber := range p.subscribers {
 		select {
 		case subscriber <- e:
-		default: // it has fallen behind, and learns so
+		default: // it fell behind, and its channel is closed
 			close(subscriber)
 			delete(p.subscribers, subscriber)
 		}
@@ -150,7 +150,7 @@ func (p *Pool) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 
 // description has the schemas that instances of one version returned, by query.
 type description struct {
-	by    *instance // nil: nobody
+	by    *instance // the instance that described the hooks first; nil if none
 	hooks map[schema.Query]schema.Schema
 }
 

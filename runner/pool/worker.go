@@ -39,17 +39,17 @@ type worker struct {
 	serving    *instance // is ready; it takes calls until it is lost
 	starting   *start    // the next instance; nil if none starts
 	state      hook.State
-	last       *instance // which the state is about
+	last       *instance // the instance that state describes
 	reason     string    // of the last transition
 	since      time.Time
 	generation int    // the newest
 	wanted     bool   // a call waits for a start
 	restart    string // why a restart was requested, "" if none was
 	replies    []chan error
-	cause      *hook.Error // what failed last; nil since it was ready
-	failed     int         // the version of the files of what failed last
-	startError string      // why the last start failed; "" since it was ready
-	refusing   bool        // calls are not made to wait for the next start
+	cause      *hook.Error // the last failure; nil after a successful start
+	failed     int         // the version of the files at the last failure
+	startError string      // why the last start failed; "" after a successful start
+	refusing   bool        // calls fail instead of waiting for the next start
 	nextStart  time.Time
 
 	// Of the goroutine.
@@ -150,7 +150,8 @@ func (w *worker) act() {
 }
 
 // begin starts the next generation, beside the instance that serves if there is one.
-// Exit is how the one before it ended, if that is why. p.mu is held.
+// exit describes the exit of the previous generation if that is the reason. p.mu is
+// held.
 func (w *worker) begin(reason string, exit *hook.Exit) {
 	w.generation++
 	s := &start{inst: &instance{worker: w, generation: w.generation}, ended: make(chan error, 1)}
@@ -187,7 +188,7 @@ func (w *worker) startEnded(err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i, alone, e := w.starting.inst, alone(err), hook.AsError(err)
-	if err == nil && i.replayed < len(p.replays) { // a call was made since that is replayed
+	if err == nil && i.replayed < len(p.replays) { // a replayed call was made meanwhile
 		p.launchNext(w.starting)
 		return true
 	}
@@ -256,9 +257,9 @@ func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 	p.failWaiting(e)
 }
 
-// replaceIfDue begins the replacement of the instance that serves if one was requested
-// or is due, unless too many are not complete. Where two instances cannot live at once,
-// the old one stops first.
+// replaceIfDue begins the replacement of the serving instance if one was requested or
+// is due, unless too many replaced instances are still stopping. If two instances
+// cannot live at once, the old one stops first.
 func (w *worker) replaceIfDue() {
 	if w.retiring == maxRetiring {
 		return
@@ -295,7 +296,7 @@ func (w *worker) replaceIfDue() {
 // exited records an exit that nobody requested.
 func (w *worker) exited() {
 	p, i, exit := w.pool, w.serving, w.serving.Exit()
-	if exit.Stopped { // because of a call, which says so as it ends
+	if exit.Stopped { // because of a call; wait until that call has returned
 		p.awaitIdle(i, callsEnd, nil)
 	}
 	p.mu.Lock()

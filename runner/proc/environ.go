@@ -33,10 +33,11 @@ var harmlessWindows = []string{
 }
 
 // Environ makes a process's environment from base, whose entries are "K=V". It drops
-// PYTHONHOME, PYTHONEXECUTABLE and __PYVENV_LAUNCHER__. With clean, it keeps only an
-// allow-list of variables that programs and Python need; none holds secrets or makes Python
-// run other code. Then it applies each entry of set: "K=V" sets K, and "K" keeps base's K.
-// The last entry for a name counts. The caller owns the result, which is sorted.
+// PYTHONHOME, PYTHONEXECUTABLE and __PYVENV_LAUNCHER__. If clean is set, it keeps only an
+// allow-list of variables that programs and Python need. None of them holds secrets or
+// makes Python run other code. Then it applies each entry of set: "K=V" sets K, and "K"
+// keeps base's K. The last entry for a name counts. The caller owns the result, which is
+// sorted.
 func Environ(base []string, clean bool, set []string) []string {
 	return environ(base, clean, set, runtime.GOOS == "windows")
 }

@@ -31,7 +31,7 @@ func startGuard(run string) *guardProcess {
 	}
 	defer syscall.Close(r)
 	files := []uintptr{0: uintptr(null), 1: uintptr(null), 2: uintptr(null), guard.Pipe: uintptr(r)}
-	running.starting.RLock() // until it is executed it looks like an orphan
+	running.starting.RLock() // before exec, the child looks like an orphan
 	defer running.starting.RUnlock()
 	pid, err := syscall.ForkExec(executable(), []string{guard.Name}, &syscall.ProcAttr{
 		Env:   []string{guard.Variable + "=" + run},
@@ -45,7 +45,7 @@ func startGuard(run string) *guardProcess {
 	return &guardProcess{pid: pid, pipe: os.NewFile(uintptr(w), "pipe")}
 }
 
-// alive reports whether the guard still runs. It reaps one that does not.
+// alive reports whether the guard still runs. It reaps a dead guard.
 func (g *guardProcess) alive() bool {
 	if g == nil || g.pid == 0 {
 		return false
@@ -59,8 +59,8 @@ func (g *guardProcess) alive() bool {
 	return false
 }
 
-// send sends one message. A guard that is gone misses it; its successor gets all
-// messages again.
+// send sends one message. If the guard is gone, the message is lost; the next guard
+// gets all messages again.
 func (g *guardProcess) send(message string) {
 	if g != nil && g.pid != 0 {
 		g.pipe.WriteString(message + "\x00")
@@ -74,7 +74,7 @@ func (g *guardProcess) sendGroup(word string, group int) {
 	}
 }
 
-// end kills the guard, so that it does nothing.
+// end kills the guard before it cleans up.
 func (g *guardProcess) end() {
 	if !g.alive() {
 		return

@@ -6,7 +6,7 @@ import (
 )
 
 // CheckMaxMemory returns an error if a memory limit cannot be enforced; 0 means no limit. The
-// error is [errors.ErrUnsupported] if the system is the reason, and not the value.
+// error wraps [errors.ErrUnsupported] if the system cannot enforce any limit.
 func CheckMaxMemory(limit int64) error {
 	switch {
 	case limit < 0:
@@ -20,9 +20,9 @@ func CheckMaxMemory(limit int64) error {
 // checkEvery is how often the memory of a limited process is measured.
 const checkEvery = 100 * time.Millisecond
 
-// limitMemory kills the tree when it exceeds its memory limit. A fast measurement, which
-// never reports too little, comes first. Only if that is above the limit, limitMemory makes
-// the exact one, which is slow, with at most a twentieth of a core.
+// limitMemory kills the tree when it exceeds its memory limit. It first makes a fast
+// measurement, which never reports too little. Only if that is above the limit, it makes
+// the exact one, which is slow. Exact measurements use at most a twentieth of a core.
 func (p *Process) limitMemory() {
 	limit := p.spec.MaxMemory
 	for pause := checkEvery; limit > 0 && !p.exitsWithin(pause) && p.forced.Err() == nil; {

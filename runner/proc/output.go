@@ -16,8 +16,8 @@ const (
 type output struct {
 	onLine func(Line)
 	raw    func(Stream, []byte)
-	// both keeps standard output in the tail, too: a process that talks prints for
-	// people there.
+	// both keeps standard output in the tail, too: the standard output of a process
+	// with Talk is for people.
 	both bool
 
 	mu     sync.Mutex // held while onLine runs: never two lines at once

@@ -8,8 +8,9 @@ import (
 )
 
 // pausable lets Pause stop the wake-ups of a pipe. The runtime watches a file for good, and
-// every write to its pipe wakes a thread, even if nobody reads. So reads wait for a queue of
-// the pipe's own, which the runtime watches in its place.
+// every write to its pipe wakes a thread, even if nobody reads. So the pipe gets an epoll
+// queue of its own. The runtime watches that queue instead of the pipe, and reads wait for
+// the queue.
 func (p *outputPipe) pausable() error {
 	queue, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -18,7 +19,7 @@ func (p *outputPipe) pausable() error {
 	pipe, err := unix.FcntlInt(uintptr(p.number), unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
 		if err = watch(unix.EPOLL_CTL_ADD, queue, pipe, unix.EPOLLIN); err == nil {
-			err = unix.SetNonblock(queue, true) // the runtime watches no other files
+			err = unix.SetNonblock(queue, true) // the runtime watches only nonblocking files
 		}
 		if err != nil {
 			unix.Close(pipe)
@@ -39,8 +40,8 @@ func watch(operation, queue, pipe int, events uint32) error {
 	return unix.EpollCtl(queue, operation, pipe, &unix.EpollEvent{Events: events})
 }
 
-// Pause sleeps. What the process writes meanwhile wakes nobody, which saves both much time.
-// The reader calls it.
+// Pause sleeps for d. Output that the process writes meanwhile wakes no thread, which saves
+// time on both sides. Only the reader calls Pause.
 func (c *Conn) Pause(d time.Duration) {
 	silence := func(events uint32) {
 		_ = c.out.raw.Control(func(queue uintptr) { // fails if it is closed

@@ -23,9 +23,9 @@ const (
 // counts as the end of the pipe. So everything written before is read, however slow the
 // reader is, even if an escaped process holds the other end.
 type outputPipe struct {
-	*os.File    // on which reads wait
+	*os.File    // reads wait on it
 	raw         syscall.RawConn
-	number      int    // of the pipe's descriptor; after Close it may belong to another file
+	number      int    // the pipe's descriptor; after Close it may belong to another file
 	closePipe   func() // nil if File is the pipe
 	gone        atomic.Bool
 	late        int         // bytes read since the process was gone
@@ -94,8 +94,9 @@ func settled(pipes []*outputPipe) bool {
 }
 
 // Settle waits at most limit until OnLine has received everything that the process has
-// written so far, so that its output appears before its answer. Windows does not report what
-// is in a pipe. One goroutine at a time may call it.
+// written so far, so that its output appears before its answer. On Windows, which does not
+// report what is in a pipe, Settle waits only for bytes that have been read. One goroutine
+// at a time may call it.
 func (p *Process) Settle(limit time.Duration) {
 	if settled(p.drained) {
 		return

@@ -37,8 +37,8 @@ func (p *outputPipe) readMarked(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// hasInput reports whether something is in one of the pipes. Of a closed one it may
-// report anything: whoever waits has a limit.
+// hasInput reports whether one of the pipes has input. The result for a closed pipe is
+// arbitrary, so callers wait with a limit.
 func hasInput(pipes []*outputPipe) bool {
 	polls := make([]unix.PollFd, 0, 2)
 	for _, o := range pipes {

@@ -23,7 +23,8 @@ type Process struct {
 	drained []*outputPipe // the pipes that we read
 	control *control      // to a process that forks; nil for others
 
-	// delivered has a token if everything that one of drained had has been delivered.
+	// delivered receives a token when everything read from one of the drained pipes has been
+	// delivered.
 	delivered chan struct{}
 
 	exceeded atomic.Pointer[string] // the limit for which it was killed
@@ -38,7 +39,7 @@ type Process struct {
 	noStacks atomic.Bool  // the kill does not wait for stacks
 	stopped  atomic.Bool  // pyplug asked for the exit
 	killed   atomic.Bool  // the ladder sent SIGKILL
-	step     atomic.Value // of the ladder, a string; unset before its first
+	step     atomic.Value // the current step of the ladder, a string; unset before the first
 }
 
 // Start starts a process. If it cannot, the error says why, and nothing is
@@ -70,7 +71,7 @@ func Start(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// launch makes the pipes and a process that start starts with its ends of them.
+// launch creates the pipes and calls start to create a process with the child's ends.
 func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) (*Process, error) {
 	s.Grace = cmp.Or(s.Grace, defaultGrace)
 	p := &Process{spec: s, control: ours, delivered: make(chan struct{}, 1), died: make(chan struct{}), done: make(chan struct{})}
@@ -255,7 +256,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 // Fork returns within 2 seconds and is safe for concurrent use. It returns a [*RefusedError]
 // if the process refused; [ErrNoFork] if it is gone, or did not answer and was killed; an
 // error of the system, such as EAGAIN; [errors.ErrUnsupported] if [CanFork] is false. After
-// an error nothing is left behind; after [ErrNoFork], once the process is Done.
+// an error nothing is left behind. After [ErrNoFork] that holds once the process is Done.
 //
 // Descriptor 4 of the process is a socket of whole messages (SOCK_SEQPACKET). The process
 // receives one request at a time, and answers each in one message:

@@ -23,13 +23,13 @@ type registry struct {
 	run   string // random digits
 	count atomic.Uint32
 
-	// starting is held for reading from a process's start until it is in live: a sweep
-	// would take it for an orphan.
+	// Each start holds starting for reading until the process is in live. Otherwise a
+	// sweep would treat the process as an orphan.
 	starting sync.RWMutex
 
-	mu          sync.Mutex // of the two below; guardMu is never taken while it is held
+	mu          sync.Mutex // protects the next two; guardMu is never locked while mu is held
 	live        map[*Process]struct{}
-	stopReaping func() // ends the reaping of dead orphans, which goes on while a process lives; else nil
+	stopReaping func() // stops the reaping of dead orphans; nil while no process lives
 
 	guardMu sync.Mutex    // of the two below; held while a guard is started
 	guard   *guardProcess // nil without one

@@ -64,9 +64,8 @@ type Spec struct {
 	// Grace is the time from the stop ladder's first signal to SIGKILL; 0 means 5
 	// seconds.
 	Grace time.Duration
-	// AskTime is how long the process may take to exit when it is asked to; less than a
-	// second means a second. What it takes beyond a second shortens Grace, to a second at
-	// least.
+	// AskTime is the time to exit after the process is asked to; at least a second. Time
+	// used beyond a second shortens Grace, but not below a second.
 	AskTime time.Duration
 	// MaxMemory limits the resident memory, in bytes, of the process and everything that
 	// it starts; 0 means no limit. Shared memory is divided among its users. pyplug
@@ -88,8 +87,8 @@ type Exit struct {
 	Code int
 	// Signal is the signal's name, such as "SIGSEGV"; empty without one.
 	Signal string
-	// OutOfMemory reports that the system killed a process for lack of memory while
-	// this one died by SIGKILL: probably this one.
+	// OutOfMemory reports that this process died by SIGKILL while the system killed a
+	// process because memory ran out: probably this one.
 	OutOfMemory bool
 	// Limit says that pyplug killed the process for its MaxMemory, such as
 	// "memory limit of 200 MB: it used 312 MB"; empty otherwise.
@@ -104,11 +103,11 @@ type Exit struct {
 	Stacks []string
 	// Stopped reports that pyplug asked for the exit.
 	Stopped bool
-	// Step is the last step of the stop ladder before the end: "asked", by word;
-	// "closed", the connection; "SIGTERM" or "SIGINT", whichever the ladder sent;
-	// "SIGKILL". It is empty if the process ended by itself. Except on Windows, which
-	// has no signals, the signal follows "closed" at once, and is the step of most
-	// processes that the closed connection ended.
+	// Step is the last step of the stop ladder before the end: "asked" (by the
+	// protocol), "closed" (the connection), "SIGTERM" or "SIGINT", "SIGKILL". It is
+	// empty if the process exited by itself. The signal follows "closed" at once (not
+	// on Windows, which has none), so Step names it for most processes that the closed
+	// connection ended.
 	Step string
 	// Left names at most 10 processes that it left behind, each as "sleep (pid 4711)":
 	// what it had started, in its group or not, that was there when it was dead, did

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// askTime is how long a process may take to exit after ask, at least.
+	// askTime is the minimum of [Spec].AskTime.
 	askTime = time.Second
 	// leaveTime is how long the processes below a dead one may take to exit by
 	// themselves. It covers processes that end with their parent, such as the resource
@@ -54,7 +54,7 @@ func (p *Process) Kill() Exit {
 	return p.exit
 }
 
-// forceStop makes the ladder, in progress or to come, skip to the kill.
+// forceStop makes the ladder skip to the kill, whether it is in progress or not yet started.
 func (p *Process) forceStop(stacks bool) {
 	if !stacks {
 		p.noStacks.Store(true)

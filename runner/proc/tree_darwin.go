@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lacks says what this system cannot do of what the package promises.
+// Lacks returns the promises of this package that the system cannot keep.
 func Lacks() string {
 	return "on macOS a process that leaves its group outlives the plugin, and when pyplug is killed the guard alone ends the groups"
 }

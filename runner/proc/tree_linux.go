@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lacks says what this system cannot do of what the package promises; "" if it can
-// do everything.
+// Lacks returns the promises of this package that the system cannot keep: none on
+// Linux.
 func Lacks() string { return "" }
 
 const (
 	guardNeedsGroups = false
-	// showsExiting reports that the system tells whether a process has begun to exit.
+	// showsExiting means that the system reports whether a process has begun to exit.
 	showsExiting = true
 )
 
@@ -74,7 +74,7 @@ func (t *tree) catches(sig int) bool {
 	return signalSet(procFile(t.pid, "status"), "SigCgt:", sig)
 }
 
-// procFile reads a file of /proc/PID; nil if it cannot.
+// procFile returns the content of a file in /proc/PID, or nil.
 func procFile(pid int, name string) []byte {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + name)
 	return text
@@ -122,7 +122,7 @@ func (t *tree) exiting() bool {
 // The flags of a process that is exiting, and of one that a signal ends.
 const pfExiting, pfSignaled = 0x4, 0x400
 
-// hasFlag reports whether the flags of a process, as /proc has them, have one of bits.
+// hasFlag reports whether flags, a decimal number from /proc, has one of bits.
 func hasFlag(flags []byte, bits uint64) bool {
 	number, _ := strconv.ParseUint(string(flags), 10, 64)
 	return number&bits != 0
@@ -158,7 +158,7 @@ func (l lifeline) appendTo(fds []uintptr) []uintptr {
 	return append(fds, uintptr(l.r))
 }
 
-// lifelinePlace is the child's descriptor of the lifeline as far as the limit allows.
+// lifelinePlace returns lifelineFD, or a lower descriptor if the limit on open files is low.
 func lifelinePlace() int {
 	const spare = 32 // the fork needs some above
 	var limit unix.Rlimit

@@ -95,8 +95,8 @@ func newPipe(childReads bool) (theirs, ours *os.File, err error) {
 	return os.NewFile(uintptr(w), "pipe"), os.NewFile(uintptr(r), "pipe"), nil
 }
 
-// send signals the leader or, with a negative number, its group; never after the
-// leader was reaped.
+// send signals the leader or, if pid is negative, its group. After the leader was
+// reaped, it signals nothing.
 func (t *tree) send(pid int, s syscall.Signal) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

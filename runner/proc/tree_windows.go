@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Lacks says what this system cannot do of what the package promises.
+// Lacks returns the promises of this package that the system cannot keep.
 func Lacks() string {
 	return "on Windows a process gets no signals, so only closing its connection asks it to stop, and a killed pyplug leaves its temporary directory"
 }
@@ -22,8 +22,8 @@ const (
 	showsExiting     = false
 )
 
-// StdoutAt is that of standard error: a process on Windows starts with no more than
-// three descriptors.
+// StdoutAt is the descriptor of standard error, because a Windows process starts with
+// at most three descriptors.
 const StdoutAt = 2
 
 // tree is one process and everything that it starts: a job, which the system ends when
@@ -155,5 +155,5 @@ func (p *outputPipe) readMarked(b []byte) (int, error) {
 	return n, err
 }
 
-// hasInput is false: the system does not tell.
+// hasInput returns false: Windows does not report what is in a pipe.
 func hasInput([]*outputPipe) bool { return false }

@@ -20,7 +20,7 @@ func (*control) close() {}
 
 func (p *Process) forkTree([]*os.File) (*tree, error) { return nil, errors.ErrUnsupported }
 
-// canLimit reports that this system does not tell what a tree uses.
+// canLimit returns an error: this system does not report the memory of a process tree.
 func canLimit() error {
 	return fmt.Errorf("memory limits work on Linux only, and this is %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }

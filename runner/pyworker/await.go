@@ -8,12 +8,12 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// await emits the items of a call until it is answered, or its time is over. An error
-// frame becomes an error.
+// await emits the items of a call until the call is answered or its time is over. It
+// returns the error of an error frame.
 func (w *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
 	var expired <-chan time.Time
 	for {
-		over := len(c.taken) == 0 && c.isOver() // then nothing follows what is taken here
+		over := len(c.taken) == 0 && c.isOver() // no frame follows those in taken
 		f, err := w.emitItems(c, number)
 		switch {
 		case err != nil:
@@ -44,15 +44,15 @@ func (w *instance) await(ctx context.Context, c *call, number uint32) (frame, *h
 	}
 }
 
-// expired is the error of a call of a series that reached its limit.
+// expired returns the error of a call of a series that reached its limit.
 func (c *call) expired(begun bool, at []hook.Frame) *hook.Error {
 	return &hook.Error{Kind: hook.Timeout, Hook: c.hook, Begun: begun, At: at,
 		Err: &hook.LimitError{Limit: c.limit}, Hints: hook.TimeoutHints}
 }
 
-// emitItems emits the items of a call that have come, and returns the answer if that has
-// come, too. It lets the worker send as much again: at once for all items, since many
-// small ones come together.
+// emitItems emits the items of a call that were received, and returns the answer if it
+// was received, too. Then it lets the worker send as many bytes again, with one frame for
+// all items, because many small ones arrive together.
 func (w *instance) emitItems(c *call, number uint32) (frame, error) {
 	if len(c.taken) == 0 {
 		w.mu.Lock()
@@ -64,7 +64,7 @@ func (w *instance) emitItems(c *call, number uint32) (frame, error) {
 		f := c.taken[0]
 		c.taken = c.taken[1:]
 		switch {
-		case f.call != number: // a call before it, which is given up
+		case f.call != number: // an earlier call, which was given up
 		case f.kind != frameItem:
 			return f, nil
 		default:

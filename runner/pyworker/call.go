@@ -16,30 +16,30 @@ import (
 )
 
 // call is one call that waits for its answer, or a series of calls. The reader adds
-// frames, the caller takes them.
+// frames, and the caller removes them.
 type call struct {
 	hook   string
 	began  time.Time
-	frame  []byte                // of a series: the frames of all its calls
+	frame  []byte                // the frame to send; for a series, those of all its calls
 	emit   func(hook.Item) error // receives the items; nil drops them
-	limit  time.Duration         // of a call of a series, from its turn; 0 for none
+	limit  time.Duration         // timeout of each call of a series; 0 for none
 	timer  *time.Timer           // for limit; nil without one
-	taken  []frame               // taken from came and not looked at yet
+	taken  []frame               // frames that were removed from came and not handled yet
 	stream bool                  // items may come
-	probe  bool                  // the worker is not condemned for it
+	probe  bool                  // it is a probe; if it is canceled, the worker is not condemned
 	more   chan struct{}         // has a token when frames have come
 	done   chan struct{}         // closed when the last call was answered, refused or lost
 
 	// Protected by the instance's mu.
 	number, last uint32        // of the call that is to be answered next, and of the last one
-	sent         uint32        // of the last one that was written to the worker, at least in part; 0 for none
+	sent         uint32        // number of the last one that was written to the worker, at least in part; 0 for none
 	hasTurn      bool          // the worker runs the call, or will as soon as it has read it
 	isTask       bool          // it runs on the event loop, and lets the call behind it begin
 	turn         chan struct{} // closed when hasTurn is set; nil while nobody waits for it
 	abandoned    bool          // the caller is gone
 	came         []frame       // items and answers
-	underWay     int           // bytes of items that came and were not granted again
-	begun        bool          // the call was lost, and the one of this number may have begun
+	underWay     int           // bytes of received items that the worker was not yet allowed to send again
+	begun        bool          // set when the process is lost: the call of this number may have begun
 	stood        []hook.Frame
 }
 
@@ -130,8 +130,8 @@ func requestError(hookName string, err error) *hook.Error {
 	return e
 }
 
-// appendArgs appends the body of a call frame. Text that is not one JSON value could end
-// the worker, or call another hook.
+// appendArgs appends the body of a call frame. It rejects text that is not one JSON
+// value, because such text could end the worker, or call another hook.
 func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	start := len(b)
 	b = schema.AppendQuote(append(b, `{"hook":`...), hc.Hook)
@@ -160,8 +160,9 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	return b, nil
 }
 
-// appendWords appends the words of a call. If they are all of its arguments and positional texts,
-// a hook that takes text takes them as they are.
+// appendWords appends the words of a call. all reports that the call has no other
+// arguments. If all words are then positional texts, a hook that takes text gets them
+// unchanged.
 func appendWords(b []byte, words []schema.Word, all bool) []byte {
 	if texts, ok := wire.AppendTexts(append(b, `,"verbatim":true,"args":`...), words); ok && all {
 		return texts
@@ -184,8 +185,8 @@ func checkArgs(given []byte, words []schema.Word) error {
 	return nil
 }
 
-// ask sends a call of that type and waits for its answer. An error frame becomes an
-// error.
+// ask sends a call as a frame of type kind, and waits for its answer. It returns the
+// error of an error frame.
 func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
 	c.began, c.frame = time.Now(), seal(c.frame, kind, 0)
 	if kind != frameProbe {
@@ -225,7 +226,7 @@ func (w *instance) begin(c *call) (number uint32, err error) {
 		return 0, err
 	}
 	if w.last > math.MaxUint32-maxPart {
-		w.last = 0 // which is the worker itself
+		w.last = 0 // 0 means the worker itself
 	}
 	c.number = w.last + 1
 	w.calls = append(w.calls, c)

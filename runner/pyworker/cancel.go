@@ -22,8 +22,8 @@ const (
 // time. It reports whether the call may have begun, and where it was, if that is
 // known.
 //
-// A call that waits in the worker behind others is not waited for: the worker skips
-// it when its turn comes, and it keeps its slot until then.
+// cancel does not wait for a call that is behind others in the worker. The worker skips
+// that call when its turn comes. Until then the call keeps its slot.
 func (w *instance) cancel(c *call, number uint32) (begun bool, at []hook.Frame) {
 	w.mu.Lock()
 	switch {
@@ -63,9 +63,9 @@ func (w *instance) cancel(c *call, number uint32) (begun bool, at []hook.Frame) 
 	return true, w.condemn(c)
 }
 
-// awaitSkipped waits until the worker has skipped a call that was canceled before
-// its turn. The call may have begun just before the worker read the cancel: then it
-// is interrupted. It ends when the call is over, or soon after its turn has come.
+// awaitSkipped waits until the worker has skipped a call that was canceled before its
+// turn. If the call began just before the worker read the cancel, awaitSkipped interrupts
+// it. awaitSkipped returns when the call is over, or soon after its turn has come.
 func (w *instance) awaitSkipped(c *call, number uint32) {
 	select {
 	case <-c.done:
@@ -82,8 +82,8 @@ func (w *instance) awaitSkipped(c *call, number uint32) {
 	}
 }
 
-// press waits for the answer of a canceled call, at most answerLimit, and sends
-// SIGINT. It reports whether the call is over.
+// press sends SIGINT and waits for the answer of a canceled call, at most answerLimit. It
+// reports whether the call is over.
 func (w *instance) press(c *call, number uint32) bool {
 	limit := time.NewTimer(answerLimit)
 	defer limit.Stop()
@@ -111,10 +111,10 @@ func (w *instance) isRunning(c *call, number uint32) bool {
 	return c.runs(number)
 }
 
-// interrupt sends SIGINT if it can hit this call only: if there is no other, or if it is no
-// task, since the worker then checks for the cancel before it acts on the signal. Calls in
-// threads do not see it. It holds mu while it sends: no call can begin before the signal is
-// sent.
+// interrupt sends SIGINT if it can hit this call only. It can if there is no other call,
+// or if this call runs and is no task, because the worker then checks for the cancel
+// before it acts on the signal. Calls in threads do not see SIGINT. interrupt holds mu
+// while it sends, so that no call can begin before the signal is sent.
 func (w *instance) interrupt(c *call, number uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,8 +126,9 @@ func (w *instance) interrupt(c *call, number uint32) {
 	}
 }
 
-// condemnHungProbe interrupts a probe that did not answer in time, and condemns the worker
-// if it still does not: a call cannot wait for it. Calls in threads need not.
+// condemnHungProbe interrupts a probe that did not answer in time. If the probe still
+// does not answer, it condemns the worker, because a call cannot wait for it. With
+// threads, calls do not wait for a probe.
 func (w *instance) condemnHungProbe() {
 	w.mu.Lock()
 	i := slices.IndexFunc(w.calls, func(c *call) bool { return c.probe && c.abandoned && c.hasTurn })
@@ -141,9 +142,10 @@ func (w *instance) condemnHungProbe() {
 	}
 }
 
-// condemn lets no new call begin, gives calls that may run at the same time 5 s, and
-// kills the worker. Beside a call that is no task, none does. It returns at once if there are such calls, else when the
-// process is gone. It reports where the call was, if that is known.
+// condemn lets no new call begin, gives calls that run at the same time 5 s, and kills
+// the worker. Other calls run at the same time only if c is a task or the worker has
+// threads. If there are such calls, condemn returns at once, else when the process is
+// gone. It returns where c was, if that is known.
 func (w *instance) condemn(c *call) []hook.Frame {
 	w.mu.Lock()
 	first := !w.condemned
@@ -167,7 +169,7 @@ func (w *instance) condemn(c *call) []hook.Frame {
 	return stood
 }
 
-// killAfter kills the process when calls are over. It ends within drainLimit.
+// killAfter kills the process when calls are over, at the latest after drainLimit.
 func (w *instance) killAfter(calls []*call) {
 	limit := time.NewTimer(drainLimit)
 	defer limit.Stop()

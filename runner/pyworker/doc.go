@@ -1,32 +1,33 @@
 // Package pyworker starts functions files: plain Python files whose functions are
 // called unchanged.
 //
-//  1. The worker, the Python program in worker/, is embedded in pyplug. Python keeps its
-//     byte code in a private directory, from which it reads it once, when it starts. If it
-//     is not there, pyplug sends the source. So whatever removes that directory, a worker
-//     that runs needs nothing of it, and the next one starts as well.
+//  1. The worker, the Python program in worker/, is embedded in pyplug. Python keeps the
+//     worker's byte code in a private directory and reads it once, when it starts. If the
+//     byte code is not there, pyplug sends the source. So a running worker needs nothing
+//     of that directory, and the next one starts even if the directory was removed.
 //  2. [Launcher.Launch] starts the plugin's Python on the worker, with the protocol
 //     of frames.go on its standard input and output. The worker moves the protocol
 //     elsewhere before it loads the user's file.
-//  3. With preload that Python stays as it is after the import: it is the zygote, and
-//     workers are forked from it, if that is safe.
+//  3. With preload, that Python becomes the zygote after the import. Workers are forked
+//     from it, if that is safe.
 //  4. One goroutine writes what callers queue. One goroutine reads, and passes each
 //     frame to the call whose number it carries.
-//  5. A worker that takes several calls runs coroutines at once, and plain functions
-//     one after the other, in the order of the calls. Calls are sent ahead and wait in
-//     the worker, so that none waits for a round trip. Each has its turn when the
-//     calls before it are answered or have become tasks of the event loop. With
-//     [Config].Threads plain functions run at once, too, and every call has its turn when
-//     it is sent.
-//     A worker that takes one call at a time can receive a series of calls, in parts: the
-//     next part is sent while the last one runs. It begins the calls of a part for a few
-//     milliseconds, one after the other, and refuses the rest, also those behind a
-//     coroutine. While it has enough to do, the reader pauses between answers.
+//  5. A worker that takes several calls runs coroutines at the same time. It runs plain
+//     functions one after the other, in the order of the calls. Calls are sent ahead and
+//     wait in the worker, so that none waits for a round trip. A call has its turn when
+//     the calls before it are answered or have become tasks of the event loop. With
+//     [Config].Threads plain functions run at the same time, too, and every call has its
+//     turn when it is sent.
+//     A worker that takes one call at a time can receive a series of calls, in parts.
+//     pyplug sends the next part while the worker runs the one before. For a few
+//     milliseconds, the worker begins the calls of a part one after the other. It refuses
+//     the rest, and calls behind a coroutine. While the worker has enough to do, the
+//     reader pauses between answers.
 //  6. A call that runs out of time is interrupted. If the worker does not answer it
 //     within 200 ms, the worker is condemned and killed. A call that waits for its
 //     turn is abandoned at once, and keeps its slot until its turn has come.
-//  7. Death is known from the process's own exit. Calls that had their turn then get
-//     an error of kind Crash. Those behind them have not begun, and can be made again.
+//  7. The exit of the process ends its calls. Calls that had their turn then get an error
+//     of kind Crash. Calls behind them have not begun, and can be made again.
 //
-// It never knows go-plugin, gRPC, restarts, or how anything is printed.
+// The package does not know go-plugin, gRPC, restarts, or how anything is printed.
 package pyworker

@@ -33,16 +33,16 @@ type answer struct {
 
 // misfit is what an error frame adds when arguments do not fit.
 type misfit struct {
-	Signature *schema.Hook `json:"signature"` // of the hook, but for its name
+	Signature *schema.Hook `json:"signature"` // of the hook, without its name
 	Ends      bool         `json:"ends"`      // the signature ends the message
 	Unknown   string       `json:"unknown"`   // a name that no parameter has
 	Dashed    bool         `json:"dashed"`    // it was typed as --name
-	Word      int          `json:"word"`      // which word has that name, or has none and does not fit, from 1; 0: none
+	Word      int          `json:"word"`      // the number of the word with that name, or of a word without a name that does not fit, from 1; 0 for none
 	Typed     string       `json:"typed"`     // the word with that name, if it may have been meant as text
 	AsJSON    string       `json:"as_json"`   // a word that gives the parameter as JSON
-	Near      string       `json:"near"`      // a text that is none of the choices
+	Near      string       `json:"near"`      // a text that is not one of the choices
 	Choices   []string     `json:"choices"`
-	Other     string       `json:"other"` // a parameter that is given by name alone
+	Other     string       `json:"other"` // a parameter that can only be given by name
 }
 
 // argumentError reports arguments that do not fit the hook.
@@ -73,8 +73,8 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	return requestError(hookName, e)
 }
 
-// readAnswer reads an error frame and adds the source lines of its exception. Any
-// other frame gives the zero answer.
+// readAnswer reads an error frame and adds the source lines of its exception. For any
+// other frame it returns the zero answer.
 func readAnswer(f frame) (answer, error) {
 	var a answer
 	if f.kind != frameError {
@@ -87,7 +87,7 @@ func readAnswer(f frame) (answer, error) {
 	return a, nil
 }
 
-// answeredAt is where a canceled call was, by its own answer.
+// answeredAt returns where a canceled call was, according to its answer.
 func answeredAt(f frame) []hook.Frame {
 	a, err := readAnswer(f)
 	if err != nil || a.Python == nil {
@@ -96,7 +96,7 @@ func answeredAt(f frame) []hook.Frame {
 	return a.Python.Frames
 }
 
-// answerError is the error that answered a call; nil if it was answered otherwise.
+// answerError returns the error of an error frame, or nil for any other answer.
 func (w *instance) answerError(hookName string, f frame) *hook.Error {
 	if f.kind != frameError {
 		return nil
@@ -123,7 +123,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 		if len(a.Hooks) == 0 {
 			e.Hints = schema.Hints("it has no hooks: define a public function in the file")
 		}
-	case "canceled": // not by its caller, who does not look at the answer then
+	case "canceled": // not canceled by its caller, who would not read this answer
 		e.Err = errors.New("interrupted by a signal that pyplug did not send")
 		if w.stopping.Load() {
 			e.Kind, e.Err = hook.Canceled, errStopped
@@ -137,7 +137,8 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 	return e
 }
 
-// lostError is the error of a call that was not answered because the process is gone.
+// lostError returns the error of a call that was not answered because the process is
+// gone.
 func (w *instance) lostError(hookName string, begun bool) *hook.Error {
 	<-w.lost
 	exit := w.Exit()
@@ -157,7 +158,7 @@ func (w *instance) lostError(hookName string, begun bool) *hook.Error {
 	return e
 }
 
-// loadError is why the plugin could not be loaded, by the answer to load.
+// loadError returns why the plugin could not be loaded, from the answer to load.
 func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	a, err := readAnswer(f)
 	if err == nil && f.kind != frameError {
@@ -197,7 +198,7 @@ func (a answer) missingModule() error {
 	return &schema.MissingModuleError{Module: a.Missing, Text: a.Python.Headline()}
 }
 
-// exitHint is about a file that exits when it is imported, as a script does.
+// exitHint returns the hint for a file that exits when it is imported, as a script does.
 func exitHint(exit *hook.Raised) string {
 	what := "exit"
 	if slices.ContainsFunc(exit.Frames, func(f hook.Frame) bool {
@@ -208,13 +209,13 @@ func exitHint(exit *hook.Raised) string {
 	return "a plugin is imported, not run as a script: " + what + " only below `if __name__ == \"__main__\":`"
 }
 
-// pipeError is the error of a worker that does not speak the protocol.
+// pipeError returns the error of a worker that violates the protocol.
 func pipeError(err error, exit hook.Exit) *hook.Error {
 	return &hook.Error{Kind: hook.Start, Exit: &exit, Err: fmt.Errorf("the worker's pipe: %w", err)}
 }
 
-// diedStarting is the error of a process that ended before it was ready. Before
-// hello it was Python itself, or the environment, that failed, unless a signal ended it.
+// diedStarting returns the error of a process that ended before it was ready. If it ended
+// before hello, Python itself or the environment failed, unless a signal ended it.
 func (w *instance) diedStarting(greeted bool) *hook.Error {
 	exit := w.Exit()
 	switch {

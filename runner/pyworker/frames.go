@@ -23,11 +23,11 @@ import (
 //
 // to the worker
 //
-//	L load     worker/boot.py, the first frame; a forked worker, which has loaded it, waits for it, too
+//	L load     worker/boot.py, the first frame; a forked worker waits for it, too, although it has loaded the file
 //	S source   the source of the worker's parts: name NUL text NUL name NUL text ...
 //	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent; words
 //	           as {"hook": name, "words": [{"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
-//	A after    as C, sent together with the call before it: begins only if that took little time
+//	A after    as C, sent together with the call before it; begins only if that call was quick
 //	M more     as A, the first call of a part that was sent later
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send
@@ -37,7 +37,7 @@ import (
 //
 // from the worker
 //
-//	S source   no body; sent before hello: the byte code of the worker's parts is not kept, their source is needed
+//	S source   no body; sent before hello to ask for the source of the worker's parts, if there is no byte code
 //	H hello    {"python": version, "implementation": name, "pid": number}
 //	Y ready    {"module": name, "files": [...]}: the file is loaded; with preload also "zygote": true, or
 //	           "exec": why the process cannot be forked
@@ -50,11 +50,11 @@ import (
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
 //	N not begun  no body; a call of type A or M, and those of type A or M behind it, have not begun and will not
 //	O task     no body; the call has become a task of the event loop: the call behind it may begin
-//	T trace    {"frames": [...]}: where a cancelled call is that continues; it is no answer
+//	T trace    {"frames": [...]}: where a canceled call is that still runs; not an answer
 //
 // The worker answers a call once: with R, B or E, or with I and J any number of times and
-// then Z or E. At most 262144 bytes of items of each stream may be under way, and more after W;
-// one item always may. The reasons of E, and what comes with them:
+// then Z or E. At most 262144 bytes of items of a stream may be in flight. W grants more.
+// A single item may be larger. The reasons of E, and what comes with them:
 //
 //	raised       the hook raised
 //	load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
@@ -104,7 +104,7 @@ const (
 
 const fromWorker = "SHYRBIJZEFNOT"
 
-// frame is one frame. The zero value is none.
+// frame is one frame. The zero value means no frame.
 type frame struct {
 	kind   byte
 	call   uint32
@@ -120,7 +120,7 @@ func newFrame(kind byte, call uint32, body ...byte) []byte {
 	return seal(append(make([]byte, headerSize, headerSize+len(body)), body...), kind, call)
 }
 
-// seal writes the header of a frame whose body is in b already, behind room for it.
+// seal writes the header of a frame at the start of b. The body follows in b.
 func seal(b []byte, kind byte, call uint32) []byte {
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-headerSize))
 	b[4] = kind

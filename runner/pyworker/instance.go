@@ -19,10 +19,10 @@ type instance struct {
 	cfg                   Config
 	proc                  *proc.Process
 	info                  hook.Info
-	first                 bool           // no start has succeeded before: one that is canceled reports where the import is
+	first                 bool           // no start has succeeded yet, so a canceled one reports where the import is
 	loaded                func([]string) // receives the plugin's own files whenever the worker reports them
 	startup               chan frame     // hello, then the answer to load
-	greeted, loadAnswered bool           // hello, and the answer to load, have come; the reader's
+	greeted, loadAnswered bool           // hello, and the answer to load, were received; only the reader uses them
 	lost                  chan struct{}  // closed when the process is gone and no frame will come
 	fault                 error          // why the pipe can no longer be trusted; valid after lost
 	slots                 chan struct{}  // holds a token for each call that may begin
@@ -98,14 +98,14 @@ func (w *instance) Stop(ctx context.Context) error {
 	return nil
 }
 
-// stop walks the stop ladder. The reader must not kill the process when it sees
-// the connection closed by that.
+// stop walks the stop ladder. It records that first, because the ladder closes the
+// connection, and the reader must not kill the process then.
 func (w *instance) stop(ctx context.Context, ask func(context.Context) bool) {
 	w.stopping.Store(true)
 	w.proc.Stop(ctx, ask)
 }
 
-// kill stops an instance that nobody uses, at once.
+// kill stops an unused instance at once.
 func (w *instance) kill() {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -144,7 +144,8 @@ func (w *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schem
 	return s, nil
 }
 
-// Health is Probe: a functions file without a health function is healthy while it runs.
+// Health calls Probe. A functions file without a health function is healthy while it
+// runs.
 func (w *instance) Health(ctx context.Context) error { return w.Probe(ctx) }
 
 // Attach returns nil: no other host speaks to the worker.
@@ -179,8 +180,8 @@ func (w *instance) Probe(ctx context.Context) error {
 	return nil
 }
 
-// isAbandoned reports whether there are calls and all of them have lost their
-// callers: then no limit bounds them.
+// isAbandoned reports whether there are calls, and none of them has a caller any more. No
+// limit bounds such calls.
 func (w *instance) isAbandoned() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

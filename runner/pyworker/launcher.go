@@ -24,16 +24,17 @@ type Config struct {
 	Python string
 	// Plugin is the absolute path of the file or package directory.
 	Plugin string
-	// Place says how the plugin is imported. It is asked at every start, because the file may
-	// have changed. nil means [pysrc.PlaceOf] of Plugin.
+	// Place returns how the plugin is imported. It is called at every start, because the
+	// file may have changed. nil means [pysrc.PlaceOf] of Plugin.
 	Place func() pysrc.Place
-	// Env is the whole environment, Dir the working directory; empty means ours.
+	// Env is the whole environment, Dir the working directory. If one is empty, it is
+	// that of pyplug.
 	Env []string
 	Dir string
 	// NaN says what a NaN or an infinity in a result becomes: "error", the
 	// default, "null" or "literal".
 	NaN string
-	// NoConvert leaves arguments as JSON says, whatever the annotations are.
+	// NoConvert passes arguments as they are in the JSON, whatever the annotations are.
 	NoConvert bool
 	// Probe names the hook that reports health; empty means "health", if there is one.
 	Probe string
@@ -101,9 +102,9 @@ func New(cfg Config) *Launcher {
 	return l
 }
 
-// Files lists the absolute paths of the plugin's own files: all that its workers
-// have loaded so far, also in starts that failed, and those that would be loaded
-// for a module that was missing. Installed packages are not among them.
+// Files lists the absolute paths of the plugin's own files that its workers have loaded
+// so far, even in starts that failed. It includes the files that would provide a missing
+// module. It omits installed packages.
 func (l *Launcher) Files() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,9 +119,9 @@ func (l *Launcher) addFiles(files []string) {
 	}
 }
 
-// Launch starts one worker and returns it when the file is loaded. See
-// [hook.Launcher] for the promises. The kind of an error is Interpreter if Python
-// did not run the worker by itself, and Start if the file was not loaded.
+// Launch starts one worker and returns it when the file is loaded. See [hook.Launcher]
+// for the promises. The kind of an error is Interpreter if Python failed before it ran
+// the worker, and Start if the file was not loaded.
 func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	w, err := l.launch(ctx)
 	if err != nil {
@@ -191,7 +192,7 @@ func (l *Launcher) args(preload string) []string {
 		[]string{strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload, annotations})
 }
 
-// spec describes the process of a worker, but for its arguments.
+// spec describes the process of a worker, without its arguments.
 func (l *Launcher) spec() proc.Spec {
 	return proc.Spec{
 		Path: l.cfg.Python,

@@ -21,14 +21,15 @@ import (
 var printLimit = 20 * time.Millisecond // tests wait longer
 
 const (
-	// closeLimit is how long a worker may live that has closed its pipe.
+	// closeLimit is how long a worker may live after it has closed its pipe.
 	closeLimit = time.Second
 	// batchSize is how many bytes of small frames are written at once.
 	batchSize = 32 << 10
 	// restFor is how long the reader pauses after a small answer of a series if at least
-	// restAhead calls of it are not answered: the fastest worker needs longer for those, and
-	// as many small answers fit into the pipe. To be woken for each answer costs both sides:
-	// 400 000 trivial calls took 3.3 s of CPU time, and with pauses they take 2.0 s.
+	// restAhead of its calls are unanswered. The fastest worker needs longer for those
+	// calls, and as many small answers fit into the pipe. Without pauses each answer
+	// wakes the reader, which costs both sides: 400 000 trivial calls took 3.3 s of CPU
+	// time, and with pauses they take 2.0 s.
 	restFor   = 400 * time.Microsecond
 	restAhead = 160
 	restSize  = 256
@@ -70,8 +71,8 @@ func (w *instance) write() {
 	}
 }
 
-// nextBatch waits for frames and takes them from the queue. Their calls count as
-// sent. It returns nothing when the worker is over.
+// nextBatch waits for frames, removes them from the queue, and marks their calls as sent.
+// It returns nothing when the worker is over.
 func (w *instance) nextBatch(batch []byte) []byte {
 	runtime.Gosched() // callers that are about to post join the batch
 	w.mu.Lock()
@@ -108,19 +109,19 @@ func (r *pipeReader) Read(b []byte) (int, error) {
 	return r.conn.Read(b)
 }
 
-// read delivers the worker's frames until no more come. It ends when the process is
-// gone, at the latest.
+// read delivers the worker's frames until no more come, at the latest until the process
+// is gone.
 func (w *instance) read() {
 	defer close(w.lost)
 	pipe := &pipeReader{conn: w.proc.Conn()}
 	buffered := bufio.NewReaderSize(pipe, 64<<10)
-	printed := 0 // what was printed before this read was passed on
+	printed := 0 // pipe.reads when output was last delivered
 	for {
 		f, err := readFrame(buffered)
 		if err == nil {
 			w.debugFrame("from worker", f)
 			if f.endsCall() && printed != pipe.reads {
-				w.proc.Settle(printLimit) // what was printed comes before the answer
+				w.proc.Settle(printLimit) // output comes before the answer
 				printed = pipe.reads
 			}
 			err = w.deliver(f)
@@ -150,7 +151,7 @@ func (f frame) endsCall() bool {
 	return f.call != 0 && f.kind != frameItem && f.kind != frameTrace
 }
 
-// end is called when no frame comes any more, for that reason.
+// end marks the calls as lost when no frame comes any more. reason says why.
 func (w *instance) end(reason error) {
 	select {
 	case <-w.proc.Done():
@@ -160,7 +161,7 @@ func (w *instance) end(reason error) {
 		}
 	}
 	w.waitGone()
-	w.proc.Conn().Close() // a process that ended by itself was never stopped
+	w.proc.Conn().Close() // nothing else closes it if the process ended by itself
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
@@ -171,8 +172,8 @@ func (w *instance) end(reason error) {
 	}
 }
 
-// waitGone returns when the process is gone. A closed pipe is no death, but nobody
-// can speak to a worker without it, so the worker is killed.
+// waitGone returns when the process is gone. A worker that has closed its pipe may still
+// run. Nothing can speak to it, so waitGone kills it.
 func (w *instance) waitGone() {
 	select {
 	case <-w.proc.Done():
@@ -190,7 +191,7 @@ func (w *instance) waitGone() {
 	w.proc.Kill()
 }
 
-// deliver passes one frame on. An error means that the worker cannot be trusted.
+// deliver handles one frame. An error means that the worker cannot be trusted.
 func (w *instance) deliver(f frame) error {
 	switch f.kind {
 	case frameSource, frameHello, frameReady:
@@ -229,8 +230,8 @@ func (w *instance) deliver(f frame) error {
 	return w.deliverAnswer(f)
 }
 
-// deliverStartup answers a request for the source, and passes on hello, ready or why
-// the worker is not ready.
+// deliverStartup answers a request for the source. It delivers hello, ready, and the
+// error of a worker that is not ready.
 func (w *instance) deliverStartup(f frame) error {
 	switch {
 	case w.loadAnswered, f.kind != frameReady && f.kind != frameError && w.greeted, f.kind == frameReady && !w.greeted:
@@ -247,7 +248,7 @@ func (w *instance) deliverStartup(f frame) error {
 	return nil
 }
 
-// deliverTrace records where a canceled call is that continues.
+// deliverTrace records where a canceled call is that still runs.
 func (w *instance) deliverTrace(f frame) error {
 	stood := new(hook.Raised)
 	if err := json.Unmarshal(f.body, stood); err != nil {
@@ -279,8 +280,8 @@ func (w *instance) deliverAnswer(f frame) error {
 	return c.add(f)
 }
 
-// find returns the call of a number, which is the one to be answered next or behind it;
-// nil if there is none. Requires mu.
+// find returns the call or series that contains the unanswered call of a number, or nil
+// if there is none. Requires mu.
 func (w *instance) find(number uint32) *call {
 	for _, c := range w.calls { // mostly the first
 		if c.number <= number && number <= c.last {
@@ -290,8 +291,8 @@ func (w *instance) find(number uint32) *call {
 	return nil
 }
 
-// refuse forgets the call of a number and those behind it in its series: they have not
-// begun. Requires mu.
+// refuse removes the call of a number, and those behind it in its series, because they
+// have not begun. Requires mu.
 func (w *instance) refuse(c *call, number uint32) {
 	if c.last = number - 1; c.number > c.last {
 		w.remove(c)
@@ -306,8 +307,8 @@ func (w *instance) remove(c *call) {
 	w.passTurn()
 }
 
-// passTurn gives the calls their turn that the worker may run now: the first, and each one behind
-// tasks alone; with threads all. Requires mu.
+// passTurn gives a turn to the calls that the worker may run now: the first one, and each
+// one that has only tasks before it. With threads these are all calls. Requires mu.
 func (w *instance) passTurn() {
 	for _, c := range w.calls {
 		c.takeTurn()

@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// forkTries is how often a launch tries to fork a worker before workers are started by
-// exec: if the zygote has died, or its import is stale, the next try starts a new one.
+// forkTries is how often a launch tries to fork a worker before all workers are started
+// by exec. If the zygote has died, or its import is stale, the next try starts a new one.
 const forkTries = 2
 
 // preload is the zygote of a launcher: a process that has imported the plugin, and
@@ -39,9 +39,9 @@ func (p *preload) acquire(ctx context.Context) error {
 
 func (p *preload) release() { p.turn <- struct{}{} }
 
-// Close stops the process that workers are forked from, if there is one. Workers
-// live on, and the next launch starts anew. Close waits for a launch in progress; its
-// error reports that ctx ended before.
+// Close stops the zygote, if there is one. Workers continue, and the next launch starts a
+// new zygote. Close waits for a launch in progress. It returns an error if ctx ends
+// before.
 func (l *Launcher) Close(ctx context.Context) error {
 	if err := l.preload.acquire(ctx); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (l *Launcher) Close(ctx context.Context) error {
 	return nil
 }
 
-// Renew makes the next launch import the plugin anew, even if none of its own files
-// has changed, and check again whether workers can be forked. Workers live on.
+// Renew makes the next launch import the plugin anew, even if none of its own files has
+// changed, and check again whether workers can be forked. Workers continue.
 func (l *Launcher) Renew() {
 	l.preload.stale.Store(true)
 	l.preload.byExec.Store(false)
@@ -66,8 +66,9 @@ func (l *Launcher) useExec(why string) {
 	})
 }
 
-// launchPreloaded launches a worker from the zygote, which it starts if there is
-// none. If the process that imported the plugin cannot be a zygote, it is the worker.
+// launchPreloaded forks a worker from the zygote. If there is no zygote, it starts one.
+// If the process that imported the plugin cannot be a zygote, that process becomes the
+// worker.
 func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error) {
 	why := "forked workers exit before they are ready"
 	for range forkTries {
@@ -91,10 +92,10 @@ func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error)
 	return w, failed
 }
 
-// fork forks a worker, which has yet to be started, at the time that it returns. If the
-// process that has imported the plugin cannot be forked, it is the worker, which is
-// ready, and the time is zero. If the zygote refuses, it is stopped: another try may
-// succeed.
+// fork forks a worker, and returns it with the time of the fork. The worker has yet to be
+// started. If the process that imported the plugin cannot be forked, fork returns that
+// process as the worker. It is ready then, and the time is zero. If the zygote refuses,
+// fork stops it, and another try may succeed.
 func (l *Launcher) fork(ctx context.Context) (w *instance, forked time.Time, refused string, failed *hook.Error) {
 	p := &l.preload
 	if err := p.acquire(ctx); err != nil {
@@ -130,8 +131,7 @@ func (l *Launcher) fork(ctx context.Context) (w *instance, forked time.Time, ref
 	return nil, forked, "", &hook.Error{Kind: hook.Start, Err: fmt.Errorf("cannot fork a worker: %w", err)}
 }
 
-// stopZygote stops the zygote, if there is one. The workers live on. Requires the
-// token.
+// stopZygote stops the zygote, if there is one. The workers continue. Requires the token.
 func (l *Launcher) stopZygote() {
 	if z := l.preload.zygote; z != nil {
 		l.preload.zygote = nil

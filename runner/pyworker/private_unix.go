@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// private refuses a directory that somebody else owns or may write to.
+// private returns an error if another user owns a directory or may write to it.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -19,14 +19,14 @@ var files embed.FS
 //go:embed worker/boot.py
 var boot []byte
 
-// SearchPath is a Python program that defines search_path: where Python looks for modules,
-// by the words of a [pysrc.Place].
+// SearchPath is a Python program that defines search_path. The function computes where
+// Python looks for modules, from the words of a [pysrc.Place].
 //
 //go:embed worker/paths.py
 var SearchPath string
 
 // runBoot is the code that Python is started with. One read returns the whole frame,
-// which is shorter than what a pipe writes at once.
+// because the frame is so short that a pipe writes it at once.
 const runBoot = `import os;exec(compile(os.read(0,4096)[9:],"<pyplug boot>","exec"),{})`
 
 // source holds the worker's parts: the name and the text of each, with a NUL between.
@@ -46,23 +46,23 @@ var source = sync.OnceValue(func() []byte {
 	return bytes.Join(parts, []byte{0})
 })
 
-// Identity is the same for the same source of the worker.
+// Identity returns a hash of the worker's source.
 var Identity = sync.OnceValue(func() string {
 	sum := sha256.Sum256(source())
 	return hex.EncodeToString(sum[:8])
 })
 
-// cache returns the beginning of the names of the files in which Pythons keep the
-// worker's byte code, one for each version of Python. Whatever removes or replaces such
-// a file, a worker that runs does not need it, and the next one makes it again. Python
-// runs what is there: the directory must be ours alone.
+// cache returns the common prefix of the paths of the files in which Python keeps the
+// worker's byte code. Each version of Python has its own file. A running worker does not
+// need the file, and the next one makes a missing file again. Python runs its content, so
+// only this user may write to the directory.
 func cache() (string, error) {
 	dir, err := CacheDir()
 	return filepath.Join(dir, "worker-"), err
 }
 
-// CacheDir returns pyplug's directory in the user's cache, which is made if need be. It
-// belongs to the user alone.
+// CacheDir returns pyplug's directory in the user's cache, and makes it if it does not
+// exist. It returns an error if other users can change it.
 func CacheDir() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {

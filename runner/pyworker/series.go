@@ -10,13 +10,13 @@ import (
 const (
 	// maxPart is how many calls of a series are sent at once, as a part of it.
 	maxPart = 256
-	// partSize is about how many bytes a part has. Two parts fit into a pipe, and so does
-	// the cancel behind them.
+	// partSize is the size of a part in bytes, more or less. A pipe has room for two
+	// parts and a cancel behind them.
 	partSize = 16 << 10
 )
 
-// CallSeries makes calls that the worker receives together and runs one after the
-// other: none if the worker takes several calls at a time. See [hook.SeriesCaller].
+// CallSeries makes calls that the worker receives together and runs one after the other.
+// It makes none if the worker takes several calls at a time. See [hook.SeriesCaller].
 //
 // Each part of the series is sent while the worker runs the part before it. The worker begins
 // the calls of a part for some milliseconds and refuses the rest, so that no call waits behind
@@ -61,8 +61,8 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	}
 }
 
-// sendPart sends the calls behind the first ones of a series, which are sent and not
-// answered, and returns how many.
+// sendPart sends calls of a series, behind the first ones, which were sent and are not
+// answered yet. It returns how many calls it has sent.
 func (w *instance) sendPart(c *call, s *hook.Series, sent int) int {
 	if len(s.Calls) == sent {
 		s.Extend(maxPart)

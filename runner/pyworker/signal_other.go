@@ -2,6 +2,5 @@
 
 package pyworker
 
-// stackSignal is 0: without real-time signals there is none that a user's code
-// could not want for itself.
+// stackSignal is 0: without real-time signals, a plugin may use every signal itself.
 const stackSignal = 0

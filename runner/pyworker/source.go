@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxSource = 4 << 20 // of a source file that is read for one line
+	maxSource = 4 << 20 // bytes of the largest source file that is read
 	maxLine   = 500     // bytes shown of a source line
 )
 

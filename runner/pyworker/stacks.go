@@ -10,8 +10,8 @@ import (
 
 var workerLine = regexp.MustCompile(`^  File "<pyplug \w+>", line \d+`)
 
-// ownFrame reports whether a line that was printed is a frame of the worker: one of
-// faulthandler's, or one of a traceback, which has no source below it.
+// ownFrame reports whether a printed line is a frame of the worker, in a stack of
+// faulthandler or in a traceback. Such a frame has no source below it.
 func ownFrame(line string) bool {
 	return strings.HasPrefix(line, `  File "`) &&
 		(workerLine.MatchString(line) || line == `  File "<string>", line 1 in <module>`)
@@ -25,9 +25,9 @@ func trimmed(lines []string) []string {
 // loopFile matches the files of asyncio that run the worker's loop.
 var loopFile = regexp.MustCompile(`[/\\]asyncio[/\\](?:base_events|events|runners|futures|tasks)\.py$`)
 
-// stackFrames is where the plugin was by a stack of faulthandler's. It leaves out the
-// worker's own frames, and those of its loop before the first of the user's, and adds
-// the source lines.
+// stackFrames returns where the plugin was, from a stack that faulthandler printed. It
+// omits the worker's own frames, and those of its loop before the first one of the user.
+// It adds the source lines.
 func stackFrames(lines []string) []hook.Frame {
 	frames := hook.StackFrames(slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return ownFrame(line) || strings.HasPrefix(line, `  File "<`)

@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// helloLimit is how long a Python may take until it runs the worker.
+// helloLimit is the time that a Python may take to start the worker.
 const helloLimit = 30 * time.Second
 
 // hello is the body of the worker's first frame.
@@ -22,12 +22,12 @@ type hello struct {
 // ready is the body of the frame that says that the file is loaded.
 type ready struct {
 	Files  []schema.Path `json:"files"`
-	Zygote bool          `json:"zygote"` // the process is there to be forked
-	Exec   string        `json:"exec"`   // why it is not, although load asked for it
+	Zygote bool          `json:"zygote"` // the process is a zygote
+	Exec   string        `json:"exec"`   // why it is not one, although load asked for it
 }
 
-// start lets the worker begin and waits until it is ready. On error nothing of it is
-// left.
+// start lets the worker begin and waits until it is ready. After an error, no process of
+// it is left.
 func (w *instance) start(ctx context.Context, started time.Time) (r ready, failed *hook.Error) {
 	w.post(newFrame(frameLoad, 0, boot...))
 	go w.write() // both end with the process
@@ -64,7 +64,8 @@ func (w *instance) start(ctx context.Context, started time.Time) (r ready, faile
 	return r, nil
 }
 
-// awaitStartup waits for hello, or for ready or why not. What names the limit.
+// awaitStartup waits for hello, or for the answer to load. what describes the failure if
+// the limit is reached.
 func (w *instance) awaitStartup(ctx context.Context, limit time.Duration, what string) (frame, *hook.Error) {
 	timer := time.NewTimer(max(0, limit))
 	defer timer.Stop()

@@ -182,7 +182,7 @@ var together = [][]string{
 }
 
 // Packages returns a Python that has packages from PyPI, such as "tf==1.2.0": that of a
-// venv in testdata, which the first test creates. Where they cannot be had, the test
+// venv in testdata, which the first test creates. If they cannot be installed, the test
 // skips, or fails if PYPLUG_TEST_REQUIRE lists "pypi".
 func Packages(t T, packages ...string) string {
 	t.Helper()
@@ -241,7 +241,7 @@ func venvOf(p python, name string, packages []string, check func(python string) 
 	return own, nil
 }
 
-// contents is the file that says that a venv is complete.
+// contents is the file that marks a complete venv.
 const contents = "pyplug-contents"
 
 func isComplete(venv string, packages []string) bool {
@@ -294,7 +294,8 @@ func tool(path string, args ...string) error {
 }
 
 // output runs a program in a directory and returns what it prints on standard output. It
-// does not use proc, which would take what other tests leave running for its orphans.
+// does not use proc, which would treat processes that other tests left running as its
+// orphans.
 func output(dir, path string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()

@@ -312,7 +312,8 @@ func (s Suite) probe(t *testing.T, inst hook.Instance) {
 	}
 }
 
-// series wants the calls of a series to be answered in order, and the others to be left.
+// series checks that the answered calls of a series are its first ones, in order, and that the
+// others are left.
 func (s Suite) series(t *testing.T, inst hook.Instance) {
 	var got []string
 	calls := &hook.Series{Calls: []hook.Call{s.Echo("a"), s.Echo("b"), s.Echo("c")}}

@@ -2,10 +2,10 @@
 // hook into arguments for it.
 //
 //  1. A plugin's description arrives as a [Schema]: hooks and their parameters.
-//  2. [ParseWords] reads each word's form: a value, a text, JSON or a file.
-//     It needs no description. [Decide] decides by the parameters' names what a word behind
-//     --name is; the worker of functions files does the same.
-//  3. [Value] is what a word is for a parameter without a type.
+//  2. [ParseWords] reads each word's form: a value, a text, JSON or a file. It needs no
+//     description. [Decide] uses the parameters' names to decide what a word after --name
+//     is; the worker of functions files does the same.
+//  3. [Value] returns the value of a word for a parameter without a type.
 //  4. [Hook.Explain] lists the words for each parameter. [Hook.Example] writes words that
 //     call the hook.
 //  5. [*NoHookError] and [*ArgumentError] report a hook that does not exist and

@@ -21,8 +21,8 @@ type ArgumentError struct {
 	Problem string
 	// Unknown is the name that no parameter or field has, or empty.
 	Unknown string
-	// Word is the [Word.Number] of a word that has that name or, without a name, is no value
-	// of the hook; 0 if none is.
+	// Word is the [Word.Number] of the word that has the name Unknown or, if Unknown is
+	// empty, that the hook does not accept; 0 if no single word is wrong.
 	Word int
 	// Err is the cause, such as the error of reading a file, or nil.
 	Err error
@@ -166,8 +166,9 @@ func Span(d time.Duration) string {
 const MaxDuration = 100 * 365 * 24 * time.Hour
 
 // ParseDuration parses a duration as flags, manifests and requests have it: "30s", "1m30s"
-// or a number of seconds. It is not ok if it is negative or above a hundred years. Only a
-// zero becomes 0, which often means no limit: less than a nanosecond becomes one.
+// or a number of seconds. ok is false if it is malformed, negative or above a hundred
+// years. A positive duration below a nanosecond becomes 1 ns, because 0 often means no
+// limit.
 func ParseDuration(text string) (d time.Duration, ok bool) {
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		d = time.Duration(seconds * float64(time.Second))

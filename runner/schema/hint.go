@@ -3,13 +3,13 @@ package schema
 import "slices"
 
 // Hint says what to do about an error. The settings and commands that it names are data:
-// hook.Word words them for those who type commands.
+// hook.Word formats them for the command line.
 type Hint struct {
 	format string
 	args   []any
 }
 
-// What a program finds in a hint, see [Hint.Has].
+// The arguments that a program may look for in a hint, see [Hint.Has].
 type (
 	// Setting is a setting of pyplug, by the name of its flag.
 	Setting string
@@ -19,8 +19,8 @@ type (
 	EnvLine string
 )
 
-// Hintf returns a hint made of a format and what stands in it: a [Setting], a [Command], an
-// [EnvLine], another hint or a text. Without args the format is the text.
+// Hintf returns a hint from a format and its arguments: a [Setting], a [Command], an
+// [EnvLine], another hint or a text. If there are no arguments, the format is the text.
 func Hintf(format string, args ...any) Hint { return Hint{format, args} }
 
 // Hints returns one hint as a list, see [Hintf].
@@ -32,13 +32,13 @@ type Advice []Hint
 // Hints returns the hints.
 func (a Advice) Hints() []Hint { return a }
 
-// Parts returns what [Hintf] got. Only hook.Word needs it.
+// Parts returns the arguments of [Hintf]. Only hook.Word needs it.
 func (h Hint) Parts() (format string, args []any) { return h.format, h.args }
 
 // IsZero reports whether the hint says nothing.
 func (h Hint) IsZero() bool { return h.format == "" }
 
-// Has reports whether is holds for anything that stands in the hint.
+// Has reports whether is returns true for an argument of the hint or of a nested hint.
 func (h Hint) Has(is func(arg any) bool) bool {
 	return slices.ContainsFunc(h.args, func(arg any) bool {
 		inner, nested := arg.(Hint)

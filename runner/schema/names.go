@@ -74,7 +74,7 @@ func (h Hook) checkName(w Word) error {
 	return e
 }
 
-// RemainingField returns the only field of a method's request that the words do not give. For a
+// RemainingField returns the only field of a method's request that no word sets. For a
 // function, whose parameters have positions, it returns "".
 func (h Hook) RemainingField(words []Word) (string, error) {
 	var left []string

@@ -11,7 +11,7 @@ import (
 // Schema lists the hooks of a plugin, in the order of its source.
 type Schema struct {
 	Hooks []Hook `json:"hooks"`
-	// Notes say why something in the plugin that looks like hooks is none.
+	// Notes say why something in the plugin that looks like a hook is not one.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -38,8 +38,9 @@ type Hook struct {
 	Params  []Param `json:"params"`
 	// Returns is the type of the result as the source has it.
 	Returns string `json:"returns,omitempty"`
-	// Messages are the messages that its parameters and its result contain, each once; of a
-	// function the classes with fields in its annotations. It is nil in a list of hooks.
+	// Messages are the messages that its parameters and its result contain, each once. For
+	// a function they are the classes with fields in its annotations. It is nil in a list
+	// of hooks.
 	Messages []Message `json:"messages,omitempty"`
 	// Input is the JSON Schema of the arguments by their names; nil unless it was asked for.
 	Input json.RawMessage `json:"input_schema,omitempty"`
@@ -56,7 +57,7 @@ type Message struct {
 	Fields []Param `json:"fields"`
 }
 
-// ParamKind is how a parameter may be given.
+// ParamKind says whether a parameter is passed by position or by name.
 type ParamKind string
 
 // The kinds of parameter, Python's five.
@@ -280,8 +281,8 @@ func (h Hook) Example() []string {
 	return words
 }
 
-// example returns the words that give a parameter a value: --name VALUE if that is read as the
-// same value again, else its JSON.
+// example returns the words that set a parameter to a value: --name VALUE if pyplug reads that
+// as the same value, else its JSON.
 func (p Param) example(value json.RawMessage) []string {
 	var elements []json.RawMessage
 	if json.Unmarshal(value, &elements) == nil && len(elements) == 1 && isScalars(value) && p.Kind != PositionOnly {

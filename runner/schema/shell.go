@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// QuoteLine joins words so that a POSIX shell reads them again. Only bash, zsh and ksh read
-// words that are not UTF-8.
+// QuoteLine joins words so that a POSIX shell splits the line into the same words. Only
+// bash, zsh and ksh read words that are not UTF-8.
 func QuoteLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -84,8 +84,8 @@ func verbatim(text string) (part, rest string, err error) {
 	return part, rest, nil
 }
 
-// escaped reads to the next double quote. A backslash is one unless it precedes ", \, $, ` or a
-// newline.
+// escaped reads to the next double quote. A backslash is literal unless it precedes ", \, $, `
+// or a newline.
 func escaped(text string) (part, rest string, err error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

@@ -42,7 +42,8 @@ type Word struct {
 	Typed string
 	// Number is its place among the words as typed, from 1; 0 if it is unknown.
 	Number int
-	// Fault is why the word cannot be read, unless it turns out to be a value or a text.
+	// Fault says why the word cannot be read. It is ignored if the word turns out to be the value
+	// of an option, or a text.
 	Fault error
 }
 
@@ -74,11 +75,11 @@ func ParseWords(words []string, read FileReader) ([]Word, error) {
 type Lexer struct {
 	option string // the word before, if it is an Option
 	open   string // the Option whose value may be the first "--"
-	texts  bool   // a "--" that is no value has come
+	texts  bool   // a "--" that is not a value was read
 }
 
-// Next reads the form of the next word. A word that may be the value of the [Option] before it
-// names no file for now, and what is wrong with it is its Fault.
+// Next reads the form of the next word. A word may be the value of the [Option] before it.
+// Next does not read the file of such a word, and stores an error in its Fault.
 func (l *Lexer) Next(typed string, read FileReader) (Word, error) {
 	if l.texts {
 		return Word{Form: Text, Value: typed, Typed: typed}, nil
@@ -104,7 +105,7 @@ func (l *Lexer) Next(typed string, read FileReader) (Word, error) {
 	return w, nil
 }
 
-// Skip notes a word that is not as typed.
+// Skip skips a word that does not come from a command line.
 func (l *Lexer) Skip() { l.option = "" }
 
 // unread refuses to read a file.
@@ -283,8 +284,8 @@ func CheckUTF8(text []byte) error {
 	return nil
 }
 
-// CheckValue returns nil if text is exactly one JSON value in UTF-8, else an error that follows
-// what the text is, such as "not JSON: byte 3: …".
+// CheckValue returns nil if text is exactly one JSON value in UTF-8, else an error that
+// continues "the text is", such as "not JSON: byte 3: …".
 func CheckValue(text []byte) error {
 	if err := CheckUTF8(text); err != nil {
 		return err
@@ -301,7 +302,7 @@ func Short(word string) string {
 	return cut(word, most)
 }
 
-// cut keeps at most so many runes of a text.
+// cut shortens a text to at most most runes.
 func cut(text string, most int) string {
 	for i := range text {
 		if most--; most < 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 )
 
-// changes knows which of a plugin's files have changed since its workers loaded them.
+// changes tracks which of a plugin's files have changed since its workers loaded them.
 type changes struct {
 	started runner.Snapshot // when the plugin started; a restart loads no other manifest or interpreter
 
@@ -23,7 +23,7 @@ type changes struct {
 	broken string          // why the changed files do not start; empty if they do
 	text   string          // what changed, at the time noted
 	noted  time.Time
-	took   time.Duration // to find that out, at best
+	took   time.Duration // the shortest time to find that out
 }
 
 // load records that the workers have loaded the files.
@@ -34,11 +34,11 @@ func (c *changes) load(files runner.Snapshot) {
 }
 
 const (
-	// noteAge is the maximum age of the note in a call's result: a new one reads the state of
-	// every file of the plugin.
+	// noteAge is the maximum age of the note in a call's result, because a new note reads the
+	// state of every file of the plugin.
 	noteAge = 100 * time.Millisecond
-	// noteShare is how many times longer than that took a note is used, so that it costs calls
-	// little, and yet an edit right after a call is noted.
+	// noteShare also limits the age of a note, to this many times the time that finding it
+	// took. So notes slow calls little, and an edit right after a call is still noted.
 	noteShare = 50
 )
 

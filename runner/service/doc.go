@@ -13,5 +13,5 @@
 //  6. Every answer says whether files changed since they were loaded. Every error is
 //     completed here, because only this process knows its plugin.
 //
-// It knows no flags and no terminal: what people see, it reports to its [Host].
+// The package knows no flags and no terminal. It passes what people should see to its [Host].
 package service

@@ -29,8 +29,8 @@ func (s *Service) complete(err error) *hook.Error {
 	return e
 }
 
-// forCaller completes the hints on how the plugin name is started for its callers: they start
-// it again.
+// forCaller completes the hints that name a flag of start. Callers of the running plugin name
+// must start it again.
 func forCaller(name string, hints []schema.Hint, startFlags []string) (all []schema.Hint) {
 	newEnv := false
 	for _, hint := range hints {

@@ -34,8 +34,8 @@ func (s *Service) Printed(stream, text string, cut int) {
 	s.log(daemon.Line{Generation: int(s.generation.Load()), Stream: stream, Text: text})
 }
 
-// logFrames writes into the log where in the plugin's source a start failed. Its message is that of
-// the last state.
+// logFrames logs the source lines at which a start failed. The log already has the message, as the
+// reason of the last state.
 func (s *Service) logFrames(err error) {
 	raised := hook.AsError(err).Python
 	if raised == nil {
@@ -98,7 +98,7 @@ const (
 	// maxBacklog is how many transitions may wait to be reported. Further ones are dropped
 	// and counted.
 	maxBacklog = 4096
-	// backlogTimeout is how long the end of a service waits for those that read reports.
+	// backlogTimeout is how long an ending service waits for the readers of its reports.
 	backlogTimeout = 2 * time.Second
 )
 
@@ -151,8 +151,9 @@ func (s *Service) event(e hook.Event) {
 	s.reports.add(e)
 }
 
-// report writes a transition into the log and passes it on. After an error of host.Event that
-// gets no more: its reader is gone or its disk is full, and half a line may be written.
+// report writes a transition into the log and passes it on. After an error it does not call
+// host.Event again: the reader is gone or the disk is full, and part of a line may be
+// written.
 func (s *Service) report(e hook.Event) {
 	text := eventText(e)
 	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})

@@ -16,10 +16,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Find returns the background plugin that word means, where NAME or PLUGIN may stand: the
-// one with that name, else one whose name has _ for - or the reverse, else the one that runs from that path. It returns the zero Identity for
-// a plugin that does not run. The error is of kind Unavailable for a plain word that is
-// neither a name nor a plugin, and that of the path otherwise.
+// Find returns the background plugin that word, a NAME or a PLUGIN, means: the plugin with that name, else one whose
+// name differs only in _ and -, else the one that runs from that path. It returns the zero Identity if the plugin does
+// not run. For a plain word that is neither a name nor a plugin, the error has kind Unavailable. Otherwise it is the
+// error of the path.
 func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	none := daemon.Identity{}
 	if word == "" {
@@ -74,7 +74,7 @@ func FindRunning(ctx context.Context, word string) (daemon.Identity, error) {
 	return id, err
 }
 
-// resolve finds what runs when word is named as a plugin. Only Python knows where a module is.
+// resolve returns the plugin at the path or module word. Only Python can find a module.
 func resolve(ctx context.Context, word string) (manifest.Plugin, error) {
 	if _, ok := manifest.ModuleOf(word); !ok {
 		return manifest.Resolve(word, "")

@@ -14,12 +14,12 @@ import (
 const (
 	// healthyLimit is how long a plugin that has started may take to be healthy.
 	healthyLimit = 10 * time.Second
-	// healthyAgain is the time between two probes of it.
+	// healthyAgain is the time between two probes of that plugin.
 	healthyAgain = time.Second
 )
 
-// awaitHealthy waits until the plugin's first process is healthy. If it is not within 10 s, or
-// within the timeout of its start, it has failed to start. Until then callers learn why it is not.
+// awaitHealthy waits until the plugin's first process is healthy. If that takes longer than 10 s
+// or than the start timeout, the start fails. Until then callers get the reason as an error.
 func (s *Service) awaitHealthy(ctx context.Context, inst hook.Instance) error {
 	if s.opened.KeepSettings().Probe < 0 {
 		return nil

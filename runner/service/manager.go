@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// The variables by which a service manager such as systemd speaks to pyplug. The
-// plugin does not get them: it would speak for pyplug.
+// The variables that a service manager such as systemd sets for pyplug. The plugin does
+// not get them, because it would report in pyplug's place.
 const (
 	notifyVariable   = "NOTIFY_SOCKET" // where readiness is reported
 	watchdogVariable = "WATCHDOG_USEC" // how often pyplug must report that it is healthy

@@ -19,7 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// autoIdle is how long a plugin that a call started stays without one.
+// autoIdle is the time without a call after which a plugin that a call started stops.
 const autoIdle = 15 * time.Minute
 
 // Options say which plugin is kept under a name, and how.
@@ -37,14 +37,14 @@ type Options struct {
 	Version string
 }
 
-// Host is what the process around a [Service] does for it.
+// Host is what the surrounding process provides for a [Service].
 type Host struct {
 	// Starter is the process that waits for the plugin; nil if none does.
 	Starter *daemon.Starter
 	// Kill, when it ends, makes a stop kill the plugin.
 	Kill context.Context
-	// Hangup makes SIGHUP call do; nil takes that back. If do returns false, the signal
-	// ends the process.
+	// Hangup makes SIGHUP call do; a nil do cancels that. If do returns false, the
+	// signal ends the process.
 	Hangup func(do func() bool)
 	// Complete adds hints and the plugin's name to an error.
 	Complete func(error) *hook.Error
@@ -56,10 +56,10 @@ type Host struct {
 	// Note and Warn tell the user something.
 	Note func(text string)
 	Warn func(error)
-	// Transition receives a text about each transition that a user should know, Attach
-	// how to attach to each new worker, and Event every transition of the plugin with
-	// that name. They may block. After an error of Attach or Event, that function is not
-	// called again. Nil: nobody wants to know.
+	// Transition receives a text about each transition that a user should know. Attach
+	// receives how to attach to each new worker. Event receives every transition of the
+	// plugin with that name. They may block. After an error of Attach or Event, that
+	// function is not called again. Each may be nil.
 	Transition func(text string)
 	Attach     func(ctx context.Context, line string) error
 	Event      func(name string, e hook.Event) error
@@ -221,7 +221,7 @@ func gaveUpError(st hook.Status) error {
 	return &hook.Error{Kind: hook.Unavailable, Exit: st.LastExit, Err: errors.New("gave up restarting the plugin")}
 }
 
-// Call calls one hook. The result comes with what a caller should know.
+// Call calls one hook. The result includes notes for the caller.
 func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	r, err := s.Pool.Call(ctx, c)
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return r, nil
 }
 
-// Status reports how the plugin is, and how to attach to it.
+// Status returns the plugin's status and how to attach to it.
 func (s *Service) Status(ctx context.Context) (hook.Status, error) {
 	st, err := s.Pool.Status(ctx)
 	st.Attach, st.Memory = s.attach(st), s.opened.Memory()
@@ -248,7 +248,7 @@ func (s *Service) status() hook.Status {
 	return st
 }
 
-// Restart replaces the workers by workers of the files as they are now.
+// Restart replaces the workers with workers that load the current files.
 func (s *Service) Restart(ctx context.Context, reason string) error {
 	now, err := s.opened.Snapshot(ctx)
 	if err != nil {
@@ -274,9 +274,9 @@ func (s *Service) Close(ctx context.Context) error {
 	return err
 }
 
-// attach returns the JSON that says how to attach to a plugin with that status: of a gRPC
-// plugin a host's configuration under the plugin's id, as Terraform has it; of a functions
-// file its name and socket. It is nil while nobody can attach.
+// attach returns the JSON that says how to attach to a plugin with that status, or nil
+// while nobody can attach. For a gRPC plugin it is a host's configuration under the
+// plugin's id, in Terraform's form; for a functions file, its name and socket.
 func (s *Service) attach(st hook.Status) json.RawMessage {
 	id := s.server.Identity()
 	var shape any = struct {
@@ -341,8 +341,8 @@ func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event,
 	}
 }
 
-// printAttach reports how to attach, if that is possible just now. It returns whether the
-// reader is still there: one that is gone does not end the plugin.
+// printAttach reports how to attach, if that is possible just now. It returns false if
+// the reader is gone, which does not end the plugin.
 func (s *Service) printAttach(ctx context.Context) bool {
 	line := s.attach(s.status())
 	if line == nil {

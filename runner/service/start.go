@@ -18,14 +18,14 @@ import (
 // same plugin.
 const StartAttempts = 5
 
-// Starter is how [Start] starts a plugin and what it reports.
+// Starter holds the functions that [Start] calls.
 type Starter struct {
 	// Spawn starts the plugin in another process, which serves it.
 	Spawn func() (daemon.Identity, error)
 	// Note tells the user something.
 	Note func(text string)
-	// Replacing is called before the plugin of that name, which a call started, is
-	// stopped to be started anew.
+	// Replacing is called before Start stops the plugin of that name, which a call
+	// started, and starts it anew.
 	Replacing func(name string)
 }
 
@@ -46,9 +46,10 @@ func Start(ctx context.Context, opened *runner.Opened, o Options, by Starter) (s
 	return "", hook.NewError(hook.Unavailable, fmt.Errorf("other processes keep starting and stopping %s", o.Config.Plugin))
 }
 
-// reuse reports whether the wanted plugin runs under its name, and waits until it is ready.
-// If it runs in another way than wanted, a note says so. It stops a plugin that a call
-// started if the plugin's files have changed, or if it is wanted to stay.
+// reuse reports whether the wanted plugin already runs under its name, and waits until it
+// is ready. If its settings differ from the wanted ones, a note says so. reuse stops a
+// plugin that a call started if the plugin's files have changed, or if the wanted one must
+// not stop when idle.
 func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, error) {
 	c, err := daemon.Open(ctx, wanted.Name)
 	if daemon.Is(err, daemon.NotRunning) || err == nil && c.Identity().Entry != wanted.Entry {
@@ -96,9 +97,9 @@ func StartedAttach(ctx context.Context, name string) (string, error) {
 	return string(st.Attach), err
 }
 
-// namesOf returns the names that a plugin may get, the preferred one first: the one that
-// was typed; or its own, and its own with a short hash of its path, for when another plugin
-// has the first.
+// namesOf returns the names that a plugin may get, the preferred one first: the typed one;
+// or, if none was typed, its own name and then that name with a short hash of its path. The
+// second is for when another plugin has the first.
 func namesOf(opened *runner.Opened, typed string) []string {
 	if typed != "" {
 		return []string{typed}
@@ -118,14 +119,14 @@ func identity(opened *runner.Opened, o Options, name string) daemon.Identity {
 	}
 }
 
-// digestOf is equal for two starts that make a plugin run in the same way, however the
-// command line says so. The settings after the dot do not matter to a call, see
-// [difference].
+// digestOf returns the same digest for two starts with the same effective settings,
+// even if their command lines differ. The settings after the dot do not matter to a
+// call, see [difference].
 func digestOf(opened *runner.Opened, o Options) string {
 	settings, k, c := opened.Settings(), opened.KeepSettings(), o.Config
 	k.Events, k.Note, k.Await, c.GRPC.MTLS = nil, nil, nil, nil
 	if c.Dir == "" {
-		settings.Dir = "" // where it happened to be started
+		settings.Dir = "" // the directory of the caller does not count
 	}
 	t := settings.Timeouts
 	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, c.GRPC, settings.MTLS, c.Env, c.CleanEnv, c.NaN, c.NoConvert) +

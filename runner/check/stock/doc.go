@@ -5,9 +5,9 @@
 //  1. [Main] is the host. It differs from others only in that it sends nothing to a server
 //     that is not the plugin's. It has a process of its own, since go-plugin may
 //     wait forever, panic, or leave processes behind.
-//  2. It prints on its standard output, a line of JSON each, which step begins, how
-//     it ended, and what is logged meanwhile. It bounds each step; a step that takes
-//     too long is the last one, in which a real host would hang.
+//  2. It prints one line of JSON on its standard output for each step that begins or
+//     ends, and for each line that is logged. Each step has a timeout. A step that
+//     exceeds it is the last one, because a real host would hang in it.
 //  3. [Run] starts that process, reads the lines, and reports how it ended. Host and
 //     plugin are gone when it returns.
 //

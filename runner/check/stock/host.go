@@ -40,11 +40,11 @@ type Spec struct {
 	Ping bool
 	// StartTimeout is go-plugin's limit for the handshake.
 	StartTimeout time.Duration
-	// Watch is how long the plugin must keep running when nothing is asked any more; 0
-	// leaves the step out.
+	// Watch is how long the plugin must keep running while the host is idle. 0 skips the
+	// step.
 	Watch time.Duration
-	// Limit bounds each step. The start has StartTimeout and this, since go-plugin is
-	// to report its own timeout.
+	// Limit is the timeout of each step. The start has StartTimeout in addition, so that
+	// go-plugin can report its own timeout.
 	Limit time.Duration
 }
 
@@ -64,7 +64,7 @@ const (
 	StepStart   = "start"   // the process runs and go-plugin accepts its handshake
 	StepConnect = "connect" // client and dispensed plugin, as go-plugin makes them
 	StepPing    = "ping"
-	StepWatch   = "watch" // nothing is asked
+	StepWatch   = "watch" // the host is idle
 	StepStop    = "stop"  // go-plugin's Kill
 )
 
@@ -92,10 +92,10 @@ type record struct {
 	Log     string `json:",omitempty"`
 }
 
-// Main is the host. Its args are those that [Run] appends to Request.Host; out is
-// the standard output, which Run reads. The process must exit with the returned code
-// at once: a step that hangs still runs. Main starts a process and reads the
-// environment, so the process must do nothing else.
+// Main runs the host. args are those that [Run] appends to Request.Host. out is the
+// standard output, which Run reads. The process must exit with the returned code at once,
+// because a step that hangs is still running. The process must do nothing else, because
+// Main starts a process and reads the environment.
 func Main(args []string, out io.Writer) int {
 	h := host{out: json.NewEncoder(out)}
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &h.spec) != nil || len(h.spec.Command) == 0 {
@@ -112,13 +112,13 @@ type host struct {
 	address net.Addr  // where it listens
 	started time.Time // the start of its process
 	hung    bool
-	gaveUp  atomic.Bool // go-plugin waited in vain for the plugin's exit
+	gaveUp  atomic.Bool // go-plugin gave up waiting for the plugin's exit
 
 	mu  sync.Mutex // protects out
 	out *json.Encoder
 }
 
-// run does the steps as hosts do: after a failure, Kill is still called.
+// run executes the steps as hosts do: after a failed step it still calls Kill.
 func (h *host) run() int {
 	client := plugin.NewClient(h.config())
 	var conn plugin.ClientProtocol
@@ -234,8 +234,7 @@ func (h *host) config() *plugin.ClientConfig {
 	}
 }
 
-// dial connects as go-plugin does, but to the plugin alone: nothing is sent to a server
-// that is not the plugin's.
+// dial connects as go-plugin does, but only to a server of the plugin's own process.
 func (h *host) dial(ctx context.Context, _ string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, h.address.Network(), h.address.String())
@@ -249,8 +248,8 @@ func (h *host) dial(ctx context.Context, _ string) (net.Conn, error) {
 	return conn, nil
 }
 
-// logger prints go-plugin's warnings. The plugin's standard error, which go-plugin
-// logs under the program's name, is printed without its decoration.
+// logger returns the logger for go-plugin's warnings. It drops go-plugin's log of the
+// plugin's standard error, which the host prints itself, without decoration.
 func (h *host) logger(program string) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &proc.LineWriter{Emit: h.logOwn},
@@ -263,7 +262,8 @@ func (h *host) logger(program string) hclog.Logger {
 	})
 }
 
-// logOwn prints a line of go-plugin's own log, the only place where it says that it kills.
+// logOwn prints a line of go-plugin's own log. Only there go-plugin says that it kills
+// the plugin.
 func (h *host) logOwn(line string, cut int) {
 	if strings.HasSuffix(line, "plugin failed to exit gracefully") {
 		h.gaveUp.Store(true)
@@ -291,8 +291,8 @@ func (*service) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.C
 	return conn, nil
 }
 
-// A record is one line, of which proc keeps 16 KiB: enough for these lengths, even
-// if JSON turns each byte into six, as it does with control characters.
+// A record is one line, and proc keeps 16 KiB of a line. These lengths fit even if JSON
+// turns each byte into six, as it does with control characters.
 const (
 	maxError = 2400
 	maxLine  = 1 << 10

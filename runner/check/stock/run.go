@@ -21,11 +21,11 @@ const (
 
 // Request says which host to run, and with what.
 type Request struct {
-	// Host is the absolute path of a program, and the first words of a command
-	// line that leads to [Main].
+	// Host is the absolute path of a program, and the first words of a command line that
+	// runs [Main].
 	Host []string
-	// Env is the whole environment of the host, which the plugin inherits with
-	// what hosts add; nil is pyplug's, cleaned.
+	// Env is the whole environment of the host. The plugin inherits it, with the
+	// variables that hosts add. nil means pyplug's environment, cleaned.
 	Env  []string
 	Spec Spec
 }
@@ -35,8 +35,8 @@ type Step struct {
 	// Name is one of the constants, such as [StepStart].
 	Name string
 	Took time.Duration
-	// Err is go-plugin's error, word for word but for the middle of one longer
-	// than 2400 bytes; empty if the step succeeded.
+	// Err is go-plugin's error, or "" if the step succeeded. An error longer than 2400
+	// bytes lacks its middle.
 	Err string
 }
 
@@ -130,7 +130,7 @@ type recorder struct {
 	step    string   // the last one that began
 	inStep  bool     // it has not ended
 	crashed bool     // Go's runtime has begun to report a crash
-	stderr  []string // the first lines of the crash, or of all if there is none
+	stderr  []string // the first lines of the crash, or of standard error if there is no crash
 }
 
 // line reads one line of the host.
@@ -173,7 +173,7 @@ func (r *recorder) stderrLine(line string) {
 	}
 }
 
-// result completes the outcome by how the host ended.
+// result completes the outcome with the exit of the host.
 func (r *recorder) result(host string, exit proc.Exit) (Outcome, error) {
 	r.outcome.Left = exit.Left
 	end := fmt.Sprintf("exit code %d", exit.Code)

@@ -21,9 +21,9 @@ func AppendValue(dst []byte, key string, item hook.Item) []byte {
 	return dst
 }
 
-// AppendRaw appends what --raw prints of a result or an item: the text of a string, bytes,
-// nothing for null, the only string or bytes field of a message, or the JSON of any other
-// value, which shown may change. The text of bytes and null ends without a newline.
+// AppendRaw appends a result or an item as --raw prints it: the text of a string; bytes;
+// nothing for null; the only string or bytes field of a message; the JSON of any other
+// value, as shown formats it. newline is false for bytes and null.
 func AppendRaw(dst []byte, item hook.Item, shown func([]byte) []byte) (text []byte, newline bool, err error) {
 	if field, binary := strings.CutSuffix(item.Sole, hook.SoleBytes); field != "" {
 		var fields map[string]json.RawMessage

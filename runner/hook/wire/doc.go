@@ -1,5 +1,5 @@
-// Package wire is the JSON of calls and answers: of words and arguments, of values, items
-// and errors, of events. Whatever serves a [hook.Plugin] uses it.
+// Package wire reads and writes calls and answers as JSON: words, arguments, values,
+// items, errors and events. Every server of a [hook.Plugin] uses it.
 //
 //  1. [DecodeArgs] reads the arguments of a call as docs/http.md documents them.
 //     [EncodeWords] writes words for it.

@@ -14,8 +14,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// forms are the names of the forms of words, by [schema.Form], and marks what stands
-// between name and value.
+// forms are the names of the word forms, indexed by [schema.Form]. marks are the
+// separators between name and value.
 var (
 	forms = [...]string{schema.Plain: "value", schema.Text: "text", schema.JSON: "json", schema.FileText: "file"}
 	marks = [...]string{schema.Plain: "=", schema.Text: "=", schema.JSON: ":=", schema.FileText: "@="}
@@ -26,12 +26,13 @@ var (
 // "json". A text has a "value" if [schema.Value] of it is not that text, and a "form" if it
 // must not become another type. Bytes that are not UTF-8 are written as [schema.Quote] does.
 //
-// The worker decides what the forms "option" (--name) and "rest" ("--") are: a word behind one
-// of them has "typed" if that differs from its text, since it may be a value or a text, and
-// "fault" if it can be nothing else. A name with dashes has "typed", too.
+// The worker decides what the forms "option" (--name) and "rest" ("--") mean. A word after one
+// of them may be a value or a text, so it has "typed" if that differs from its text. If it can
+// only be a value or a text, it has "fault" with the reason. A name with dashes has "typed",
+// too.
 func AppendWords(dst []byte, words []schema.Word) []byte {
 	dst = append(dst, '[')
-	option, rest := false, false // has come: just now, or at all
+	option, rest := false, false // the previous word is an option; a rest mark came before
 	for i, w := range words {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -91,14 +92,14 @@ func appendForm(dst []byte, w schema.Word) []byte {
 	return dst
 }
 
-// typedForm is the form of a word whose text is all of it, as typed on a command line. A key
-// "typed" is short for it.
+// typedForm is the form of a word whose text is the whole word as typed on a command line.
+// The key "typed" is short for it.
 const typedForm = "typed"
 
 // wireWord is one argument, as docs/http.md documents it. [EncodeWords] writes words as typed.
 type wireWord struct {
-	// Typed is the word as typed on a command line. One that is not UTF-8 has Base64 and the
-	// form typed instead.
+	// Typed is the word as typed on a command line. A word that is not UTF-8 has Base64 and
+	// the form "typed" instead.
 	Typed  *string         `json:"typed,omitempty"`
 	Text   *string         `json:"text,omitempty"`
 	Base64 *[]byte         `json:"base64,omitempty"`
@@ -194,7 +195,7 @@ func strictly(text []byte, to any) error {
 func decodeWord(element []byte, l *schema.Lexer) (w schema.Word, err error) {
 	var g wireWord
 	err = strictly(element, &g)
-	var values []string // one of them is wanted
+	var values []string // exactly one is expected
 	if g.Typed != nil {
 		values = append(values, *g.Typed)
 	}

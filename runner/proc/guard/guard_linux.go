@@ -13,8 +13,8 @@ import (
 // none can react to the death of another.
 //
 // It reports whether it found any, or may have missed one: a dying process has no
-// environment any more, and may just have forked a child. seen lists the processes that were
-// alive in an earlier pass, and do not count again.
+// environment any more, and may just have forked a child. seen holds the other processes of
+// earlier passes, which do not count again.
 func killTagged(run string, seen map[string]bool) (found bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -89,7 +89,7 @@ def piped(text, names):
 
 
 def converter(note, names):
-    """Makes the converter of an annotation; names is where the names in quotes are looked up."""
+    """Makes the converter of an annotation. names contains what quoted annotations refer to."""
     try:
         if note in SIMPLE:
             return SIMPLE[note]
@@ -115,13 +115,13 @@ def converter(note, names):
 
 
 def special(origin):
-    """The name of a form of typing, whichever module it is from."""
+    """Returns the name of a form of typing, such as Union, also from typing_extensions; None for another class."""
     own = isinstance(origin, type) and origin.__module__ not in ("typing", "types")
     return None if own else getattr(origin, "_name", None) or getattr(origin, "__name__", None)
 
 
 def generic(note, origin, args, names):
-    """Makes the converter of what has parameters in brackets."""
+    """Makes the converter of an annotation with parameters in brackets."""
     name = special(origin)
     if hasattr(note, "__metadata__"):  # Annotated has the type itself for its origin
         return limited(origin, note.__metadata__, names)
@@ -151,7 +151,7 @@ def limited(note, rules, names):
 
 
 def union(args, names):
-    """Makes the converter of a union; a union within is part of it."""
+    """Makes the converter of a union. It flattens unions within unions."""
     members = []
     for one in args:
         found = converter(one, names)
@@ -160,7 +160,7 @@ def union(args, names):
 
 
 def of_class(kind, inner, note):
-    """Makes the converter of a class, with those of its parameters."""
+    """Makes the converter of a class. inner has the converters of its parameters."""
     item = inner[0] if inner else ANYTHING
     name = "%s.%s" % (kind.__module__, kind.__qualname__)
     if kind in MAKE or name == "collections.deque":
@@ -236,12 +236,12 @@ def make(kind):
 
 
 def fill(found, kind, fields):
-    """Gives a class the converters of its fields, unless one of them cannot be evaluated."""
+    """Adds the converters of a class's fields. If one of them fails, it forgets the converters of all classes."""
     try:
         for name, note, required, default in fields:
             found.fields[name] = converter(note, names_of(kind, name)), required, note, default
     except BaseException:
-        made.clear()  # others may have it for a field
+        made.clear()  # others may have this class in a field
         raise
 
 

@@ -56,7 +56,7 @@ def with_literals(body):
 
 
 def refuse(number, error, function=None, args=(), kwargs=core.NOTHING):
-    """Answers that arguments do not fit: by a Misfit, or by the TypeError with which a function was not called."""
+    """Answers that arguments do not fit. error is a Misfit, or the TypeError of a call that did not reach the function."""
     if not isinstance(error, Misfit):
         error = explained(error, function, args, kwargs)
     more = {key: value for key, value in error.more.items() if value}
@@ -66,7 +66,7 @@ def refuse(number, error, function=None, args=(), kwargs=core.NOTHING):
 
 
 def explained(error, function, args, kwargs):
-    """The Misfit for a TypeError; with Python's words if the signature says that the arguments fit."""
+    """Returns the Misfit for a TypeError. It has Python's message if the arguments fit the signature."""
     try:
         if function is not run:
             plan = Plan(function)
@@ -84,7 +84,7 @@ class Parameter:
 
     def __init__(self, name, kind, default, note, names):
         self.name, self.kind = name, kind
-        self.described = describe.given(default) is not default  # so that the function must get what it has
+        self.described = describe.given(default) is not default  # the default describes the value; the function needs that
         self.raw = default, note
         try:
             promise = converter(default, note, names)
@@ -97,7 +97,7 @@ class Parameter:
         self.list = next((one for one in members if isinstance(bare(one), convert.Items)), None)
 
     def by_name(self, words):
-        """Converts the words that give the parameter by its name: of a list each is an element, or one is all of it."""
+        """Converts the words that give the parameter by name. Each word is an element of a list, or one is the whole list."""
         if len(words) == 1:
             try:
                 return from_word(self.take, words[0])
@@ -110,12 +110,12 @@ class Parameter:
 
 
 def bare(take):
-    """The converter whose value another one validates, or the converter itself."""
+    """Returns the inner converter of one that validates, else the converter itself."""
     return getattr(take, "inner", None) or take
 
 
 def collected(whole, words):
-    """Makes a list, or what can be made of one, of a word for each element."""
+    """Makes a list, or a type that is made from a list, with one word for each element."""
     take, made = bare(whole), []
     try:
         for word in words:
@@ -130,7 +130,7 @@ def collected(whole, words):
 
 
 def converter(default, note, names):
-    """Makes the converter of what a parameter promises, by its annotation, else by its default."""
+    """Makes the converter of a parameter from its annotation, else from its default."""
     limits, default = getattr(default, "metadata", None), describe.given(default)
     if note is EMPTY:
         decides = default is not EMPTY and default is not None
@@ -164,7 +164,7 @@ class Plan:
         return info
 
     def arguments(self, request):
-        """Returns the arguments of a call, converted. Names of its JSON come before those of words."""
+        """Returns the converted arguments of a call. A name in its JSON takes precedence over the same name in words."""
         named, positions = self.placed(request.get("kwargs", core.NOTHING), list(request.get("args", ())))
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
         verbatim = "verbatim" in request
@@ -215,7 +215,7 @@ class Plan:
         return named, positions + rest
 
     def decided(self, words):
-        """Yields each word as (name or None, word): which one is the value of the one before it, the parameters decide."""
+        """Yields each word as (name or None, word). The parameters decide which word is the value of the one before."""
         words = enumerate(words, 1)
         for number, word in words:
             form = word.get("form")
@@ -232,7 +232,7 @@ class Plan:
                 yield self.spelled(word), Word(word, number=number)
 
     def option(self, word, words):
-        """Returns the argument that --name begins: the word behind it is its value, unless it is a flag."""
+        """Returns the argument of the option --name. Its value is the next word, unless the option is a flag."""
         name = self.spelled(word)
         known = name in self.named or self.names is not None
         if self.is_flag(name):
@@ -251,7 +251,7 @@ class Plan:
         return name in self.named and self.named[name].flag and self.named[name].kind != "position"
 
     def spelled(self, word):
-        """The name that a word gives: of --a-b it is a_b, unless a parameter has the very name."""
+        """Returns the name that a word gives. For --a-b it is a_b, unless there is a parameter a-b."""
         name = word.get("name")
         name = self.also.get(name, name)
         if name is None or name in self.named or word.get("typed", "")[:2] != "--":
@@ -259,7 +259,7 @@ class Plan:
         return name.replace("-", "_")
 
     def bind(self, given):
-        """Returns the parameter of each argument, as (name or None, parameter, [argument]); several if it is a list."""
+        """Returns the parameter of each argument, as (name or None, parameter, [argument]). A list may get several."""
         bound, seen, count = [], {}, 0
         for name, item in given:
             if name is None:
@@ -286,7 +286,7 @@ class Plan:
         return bound
 
     def at(self, count, item, seen):
-        """The parameter that the next position gives."""
+        """Returns the parameter of the next argument by position."""
         if count < len(self.by_position):
             return self.by_position[count]
         if self.rest is not None:
@@ -297,7 +297,7 @@ class Plan:
         raise Misfit(text, ends=True, other=other, word=number_of(item))
 
     def named_by(self, name, item, seen):
-        """The parameter that a name gives, and what to remember it by: **kwargs may repeat a name."""
+        """Returns the parameter for a name, and a unique key: **kwargs may repeat the name of one by position."""
         found = self.named.get(name)
         if found is not None and found.kind != "position":
             return found, name
@@ -320,19 +320,19 @@ class Plan:
 
 
 class Word(dict):
-    """A word, with the keys of docs/http.md: "name" if it has one, and "text" or "json". A text has a "form" if it must
-    stay text, and a "value", which it is where no type decides, if that is not the text. "number" is which word it is, from 1.
+    """A word, with the keys of docs/http.md: "name" if it has one, and "text" or "json". A text that must stay text has
+    a "form". "value" is what a text means where no type decides, if that is not the text. "number" counts words from 1.
     """
 
 
 def whole(word, **more):
-    """A word that turned out to be a value or a text: all of it is."""
+    """Makes a word whose whole text is a value, because it turned out to have no name."""
     text = word.get("typed", word.get("text", ""))
     return Word(more, text=text, value=text if "typed" in word else word.get("value", text))
 
 
 def number_of(item):
-    """Which word an argument is, from 1; 0 for JSON and for a word that must be text."""
+    """Returns the number of an argument's word, from 1; 0 for JSON and for a word that must be text."""
     return item.get("number", 0) if isinstance(item, Word) and "form" not in item else 0
 
 

@@ -1,9 +1,9 @@
 """Loads the parts of pyplug's worker, the files beside this one, as modules: X.py is _pyplug_X.
 
 pyplug sends this file in the first frame, and runs Python as "-c CODE CACHE IDENTITY …",
-where CODE executes it. CACHE begins the name of the file that keeps the parts' byte
-code, and IDENTITY is the source's. Without that file, pyplug is asked for the source.
-So a worker that runs needs nothing on the disk.
+where CODE executes it. The path of the file that keeps the parts' byte code begins with
+CACHE. IDENTITY is a hash of their source. If the file is missing, boot asks pyplug for the
+source. So a running worker needs nothing on the disk.
 
 This file parses on Python 2.7, so that an old Python can report its version.
 """
@@ -42,7 +42,7 @@ def compiled(name):
 
 
 def read_byte_code(path, identity):
-    """Takes the byte code that an earlier worker has kept; False if there is none for this program."""
+    """Reads the byte code that an earlier worker has kept. Returns False if there is none for this source."""
     try:
         with open(path, "rb") as file:
             found, parts = marshal.loads(file.read())
@@ -54,7 +54,7 @@ def read_byte_code(path, identity):
 
 
 def keep_byte_code(path, identity):
-    """Keeps the byte code of all parts for the next worker, if there is a place for it."""
+    """Keeps the byte code of all parts for the next worker, if the directory is writable."""
     if os.access(os.path.dirname(path), os.W_OK):
         program.update([(name, marshal.dumps(compiled(name))) for name in program])
         try:

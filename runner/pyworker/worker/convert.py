@@ -1,10 +1,9 @@
 """Converts arguments to the types that annotations promise: scalars, containers and unions.
 
-Each converter has three methods, which return the value or raise Refused. json returns the very same object
-if it need not change it.
+Each converter has three methods, which return the value or raise Refused:
 
-    json(value)           converts a value of the arguments' JSON
-    word(text, value)     converts a word; value is what it is where no type decides
+    json(value)           converts a value of the arguments' JSON, and returns the very same object if it fits
+    word(text, value)     converts a word; value is what it means where no type decides
     verbatim(text, value) converts a word that is text, whatever it looks like
 """
 
@@ -13,7 +12,7 @@ from _operator import is_
 import _pyplug_worker as core
 
 SHOWN = 80  # characters of a value that are shown
-INFINITE = {float("inf"), float("-inf")}  # what a number becomes that is too large for a float
+INFINITE = {float("inf"), float("-inf")}  # the float of a number that is too large
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -27,14 +26,14 @@ class Refused(Exception):
         self.others = []  # (place, what is wrong there)
 
     def below(self, step):
-        """The same one level higher."""
+        """Adds a step in front of the place, and returns the error."""
         self.path = step + self.path
         self.others = [(step + path, what) for path, what in self.others]
         return self
 
 
 class Inexact(Exception):
-    """The literal of a number decides, and it was not kept."""
+    """The conversion depends on the literal of a number, which was not kept."""
 
 
 def shown(value):
@@ -52,12 +51,12 @@ def step(key):
 
 
 class Converter:
-    """What every converter has, unless it says otherwise."""
+    """The defaults of all converters."""
 
     text, choices, takes_text = "", (), False
     sample, format = "text", ""  # an example, as JSON has it, and the format in JSON Schema
     parts = ()  # the converters of what is within
-    exact = False  # whether json may return the same object because that is what was promised
+    exact = False  # whether json returns a value as it is if it already has the type
 
     def verbatim(self, text, value):
         return self.word(text, text)
@@ -84,7 +83,7 @@ class Anything(Converter):
 class Number(float):
     """A JSON number that keeps its literal."""
 
-    used = False  # there are any
+    used = False  # whether there are any
 
     def __new__(cls, text):
         number = super().__new__(cls, text)
@@ -105,7 +104,7 @@ def literal_free(value):
 
 
 class Plain(Converter):
-    """Takes the values of one type of JSON, and none of any other."""
+    """Accepts only values of one JSON type."""
 
     exact = True
 
@@ -118,7 +117,7 @@ class Plain(Converter):
         return value
 
     def takes_all(self, values):
-        """Reports whether each value is what was promised as it is."""
+        """Reports whether no value needs a conversion."""
         return {self.kind}.issuperset(map(type, values))
 
     def word(self, text, value):
@@ -139,8 +138,7 @@ class Null(Plain):
         if text != "null":
             raise Refused(text, self.text)
 
-    def verbatim(self, text, value):
-        raise Refused(text, self.text)
+    verbatim = Plain.word
 
 
 class Bool(Plain):
@@ -168,8 +166,7 @@ class Int(Plain):
         raise Refused(value, self.text)
 
     def word(self, text, value):
-        number = text.strip()
-        whole, point, rest = number.partition(".")
+        whole, point, rest = text.strip().partition(".")
         digits = whole[1:] if whole[:1] in ("+", "-") else whole
         if not digits.isdigit() or not digits.isascii() or point and (not rest or rest.strip("0")):
             raise Refused(text, self.text)
@@ -196,11 +193,10 @@ class Float(Plain):
         return super().takes_all(values) and INFINITE.isdisjoint(values)
 
     def word(self, text, value):
-        number = text.strip()
         try:
-            if not number.isascii() or set(number) & set("nN_"):
+            if not text.strip().isascii() or set(text) & set("nN_"):
                 raise ValueError
-            found = float(number)
+            found = float(text)
         except ValueError:
             raise Refused(text, self.text) from None
         if found in INFINITE:
@@ -209,7 +205,7 @@ class Float(Plain):
 
 
 class Parsed(Converter):
-    """Takes text that a function makes something of."""
+    """Accepts text that a function parses."""
 
     def __init__(self, parse, text, takes_text=False):
         self.parse, self.text, self.takes_text = parse, text, takes_text
@@ -232,15 +228,13 @@ class Bytes(Parsed):
     sample = "dGV4dA=="
 
     def json(self, value):
-        if type(value) is not str:
-            raise Refused(value, self.text + " as base64 text")
         from binascii import a2b_base64, b2a_base64
 
         try:
             found = a2b_base64(value.encode("ascii"))
             if b2a_base64(found, newline=False).decode() != value:
                 raise ValueError
-        except ValueError:  # not ASCII, or not base64
+        except (AttributeError, ValueError):  # not text, not ASCII, or not base64
             raise Refused(value, self.text + " as base64 text") from None
         return self.parse(found)
 
@@ -252,7 +246,7 @@ class Bytes(Parsed):
 
 
 class Numeric(Parsed):
-    """Takes text, and a number of JSON that another function makes something of."""
+    """Accepts text, and JSON numbers, which another function converts."""
 
     def __init__(self, parse, text, number):
         super().__init__(parse, text)
@@ -268,7 +262,7 @@ class Numeric(Parsed):
 
 
 class Container(Converter):
-    """Takes what JSON has for it; a word is JSON, too."""
+    """Accepts a value from JSON. It converts a word in the same way."""
 
     def word(self, text, value):
         return self.json(value)
@@ -277,7 +271,7 @@ class Container(Converter):
 
 
 class Items(Container):
-    """A list, or what can be made of one: a set, a deque, a tuple of any length."""
+    """A list, or a type that is made from one: a set, a deque, a tuple of any length."""
 
     def __init__(self, make, item, text):
         self.make, self.item, self.text, self.parts = make, item, text, (item,)
@@ -351,10 +345,10 @@ class Table(Container):
 
 
 class Union(Converter):
-    """Takes what one of its members takes.
+    """Accepts what one of its members accepts.
 
-    From JSON that is the member that takes the value as it is, else the first that
-    converts; from a word the first member, those that take any text last.
+    For JSON, the first member that accepts the value as it is decides, else the first one that
+    converts it. For a word, the first member decides; those that accept any text come last.
     """
 
     def __init__(self, members):
@@ -382,14 +376,14 @@ class Union(Converter):
         raise self.refused(value, refusals)
 
     def word(self, text, value):
-        return self.first(self.by_word, text, lambda one: one.word(text, value))
+        return self.first(text, lambda one: one.word(text, value))
 
     def verbatim(self, text, value):
-        return text if self.takes_text else self.first(self.by_word, text, lambda one: one.verbatim(text, value))
+        return text if self.takes_text else self.first(text, lambda one: one.verbatim(text, value))
 
-    def first(self, members, text, take):
+    def first(self, text, take):
         refusals = []
-        for member in members:
+        for member in self.by_word:
             try:
                 return take(member)
             except Refused as error:
@@ -397,7 +391,7 @@ class Union(Converter):
         raise self.refused(text, refusals)
 
     def refused(self, value, refusals):
-        """What to report of several refusals: the one that is about a part of the value, if there is but one."""
+        """Returns the refusal to report: the only one, the only one about a part of the value, or a new one."""
         some = [one for one in refusals if one.want != "None"]
         inner = [one for one in refusals if one.path]
         if len(some) == 1 or len(inner) == 1:

@@ -80,7 +80,7 @@ def layers(function):
 
 
 def flags_of(function):
-    """The code's flags of a function and of all that it wraps."""
+    """Returns the code flags of a function and of all functions that it wraps."""
     flags = 0
     for one in layers(function):
         code = getattr(one, "__code__", None) or getattr(getattr(type(one), "__call__", None), "__code__", None)
@@ -125,14 +125,14 @@ def signature(function):
 
 
 def names_of(function):
-    """The names that a function's annotations may use: those of the function that it wraps in the end."""
+    """Returns the globals that a function's annotations may use. They are those of the innermost function that it wraps."""
     *_, function = layers(function)
     called = getattr(type(function), "__call__", None)
     return getattr(function, "__globals__", None) or getattr(called, "__globals__", None) or {}
 
 
 def unwrapped(function):
-    """The function that decorators wrap, as far as it is the one to describe."""
+    """Returns the function that decorators wrap. A __signature__ ends the search, because it describes the wrapper."""
     for _ in range(100):
         if type(function) is not FUNCTION or "__signature__" in function.__dict__ or "__wrapped__" not in function.__dict__:
             break
@@ -144,7 +144,7 @@ def given(default):
     """Returns the value that a parameter has by its default; EMPTY if it must be given.
 
     A default may describe the parameter, as pydantic's Field(5), FastAPI's Query(...) and Depends(make), or
-    typer.Option(False) do: then that has a default, or a function that makes one.
+    typer.Option(False) do. Then the description has the default, or a function that makes it.
     """
     if type(default) in core.PLAIN or isinstance(default, type):
         return default
@@ -170,7 +170,7 @@ def needed(function):
 
 
 def inspected(function):
-    """signature of what is no plain function, as far as Python knows it."""
+    """Returns the same as signature, for an object that is not a plain function."""
     import inspect
 
     try:
@@ -214,7 +214,7 @@ def unresolved(function):
 
 
 def unknown(take):
-    """The text of a class in an annotation which nothing converts to; "" if there is none."""
+    """Returns the text of a class in an annotation without a converter; "" if there is none."""
     return getattr(take, "unknown", "") or next(filter(None, map(unknown, take.parts)), "")
 
 

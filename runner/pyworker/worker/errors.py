@@ -10,11 +10,11 @@ DEEPEST = 20  # causes of causes, groups in groups
 WIDEST = 50  # members of a group
 SUMMARY = 200  # characters of one within another message
 LONGEST = 64 << 10  # characters of a message
-# What the files of the standard library and of the worker begin with, and those of packages among them.
+# Path prefixes of the files of the worker and of the standard library, and of installed packages below it.
 STANDARD = os.path.dirname(os.__file__) + os.sep
 LIBRARY = core.OWN, STANDARD, "<frozen ", "<builtin>/frozen "  # the last is PyPy's
 PACKAGES = STANDARD + "site-packages", STANDARD + "dist-packages"
-# What a type is called, whatever its own type makes of these names.
+# Read a type's module and name, even if its metaclass redefines these attributes.
 MODULE, NAME = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"].__get__
 
 
@@ -45,7 +45,7 @@ def is_success(error):
 
 
 def unloadable(error):
-    """Answers load: why the file could not be loaded, and the files that a change of may mend that."""
+    """Answers load with the reason why the file could not be loaded, and the files whose change may fix that."""
     info = described(error)
     message = headline(info)
     if isinstance(error, SystemExit):
@@ -68,7 +68,7 @@ def absent(error):
 
 
 def is_there(module):
-    """Reports whether Python finds a module. A hook may raise what it likes."""
+    """Reports whether Python finds a module. A finder may raise any exception."""
     try:
         from importlib.util import find_spec
 
@@ -97,7 +97,7 @@ def refuse(number, reason, message, **more):
 
 
 def described(error):
-    """Describes an exception, whatever its own properties raise."""
+    """Describes an exception, even if its own attributes raise."""
     try:
         return raised(error)
     except BaseException:
@@ -105,7 +105,7 @@ def described(error):
 
 
 def raised(error, seen=None, depth=0):
-    """Describes an exception; one that is part of itself, once."""
+    """Describes an exception with its causes and members. It describes an exception that is part of itself only once."""
     seen = set() if seen is None else seen
     seen.add(id(error))
     info = {"type": type_name(type(error)), "message": text_of(error), "frames": frames(error.__traceback__)}
@@ -217,14 +217,14 @@ def not_called(error):
 
 
 def below_own(trace):
-    """Leaves out the worker's own frames at the beginning of a traceback."""
+    """Returns a traceback without the worker's own frames at its beginning."""
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(core.OWN):
         trace = trace.tb_next
     return trace
 
 
 def exit_code(error):
-    """What a forked child that ended with an exception exits with, which it shows as Python does."""
+    """Returns the exit code of a forked child that ended with an exception. It prints the exception as Python does."""
     if not isinstance(error, SystemExit):
         error.__traceback__ = below_own(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)

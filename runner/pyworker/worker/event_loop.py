@@ -19,7 +19,7 @@ PACKAGES = LIBRARY + "site-packages"
 values = core.part("values")
 errors = core.part("errors")
 pipeline = core.part("pipeline")
-# What is as in the plain way: they are not called while the loop runs.
+# These are the functions of the plain way. They are not called while the loop runs.
 receive, end = core.receive, core.end
 
 current = ContextVar("pyplug_call", default=0)  # the call that the running code belongs to
@@ -46,7 +46,7 @@ def serve(number, value, deliver):
     except OSError as error:
         errors.answer(number, error, canceled=False)
         return False
-    loop.close = lambda: None  # other calls need it when a hook has used it
+    loop.close = lambda: None  # a hook that uses the loop must not close it for other calls
     under, core.way = core.way, sys.modules[__name__]
     start_task(number, value, deliver)
     loop.call_soon(pause)
@@ -109,7 +109,7 @@ def readable():
 
 def take_input():
     """Reads what has come, and lets serve handle the frames."""
-    if not pipeline.has_input():  # an interrupt kept the loop from calling readable before, or read it to look for cancels
+    if not pipeline.has_input():  # after an interrupt, this may be called twice, or the input was read to look for cancels
         return
     try:
         more = core.fill()
@@ -174,7 +174,7 @@ def write_frame(kind, number, body):
 
 
 def invoke(number, body):
-    """Runs the hook of a call frame as the way below does. What it returns may come here."""
+    """Runs the hook of a call frame in the way below. That hands awaitables to start_task."""
     under.invoke(number, body)
 
 
@@ -191,12 +191,12 @@ def probe(number):
 
 
 def cancel(number):
-    """Cancels a call; False if it does not run here, nor below."""
+    """Cancels a call. Returns False if the call runs neither here nor in the way below."""
     if number not in calls:
         return under.cancel(number)
     if number not in canceled:
         canceled.add(number)
-        if number in begun:  # else it could not answer
+        if number in begun:  # a task that has not begun could not answer
             cancel_task(number)
     return True
 
@@ -208,7 +208,7 @@ def cancel_task(number):
 
 
 def start_task(number, value, deliver):
-    """Starts a task that awaits a value and answers its call. The calls behind it need not wait for that."""
+    """Starts a task that awaits a value and answers its call. The calls behind it do not wait for the answer."""
     if core.pipeline is not None:
         core.send(pipeline.TASK, number, b"")
     before = current.set(number)

@@ -12,15 +12,15 @@ import _pyplug_worker as core
 reseed = core.part("reseed")
 
 EXITING = 4  # a flag in /proc/PID/stat
-# The names of threads that a fork may leave behind: jemalloc, which pyarrow has, does without in a child.
+# The names of threads that a fork may lose: in a child, jemalloc, which pyarrow has, works without its thread.
 DISPENSABLE = {b"jemalloc_bg_thd"}
 # Finalizers that each worker may run: torch forgets its own operators.
 OWN_FINALIZERS = {("torch.library", "_del_library")}
 HARMLESS = {os.devnull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 PATH = getattr(os, "O_PATH", 0o10000000)
 
-known = {}  # the descriptors that were there before the import: what each is
-mapped = {}  # the memory, shared with others, that was
+known = {}  # number → target, of the descriptors that were open before the import
+mapped = {}  # addresses → name, of the shared memory that was there before the import
 
 
 def prepare():
@@ -30,13 +30,13 @@ def prepare():
 
 
 def check(fork_once):
-    """Called after the import. Returns why forked workers would differ from what it left, "" if they would not."""
+    """Called after the import. Returns why forked workers would not have what it left; "" if they would."""
     compressed = flush_files()  # always
     return children() or threads(fork_once) or files() or compressed or timers() or memory() or finalizers() or numbers()
 
 
 def threads(fork_once):
-    """OpenBLAS ends its threads before a fork, and starts them anew, here or in a worker, when they have work."""
+    """Returns which threads a fork would lose. fork_once lets OpenBLAS end its threads; it restarts them for work."""
     others = tasks()
     if others and len(sys._current_frames()) == 1:  # none of them runs Python
         fork_once()
@@ -49,7 +49,7 @@ def threads(fork_once):
 
 
 def fork():
-    """Forks, without Python's warning about threads: those that there are were looked at."""
+    """Forks without Python's warning about threads, because check has looked at them."""
     if len(os.listdir("/proc/self/task")) == 1:
         return os.fork()
     import warnings
@@ -60,7 +60,7 @@ def fork():
 
 
 def tasks():
-    """The numbers of the threads that a fork must not lose. One that has ended is listed for a moment more, as exiting."""
+    """Returns the numbers of the threads that a fork must not lose. Linux lists an ended one for a moment more, as exiting."""
     found = []
     for number in os.listdir("/proc/self/task"):
         try:
@@ -108,7 +108,7 @@ def flush_files():
 
 
 def timers():
-    """Workers would not have them."""
+    """Returns why a running timer prevents a fork: workers would not have it."""
     running = any(getitimer(timer)[0] for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF))
     return "a timer runs after the import" if running else ""
 
@@ -121,7 +121,7 @@ def memory():
 
 
 def finalizers():
-    """The first worker that ends would run them for all, and remove their temporary directory, say."""
+    """Returns why a finalizer prevents a fork: the first worker that ends would run it for all others, too."""
     try:
         registry = sys.modules["weakref"].finalize._registry
         for one in list(registry.values()):
@@ -139,14 +139,14 @@ def numbers():
 
 
 def mappings():
-    """What memory can be written to by others, too, by its addresses."""
+    """Returns the memory that other processes can write to, too: addresses → name."""
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
         rows = [row.rstrip("\n").split(None, 5) for row in file if " rw" in row and "s " in row]
     return {row[0]: row[5] if len(row) > 5 else "anonymous" for row in rows if row[1].startswith("rw") and row[1][3] == "s"}
 
 
 def descriptors():
-    """What is open, by number."""
+    """Returns the open descriptors: number → target."""
     found = {}
     for number in os.listdir("/proc/self/fd"):
         try:

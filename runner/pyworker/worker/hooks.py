@@ -17,7 +17,7 @@ bound = None  # name → (how it is bound, the first name of what it is an alias
 
 
 def find(number, name):
-    """Returns the hook of a name; if there is none, answers so and returns None."""
+    """Returns the hook of a name. If there is none, answers with an error and returns None."""
     function, why = look_up(name)
     if why is None:
         function = ready(function)
@@ -30,7 +30,7 @@ def find(number, name):
 
 
 def underlying(function):
-    """The function below a method, or below what calls it as one; any other function itself."""
+    """Returns the function of a method, or of Unmade.bind; any other function itself."""
     if type(function) is FUNCTION:
         return function.__dict__.get("__func__", function)
     return function.__func__ if type(function) is METHOD else function
@@ -48,7 +48,7 @@ def names():
 
 
 def notes():
-    """Which classes have methods that would be hooks if an object could be made; none of those that the file makes one of."""
+    """Returns notes about classes whose methods are no hooks, because no object exists and none can be made."""
     found = {}
     objects = [core.namespace.get(name) for name in candidates() if "." not in name and not_public(name) is None]
     present = [kind for value in objects for kind in type(value).__mro__]
@@ -80,7 +80,7 @@ def methods(name):
 
 
 class Unmade:
-    """Stands for an object of a class. It is made when a method is first called, without arguments."""
+    """Stands for an object of a class. The object is made, without arguments, when a method is first called."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -97,7 +97,7 @@ class Unmade:
 
 
 def listed():
-    """What __all__ has; None without one that is a list."""
+    """Returns __all__; None if it is missing or not a list."""
     chosen = core.namespace.get("__all__")
     return chosen if isinstance(chosen, (list, tuple)) else None
 
@@ -105,7 +105,7 @@ def listed():
 def look_up(name):
     """Returns (function, None), or (None, why there is no such hook): "" when nothing has that name.
 
-    The function describes the hook; ready makes of it what can be called.
+    The function describes the hook; ready turns it into what can be called.
     """
     first, *rest = name.split(".")
     if first not in core.namespace:
@@ -153,7 +153,7 @@ def not_callable(name, value):
 
 def not_a_hook(name, value):
     """Why a public name is no hook; None when it is one."""
-    if listed() is not None:  # somebody chose what is there
+    if listed() is not None:  # __all__ decides
         return not_callable(name, value)
     if type(value) is FUNCTION and value.__globals__ is core.namespace:
         return None
@@ -168,7 +168,7 @@ def stands_for(name, value):
 
 
 def only_looks_callable(name, value):
-    """Why an object of somebody's class is no hook, such as FastAPI(): a server calls it, not a person. None if it is one."""
+    """Returns why an object of a foreign class, such as FastAPI(), is no hook, because a server calls it; else None."""
     kind = type(value)
     if root(name) != "value" or kind.__module__ in STANDARD or in_file(kind):
         return None
@@ -190,7 +190,7 @@ def imported(name, value):
 
 
 def root(name):
-    """How the file binds a name, or what it is an alias for: a name for somebody's function does not make it ours."""
+    """Returns how the file binds a name, or the name that it is an alias for. An alias for an import is an import."""
     how, other = binding(name)
     for _ in range(100):
         if how != "alias":
@@ -200,7 +200,7 @@ def root(name):
 
 
 def in_file(value):
-    """Reports whether a value says itself that it was defined in the file, or below the package."""
+    """Reports whether a value was defined in the file, or below the package, according to its __module__."""
     try:
         module = value.__module__ + "."
     except BaseException:  # without one, or whatever a __getattr__ does
@@ -226,7 +226,7 @@ def not_made(kind):
 
 
 def lacks(kind):
-    """Says without which arguments no object of a class can be made; None if it needs none."""
+    """Returns a text with the arguments that making an object of a class needs; None if it needs none."""
     needed = ["`%s`" % name for name in core.part("describe").needed(kind)]
     return "cannot be created without " + " and ".join(needed) if needed else None
 
@@ -250,7 +250,7 @@ def binding(name):
 
 
 def walk(node):
-    """Notes what statements of the file's own level bind; the last one counts."""
+    """Records what top-level statements bind. The last binding of a name counts."""
     kind = type(node).__name__
     if kind in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
         bound[node.name] = "class" if kind == "ClassDef" else "def", None

@@ -21,7 +21,7 @@ LIMITS = (
 
 
 def add(info, function):
-    """Adds to the description of a hook its documentation, the schema of its arguments, and that of an object that it returns."""
+    """Adds the documentation, the schema of the arguments, and that of an object as the result to a hook's description."""
     doc = explain.cleaned(describe.documentation(function))
     if doc:
         info["documentation"] = doc
@@ -130,12 +130,12 @@ class Maker:
         return schema
 
     def reference(self, take):
-        """A reference to the definition of a class with fields; {} for one whose objects make a JSON of their own."""
+        """Returns a reference to the definition of a class with fields; {} for the result of a class with __json__."""
         if self.is_result and hasattr(take.kind, "__json__"):
             return {}
         if take not in self.names:
             name = self.names[take] = self.free(take.kind.__name__)
-            self.defs[name] = {}  # a class may have itself
+            self.defs[name] = {}  # for a class that refers to itself
             self.defs[name] = self.fields(take)
         return {"$ref": "#/$defs/" + self.names[take]}
 
@@ -169,7 +169,7 @@ class Maker:
         return {"anyOf": [schema, self.row(list(properties.values()), least)]}
 
     def model(self, take):
-        """The schema of what pydantic validates: its own, without what our own converter decides before it."""
+        """Returns the schema of a pydantic type. If our own converter comes first, its schema gets pydantic's limits."""
         try:
             adapter = getattr(take.validate, "__self__", None)
             make = getattr(adapter, "json_schema", None) or take.kind.model_json_schema
@@ -221,7 +221,7 @@ def key_schema(take):
 
 
 def described(schema, note, names, default):
-    """A schema with the description of its annotation, or of its default, and with the default."""
+    """Returns a schema with the default, and with the description from the annotation or the default."""
     schema, value = dict(schema), describe.given(default)
     for one in (*metadata(note, names), *([default] if value is not default else ())):
         text = one if type(one) is str else getattr(one, "description", None) or getattr(one, "documentation", None)
@@ -236,7 +236,7 @@ def described(schema, note, names, default):
 
 
 def metadata(note, names):
-    """What an Annotated has beside the type, also within Required or Optional."""
+    """Returns the metadata of an Annotated, also within Required, Final and the like."""
     try:
         if isinstance(note, str):
             note = annotations.evaluated(note, names)

@@ -25,7 +25,7 @@ def load(name, path, root, first, behind, last):
 
 
 def chain(path, name):
-    """The names of the packages that a file is in and its own, and their files. A script is in none."""
+    """Returns the names of the packages that a file is in and its own name, and the files of all. A script is in no package."""
     above, file = os.path.split(path)
     if not name:
         return [file[:-3] if file.endswith(".py") else file], [path]
@@ -40,7 +40,7 @@ def chain(path, name):
 
 
 def import_namesake(name):
-    """Imports the standard library's module of a name, while it is found there."""
+    """Imports the standard library's module of a name, before another one can hide it."""
     if in_library(name):
         try:
             __import__(name)
@@ -61,7 +61,7 @@ def in_library(name):
 
 
 def free_name(name, file):
-    """The name itself, or one that takes nobody's place and can be imported."""
+    """Returns the name if it is free, else another one that is free and can be imported."""
     taken = sys.modules.get(name)
     if taken is not None:  # perhaps by this very file, or by another part of a namespace
         place = getattr(taken, "__file__", None)
@@ -73,7 +73,7 @@ def free_name(name, file):
 
 
 def load_chain(names, files):
-    """Imports each package, then the file. One may have imported the next by itself."""
+    """Imports each package, then the file. A package may have imported the next module already."""
     parent = None
     for depth, file in enumerate(files, 1):
         name = ".".join(names[:depth])
@@ -90,7 +90,7 @@ def load_chain(names, files):
 
 
 def load_namespace(name, parent, directory):
-    """Imports a directory without __init__.py, with what else Python finds by its name."""
+    """Imports a directory without __init__.py, with the other directories that Python finds by its name."""
     spec = PathFinder.find_spec(name, parent and list(parent.__path__))
     if spec is None or spec.has_location:  # a module elsewhere, or a name that is not the directory's
         spec = ModuleSpec(name, None, is_package=True)

@@ -4,14 +4,14 @@ import sys
 
 import _pyplug_worker as core
 
-INNER = ("func", "coroutine", "fn", "function")  # attributes that have the function of an object that cannot be called
+INNER = ("func", "coroutine", "fn", "function")  # attributes with the function of an object that is not callable itself
 TYPES = {"integer": int, "integer range": int, "float": float, "float range": float, "boolean": bool}  # others take text
 
 known = {}  # id → (the object, what to call for it)
 
 
 def function(value):
-    """Returns what a person calls by the name of an object."""
+    """Returns the function to call when the name of an object is called."""
     found = known.get(id(value))
     if found is None or found[0] is not value:
         found = known[id(value)] = value, look(value)
@@ -30,7 +30,7 @@ def look(value):
 
 
 def is_group(value):
-    """Reports whether a person calls the commands of an object of click, and not the object itself."""
+    """Reports whether an object of click is a group: a person calls its commands rather than the group."""
     return hasattr(type(value), "list_commands") and not value.invoke_without_command
 
 

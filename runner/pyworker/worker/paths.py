@@ -1,10 +1,10 @@
-"""Where Python looks for the modules of a plugin's file. Loaded for a file in a package, and by check, which runs no plugin."""
+"""Finds out where Python looks for the modules of a plugin's file. Loaded for a file in a package, and by check."""
 
 import os
 
 
 def search_path(path, first, behind, last):
-    """Returns a search path with a directory first, one directly behind the standard library, and one last; "" is none."""
+    """Returns a search path with first, with behind directly after the standard library, and with last. It skips ""."""
     library = os.path.dirname(os.__file__)
     parts = (library, os.path.join(library, "lib-dynload"))
     after = max((at for at, part in enumerate(path, 1) if part in parts), default=0)

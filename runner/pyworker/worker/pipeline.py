@@ -13,7 +13,7 @@ try:
 except ImportError:  # Windows, which has no SIGINT for one process
     poll = None
 
-# What is as in the plain way.
+# These are the functions of the plain way.
 receive, write_frame, probe, start_task = core.receive, core.write_frame, core.probe, core.start_task
 stream, cancel, end = core.stream, core.cancel, core.end
 
@@ -21,8 +21,8 @@ UNBEGUN, TASK = b"NO"
 LONG = 0.001  # seconds; after a call that took longer, cancels are looked for
 QUICK = 0.01  # seconds within which the calls of a series must begin
 
-current = 0  # the call that runs
-until = 0.0  # when the series ends
+current = 0  # number of the running call
+until = 0.0  # when the time is over in which calls of the series may begin
 canceled = frozenset()  # the calls for which a cancel had come at the last look
 waiting = None  # polls the input
 looking = False  # a signal handler is looking for cancels

@@ -66,5 +66,5 @@ def degraded_keys(value):
 
 
 def is_no(value):
-    """Reports whether a value is False, of numpy too, or 0."""
+    """Reports whether a value is 0 or False. numpy's False counts, too."""
     return type(value).__name__ in ("bool", "bool_", "int", "float") and not value

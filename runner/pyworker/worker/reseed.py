@@ -11,7 +11,7 @@ from _weakref import ref
 
 seeds = {}  # id of a random.Random → a weak reference to it, whether it was seeded with a value
 fresh = []  # generators to seed in each worker
-state = None  # the global generator's, if the import has seeded it
+state = None  # state of the global generator, if the import has seeded it
 original = _random.Random
 
 
@@ -64,7 +64,7 @@ def drawn(one):
 
 
 def reseed():
-    """Called first in a worker."""
+    """Seeds the generators anew. Called first in a worker."""
     for one in fresh:
         one.seed()
     if state is not None:  # Python has seeded it anew since

@@ -10,13 +10,13 @@ MOST = 5  # errors of a model that are reported
 
 
 class Chosen(convert.Converter):
-    """Takes one of some values: a value of its own type first, then a name or a text."""
+    """Accepts one of several values: first an equal one of the same type, then an equal number, then a name."""
 
     exact = True
 
     def __init__(self, values, names, text):
-        self.values = values  # (the value that stands for it, what it is), in order
-        self.names = names  # name → what it is
+        self.values = values  # (value in JSON, value in Python), in order
+        self.names = names  # name → value in Python
         self.text = text
         self.choices = list(dict.fromkeys(self.label(value, found) for value, found in values))
 
@@ -84,7 +84,7 @@ class Fields(Container):
         return self.made(value, self.read(value))
 
     def read(self, value):
-        """Converts the fields that there are."""
+        """Converts the fields that are present."""
         made = {}
         for name, (take, required, _, _) in self.fields.items():
             if name in value:
@@ -108,7 +108,7 @@ class Fields(Container):
 
 
 class Row(Fields):
-    """A named tuple, which an array gives, too."""
+    """A named tuple. It accepts an array, too."""
 
     def json(self, value):
         if type(value) is list:
@@ -119,7 +119,7 @@ class Row(Fields):
 
 
 class Table(Fields):
-    """A TypedDict, which keeps what is unknown."""
+    """A TypedDict. It keeps unknown keys."""
 
     exact = True
 
@@ -130,7 +130,7 @@ class Table(Fields):
 
 
 class Model(Container):
-    """What a function validates, such as model_validate of a class: the value that another converter has made."""
+    """Accepts what a function validates, such as model_validate of a class. An inner converter may come first."""
 
     def __init__(self, kind, text, validate, inner=None):
         self.kind, self.text, self.validate, self.inner = kind, text, validate, inner
@@ -164,7 +164,7 @@ class Model(Container):
 
 
 def refusal(value, text, error):
-    """What a constructor or a validator raised: errors that it lists by their places, the first one in front."""
+    """Returns the refusal for what a constructor or validator raised. Of the errors that it lists, the first one leads."""
     try:
         found = [("".join(map(place_step, one["loc"])), one["msg"], one) for one in error.errors()]
         path, what, first = found[0]
@@ -183,7 +183,7 @@ def place_step(key):
 
 
 def literal(values, text):
-    """A Literal's values; an enum's members stand for their values."""
+    """Makes the converter of a Literal. A member of an enum is given by its value or its name."""
     enum = sys.modules.get("enum")
     pairs, names = [], {}
     for value in values:

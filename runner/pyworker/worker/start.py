@@ -46,7 +46,7 @@ def start():
         core.plugin, module = core.call(load, place)
         core.namespace = getattr(module, "__dict__", core.NOTHING)  # the file may put an object in its place
     except BaseException as error:
-        _signal.signal(_signal.SIGINT, core.on_sigint)  # nothing of the user's disturbs what follows
+        _signal.signal(_signal.SIGINT, core.on_sigint)  # the user's handler must not disturb what follows
         core.part("errors").unloadable(error)
         return False
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else the user's own stays
@@ -218,7 +218,7 @@ def watch(root):
 
 
 def own_files(more=()):
-    """Lists the plugin's own files: those of its modules and of more that no package manager has installed."""
+    """Lists the plugin's own files: those of its modules, and those in more. It omits files of installed packages."""
     core.modules = len(sys.modules)
     if not below:  # nothing was imported
         return []
@@ -271,7 +271,7 @@ def load(module, path, root, first, behind, last):
 
 
 def let_go():
-    """Releases the user's objects, and the protocol's output: the end of Python may hang."""
+    """Releases the user's objects, and the protocol's output, because Python may hang while it ends."""
     # Python keeps signal handlers and fork hooks longer than modules. Objects that they reach
     # would not be finalized, and their open files would not be flushed.
     core.namespace = core.NOTHING

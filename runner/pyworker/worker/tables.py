@@ -7,7 +7,7 @@ FINER = ("[ns]", "[ps]", "[fs]", "[as]")  # units of time that Python does not h
 
 
 def of_pandas(value):
-    """The values of an Index, and of a Series with plain labels; else records, with the labels in front."""
+    """Returns the values of an Index, or of a Series with plain labels. Anything else becomes records, labels first."""
     if not hasattr(value, "index"):
         return column(value)
     frame, index = hasattr(value, "columns"), value.index
@@ -44,7 +44,7 @@ def label(index, level, taken):
 
 
 def joined(name):
-    """A name of several levels, such as of a column that agg makes, as one."""
+    """Returns a name as one text, even if it has several levels, as those of columns that agg makes."""
     return ".".join(str(one) for one in name if one != "") if isinstance(name, tuple) else name
 
 

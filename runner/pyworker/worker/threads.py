@@ -27,7 +27,7 @@ values, errors, health = core.part("values"), core.part("errors"), core.part("pr
 streams, event_loop = core.part("streams"), core.part("event_loop")
 core.part("arguments"), core.part("shapes"), core.part("times")
 
-# What is as in the plain way.
+# These are the functions of the plain way.
 receive, after, start_task, stream, interrupt = core.receive, core.after, core.start_task, core.stream, core.interrupt
 
 made = []  # threads
@@ -236,7 +236,7 @@ def forget(number):
 
 
 def on_loop(number, value, deliver):
-    """Hands something awaitable to the one loop."""
+    """Passes an awaitable to the event loop."""
     if event_loop.loop is not None:
         event_loop.loop.call_soon_threadsafe(to_loop, number, value, deliver)
     else:  # no descriptor was left for it

@@ -14,7 +14,7 @@ ITERABLE_COROUTINE = 0x100  # a generator that types.coroutine made awaitable
 without_limit = core.part("start").without_limit
 PLACE = 200  # characters of a place that are shown
 LONGEST = 100  # conversions of one value, each into the next
-CLASSES = 1000  # whose way to convert is remembered
+CLASSES = 1000  # classes whose conversion is remembered
 MOST = 1000000  # items of an iterator that is part of a value: it may have no end
 # The types whose text says what they are.
 TEXTS = (
@@ -27,7 +27,7 @@ TEXTS = (
     ("pandas", "Period", "Interval"),
     ("django.utils.functional", "Promise"),
 )
-# The methods by which objects of libraries make plain values of themselves.
+# The methods with which objects of libraries convert themselves to plain values.
 METHODS = ("to_dicts", "to_pylist", "as_py", "tolist", "to_list", "_asdict")
 
 BINARY = (bytes, bytearray, memoryview)  # base64 text, where the answer is marked as bytes
@@ -79,7 +79,7 @@ def is_iterator(value):
 
 
 def plain(value):
-    """Returns a generator of the items of an iterator, and of what can also be iterated asynchronously; else the value."""
+    """Returns a generator of the items for an iterator, and for what has both __iter__ and __aiter__; else the value."""
     kind = type(value)
     both = hasattr(kind, "__aiter__") and hasattr(kind, "__iter__") and not is_awaitable(value)
     return items_of(value) if both or kind is not GENERATOR and is_iterator(value) else value
@@ -103,7 +103,7 @@ def encode(value):
         body = core.encode(value)
     except BaseException:
         body = None
-    # Only now, so that what is raised here has not that for its context.
+    # Outside of except, so that an error raised here does not get the first one as its context.
     if body is None:
         body = encode_again(value)
     check_size(body)
@@ -111,7 +111,7 @@ def encode(value):
 
 
 def encode_again(value):
-    """Encodes what can be encoded only in a copy, or raises Unrepresentable."""
+    """Encodes a plain copy of a value, or raises Unrepresentable."""
     try:
         return without_limit(core.encode, copy(value))
     except BaseException as error:
@@ -127,7 +127,7 @@ def failure(error):
 
 
 def convert(value):
-    """Makes of a value something that is nearer to JSON; Unrepresentable when there is nothing.
+    """Converts a value to something that is closer to JSON, or raises Unrepresentable.
 
     It does not read an iterator: the encoder may fail later, and the value is then converted again.
     """
@@ -202,7 +202,7 @@ def fields_of(kind):
 
 
 def whole(made, value):
-    """Returns what was made of a row or of rows, unless they have fewer values than there are names of columns."""
+    """Returns what a row or rows became. Raises if a row has lost values because two columns have one name."""
     names = getattr(value, "_fields", None) or getattr(value, "column_names", ())
     row = made[0] if isinstance(made, list) and made else made
     if isinstance(row, dict) and len(row) < len(names):
@@ -334,7 +334,7 @@ def check_open(value, open_ids, place):
 
 
 def converted(value, place):
-    """convert, with its place in what it raises."""
+    """Converts a value. Adds its place to what that raises."""
     try:
         return listed(value) if is_iterator(value) else convert(value)
     except Unrepresentable as trouble:
@@ -363,7 +363,7 @@ def key_text(key, place):
 
 
 def step(key):
-    """How a place goes on into a dictionary."""
+    """Returns the step from a dictionary's place to that of a key."""
     if key.isidentifier():
         return "." + key
     try:
@@ -373,6 +373,6 @@ def step(key):
 
 
 def shown(place):
-    """A place of bearable length."""
+    """Returns a place, without its middle if it is long."""
     half = PLACE // 2
     return place if len(place) <= PLACE else place[:half] + "…" + place[-half:]

@@ -317,7 +317,7 @@ def stream(number, generator):
 
 
 def cancel(number):
-    """Ignores a cancel: SIGINT ends the call that runs, and any other is over."""
+    """Ignores a cancel. SIGINT ends the running call, and any other call is over."""
     return False
 
 

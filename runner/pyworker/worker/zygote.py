@@ -22,7 +22,7 @@ TAG = "PYPLUG_RUN"
 
 control = None  # the socket
 resource = None  # the standard library's module
-began = 0  # when the import did
+began = 0  # when the import began
 files = {}  # the plugin's own files, and the state of each
 tag = 0  # where the tag is in memory
 forked = False  # a worker was asked for before
@@ -32,7 +32,7 @@ lent = None  # what the process that is being forked gets: (request, descriptors
 def prepare():
     """Called before the import."""
     global control, resource, began
-    # First of those that the user's code may register.
+    # Registered before the handlers of the user's code, so that it runs first.
     os.register_at_fork(after_in_child=become_worker)
     if hasattr(gc, "unfreeze"):  # else the globals of the import would outlive Python: files would not be flushed
         atexit.register(gc.unfreeze)
@@ -47,7 +47,7 @@ def prepare():
 
 
 def check(forced):
-    """Called after the import. Returns why no workers can be forked, "" if they can."""
+    """Called after the import. Returns why no workers can be forked; "" if they can."""
     gc.collect()
     reseed.end_watch()
     risk = unable() or fork_safety.check(fork_once)
@@ -67,7 +67,7 @@ def check(forced):
 
 
 def unable():
-    """Why forking does not work at all."""
+    """Returns why forking cannot work at all; "" if it can."""
     global tag
     if not hasattr(gc, "freeze"):
         return "%s cannot keep its objects apart" % sys.implementation.name
@@ -96,7 +96,7 @@ def changed():
 
 
 def find_tag():
-    """Returns the address of the tag in the memory that is this process's environment for others, and its value."""
+    """Returns the address of the tag in the environment that other processes see of this one, and its value."""
     with open("/proc/self/stat", "rb") as file:
         first = int(file.read().rpartition(b")")[2].split()[47])  # env_start, field 50
     with open("/proc/self/environ", "rb") as file:
@@ -159,7 +159,7 @@ def fork(request, numbers, cut):
 
 
 def reap(pid):
-    """Takes the status of a dead worker."""
+    """Collects the status of a dead worker."""
     try:
         return "status %d" % os.waitpid(pid, 0)[1]
     except ChildProcessError:

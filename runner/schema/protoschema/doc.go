@@ -5,9 +5,9 @@
 //     generated code, a protoset, or .proto files that [CompileProto] compiles.
 //  2. [MergeDescriptors] joins sources into one set of [Descriptors]. It reports
 //     a symbol that two sources describe differently.
-//  3. [Descriptors.Find] finds a [Method] by as much of its name as is needed.
-//  4. [BindMessage] and [DecodeMessage] make its request by protojson, from words or JSON.
-//  5. [Descriptors.EncodeMessage] writes an answer by protojson.
+//  3. [Descriptors.Find] finds a [Method] by its name or an unambiguous part of it.
+//  4. [BindMessage] and [DecodeMessage] make its request with protojson, from words or JSON.
+//  5. [Descriptors.EncodeMessage] writes an answer with protojson.
 //
 // The package is separate from schema because protobuf takes time to initialise, which a
 // call of a functions file should not pay.

@@ -119,7 +119,7 @@ func (d *Descriptors) Unmarshal(content []byte, into proto.Message) error {
 	return nil
 }
 
-// noPanic makes an error of a panic about malformed bytes.
+// noPanic turns a panic about malformed bytes into an error.
 func noPanic(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -203,8 +203,8 @@ func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	return nil
 }
 
-// imports returns the files that declare the symbols of a file, whatever the file itself
-// imports, and the imports that no source has.
+// imports returns the files that declare the symbols that file uses, even if file does
+// not import them, and the imports of file that no source has.
 func (m *merger) imports(file *descriptorpb.FileDescriptorProto) []string {
 	var paths []string
 	for _, path := range file.GetDependency() {

@@ -237,8 +237,8 @@ func setChoices(params []schema.Param, message protoreflect.MessageDescriptor) {
 }
 
 // Template returns an example request as indented JSON. It has every field with its default,
-// and the first field of each oneof. It has null for a message inside itself, and beyond a
-// limit of size. [DecodeMessage] reads it.
+// and the first field of each oneof. A message inside itself is null, and so is each message
+// beyond a size limit. [DecodeMessage] reads it.
 func (m Method) Template() []byte {
 	request := dynamicpb.NewMessage(m.desc.Input())
 	t := templater{open: map[protoreflect.FullName]bool{}}
