@@ -112,8 +112,8 @@ func TestCheckMattermost(t *testing.T) {
 		plugin := filepath.Join(dir, "server", "plugin.py")
 		c := checkPlugin(t, append(env, "PYPLUG_PYTHON="+python), "--cookie", "MATTERMOST_PLUGIN=Securely message teams, anywhere.", "--skip", "host", plugin)
 		c.holds(t, 0, "stop warning no-controller")
-		if got := c.stage("plugin").Message; c.Transport != "grpc" || !strings.Contains(got, "mmsdk") {
-			t.Errorf("transport %q: %q, want it to be known by mmsdk", c.Transport, got)
+		if got := c.stage("plugin").Message; c.Transport != "grpc" || !strings.Contains(got, "--cookie") {
+			t.Errorf("transport %q: %q, want it to be known by the cookie", c.Transport, got)
 		}
 	})
 }
