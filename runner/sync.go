@@ -59,7 +59,7 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err 
 	facts := interp.FactsOf(base, c.Environ)
 	plan.Plan, err = env.NewPlan(env.Request{
 		Entry: p.Entry, Dirs: p.Project.Dirs,
-		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant,
+		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
 		InPlace: o.InPlace, Offline: o.Offline, Cache: cache, Environ: c.Environ, Step: o.Step,
 	})
 	named := base

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -74,15 +75,34 @@ func (p Plan) commands(dir string) []command {
 		venv.name, venv.path, venv.args = "uv venv", p.tool, []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", r.Python, dir}
 		read.args = []string{"pip", "install", "--python", python}
 	} else {
-		venv.args = []string{"-I", "-m", "venv", dir} // with pip
-		read.path, read.args = python, []string{"-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input",
-			"--no-warn-script-location", "--no-user", "--target="} // whatever a variable or a pip.conf says
+		read.path, read.args = r.Python, []string{"-I", "-m", "pip", "--python", python}
+		if !pipInstallsElsewhere(r.Packages) { // then the environment needs its own, which takes a second or two to install
+			venv.args = []string{"-I", "-m", "venv", dir}
+			read.path, read.args = python, []string{"-I", "-m", "pip"}
+		}
+		read.args = append(read.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
+			"--no-user", "--target=") // whatever a variable or a pip.conf says
 	}
 	read.args = append(read.args, wanted...)
 	if len(wanted) == 1 { // no requirements
 		return []command{venv}
 	}
 	return []command{venv, read}
+}
+
+// pipInstallsElsewhere reports whether the pip in one of the directories of packages has --python
+// (22.3 or later).
+func pipInstallsElsewhere(packages []string) bool {
+	for _, dir := range packages {
+		entries, _ := bounded.Dir(dir) // none if it cannot be read
+		for _, entry := range entries {
+			var major, minor int
+			if n, _ := fmt.Sscanf(entry.Name(), "pip-%d.%d", &major, &minor); n == 2 && strings.HasSuffix(entry.Name(), ".dist-info") {
+				return major > 22 || major == 22 && minor >= 3
+			}
+		}
+	}
+	return false
 }
 
 // fill makes the environment in the empty directory dir. Its commands write temporary files to

@@ -22,8 +22,9 @@ type Request struct {
 	// Dirs are the directories that may contain the source, the nearest first.
 	Dirs []string
 	// Python is the base Python. Real is its file behind all links. Version contains its
-	// implementation and variant, too.
+	// implementation and variant, too. Packages are the directories of its packages.
 	Python, Real, Version string
+	Packages              []string
 	// InPlace makes .venv beside the source, instead of an environment in the cache.
 	InPlace bool
 	// Offline forbids the installer the network.
