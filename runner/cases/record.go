@@ -36,8 +36,9 @@ type Head struct {
 type Record struct {
 	file     *os.File
 	head     Head
-	heads    []head // in order
-	index    map[key]entry
+	heads    []head        // in order
+	index    map[key]entry // the first and further occurrences of the calls that are kept or were found
+	again    map[key]int   // how often Find has seen a call, if more than once
 	outdated atomic.Int64
 	page     page // for Find
 }
@@ -54,7 +55,7 @@ func OpenRecord(path string, head Head) (*Record, error) {
 	if err != nil {
 		return nil, refused("%w", err)
 	}
-	r := &Record{file: file, head: head, index: map[key]entry{}, page: page{from: file}}
+	r := &Record{file: file, head: head, index: map[key]entry{}, again: map[key]int{}, page: page{from: file}}
 	if err = lock(file); err == nil {
 		err = r.read()
 	}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
@@ -25,7 +24,7 @@ type key uint64
 
 var seed = maphash.MakeSeed()
 
-// keyOf returns the key of an occurrence of a call.
+// keyOf returns the key of an occurrence of a call, from 1.
 func keyOf(c lines.Call, occurrence int) key {
 	text := binary.AppendUvarint(make([]byte, 0, 256), uint64(occurrence))
 	text = binary.AppendUvarint(text, uint64(len(c.Hook)))
@@ -43,11 +42,15 @@ func isSame(a, b lines.Call) bool {
 	return a.Hook == b.Hook && bytes.Equal(a.Args, b.Args) && bytes.Equal(a.Text, b.Text) && (a.Text == nil) == (b.Text == nil)
 }
 
-// entry is what is known of an occurrence.
-type entry struct {
-	at    int64 // the offset of the answer; 0: there is none, or an error
-	found int32 // of the first occurrence: how often Find has seen the call
-}
+// entry is what is known of an occurrence, in 8 bytes: there may be millions.
+type entry uint64
+
+// found is the bit of a first occurrence that Find has seen. The others are the offset of the
+// answer, which cannot be 0; 0 means that there is none, or an error.
+const found entry = 1 << 63
+
+// at returns the offset of the answer.
+func (e entry) at() int64 { return int64(e &^ found) }
 
 // head is a head line of the record.
 type head struct {
@@ -133,34 +136,42 @@ func (r *Record) learn(line []byte, at int64) error {
 	if failed {
 		at = 0
 	}
-	r.index[keyOf(c, n)] = entry{at: at}
+	r.index[keyOf(c, n)] = entry(at)
 	return nil
 }
 
 // Find implements [lines.Record].
-func (r *Record) Find(c lines.Call) (occurrence int, kept *lines.Answer, err error) {
-	first := keyOf(c, 1)
-	e := r.index[first]
-	e.found++
-	r.index[first] = e
-	at := e.at
-	if occurrence = int(e.found); occurrence > 1 {
-		at = r.index[keyOf(c, occurrence)].at
+func (r *Record) Find(c lines.Call) (occurrence int, read func() (*lines.Answer, error)) {
+	k := keyOf(c, 1)
+	e := r.index[k]
+	if occurrence = 1; e&found == 0 {
+		r.index[k] = e | found
+	} else {
+		r.again[k] = max(r.again[k], 1) + 1
+		occurrence = r.again[k]
+		e = r.index[keyOf(c, occurrence)]
 	}
-	if at == 0 {
-		return occurrence, nil, nil
+	if e.at() == 0 {
+		return occurrence, nil
 	}
+	return occurrence, func() (*lines.Answer, error) { return r.answer(e.at(), c, occurrence) }
+}
+
+// answer reads the answer at an offset. It returns nil if that is of another call or occurrence with the
+// same key.
+func (r *Record) answer(at int64, c lines.Call, occurrence int) (*lines.Answer, error) {
 	line, err := r.page.line(at)
+	var kept *lines.Answer
 	if err == nil {
 		kept, err = parseAnswer(line, c, occurrence)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("the answer at byte %d: %w", at, err)
+		return nil, fmt.Errorf("the answer at byte %d: %w", at, err)
 	}
 	if was := r.filesAt(at); kept != nil && was != "" && r.head.Files != "" && was != r.head.Files {
 		r.outdated.Add(1)
 	}
-	return occurrence, kept, nil
+	return kept, nil
 }
 
 // filesAt returns the digest of the files that returned the answer at an offset.
@@ -199,20 +210,28 @@ func parseAnswer(line []byte, c lines.Call, occurrence int) (*lines.Answer, erro
 // page reads lines of a file at any offset, fast if they follow each other.
 type page struct {
 	from io.ReaderAt
-	in   *bufio.Reader
-	at   int64 // the offset of the next line
+	at   int64 // the offset of text
+	text []byte
 }
+
+const pageSize = 256 << 10
 
 // line returns the line at an offset. It is valid until the next one is read.
 func (p *page) line(at int64) ([]byte, error) {
-	if ahead := at - p.at; p.in != nil && ahead >= 0 && ahead < int64(p.in.Buffered()) {
-		_, _ = p.in.Discard(int(ahead)) // it is there
-	} else {
-		p.in = bufio.NewReaderSize(io.NewSectionReader(p.from, at, math.MaxInt64-at), pageSize)
+	if rest := at - p.at; rest >= 0 && rest < int64(len(p.text)) {
+		if line, _, ended := bytes.Cut(p.text[rest:], []byte{'\n'}); ended {
+			return line, nil
+		}
 	}
-	line, err := nextLine(p.in)
-	p.at = at + int64(len(line))
-	return line, err
+	for size := pageSize; ; size *= 2 {
+		text := make([]byte, size)
+		n, err := p.from.ReadAt(text, at)
+		p.at, p.text = at, text[:n]
+		if line, _, ended := bytes.Cut(p.text, []byte{'\n'}); ended {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
-
-const pageSize = 64 << 10

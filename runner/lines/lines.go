@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"sync"
 	"time"
 
@@ -129,7 +130,9 @@ type task struct {
 	tooLong    bool        // it has too many items
 	record     []byte      // the lines that keep the answer
 
-	kept func(dst []byte) []byte // appends the answer that the record has; nil: it has none
+	// The answer that the record has, read and appended; nil: it has none.
+	readKept func() (*Answer, error)
+	kept     func(dst []byte) []byte
 
 	// Protected by the outbox.
 	text []byte // lines of the answer, held until its turn
@@ -216,33 +219,85 @@ func (e *Engine) Run(ctx context.Context) error {
 	return e.out.endErr
 }
 
-// read admits tasks for all lines.
-func (e *Engine) read() { e.out.close(e.admit(), false) }
+// read admits tasks for all lines. With a record the lines are read ahead, since reading an answer from it
+// takes as long as reading a line.
+func (e *Engine) read() {
+	var end error
+	batches := e.tasks(&end)
+	if e.o.Record != nil {
+		batches = ahead(batches)
+	}
+	for batch := range batches {
+		for _, t := range batch {
+			if err := e.readKept(t); err != nil {
+				e.out.close(err, false)
+				return
+			}
+			if !e.out.admit(t) {
+				return
+			}
+		}
+	}
+	e.out.close(end, false)
+}
 
-// admit admits tasks until the input ends or no more are accepted. The error is why the input or the record
-// cannot be read to its end.
-func (e *Engine) admit() error {
-	in := newLineReader(e.o.In, e.o.MaxLine, e.o.Null)
-	p, before := parser{hook: e.o.Hook, items: e.o.Items}, int64(0)
-	for number := 1; ; number++ {
-		line, err := in.next()
-		t := &task{line: number}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil && !errors.As(err, &t.bad):
-			return &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard input: %w", err)}
-		case err == nil && p.blank(line):
-			continue
-		case err == nil:
-			t.Call, t.bad = p.parse(line)
+// batchSize is the largest number of tasks that tasks yields together.
+const batchSize = 64
+
+// tasks yields tasks for lines: several if several lines have come. In the end it sets the error of the
+// input.
+func (e *Engine) tasks(end *error) iter.Seq[[]*task] {
+	return func(yield func([]*task) bool) {
+		in := newLineReader(e.o.In, e.o.MaxLine, e.o.Null)
+		p, before := parser{hook: e.o.Hook, items: e.o.Items}, int64(0)
+		var batch []*task
+		for number := 1; ; number++ {
+			if len(batch) == batchSize || len(batch) > 0 && !in.ready() {
+				if !yield(batch) {
+					return
+				}
+				batch = nil
+			}
+			line, err := in.next()
+			t := &task{line: number}
+			if err != nil && !errors.As(err, &t.bad) {
+				if !errors.Is(err, io.EOF) {
+					*end = &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard input: %w", err)}
+				}
+				return
+			}
+			if err == nil && p.blank(line) {
+				continue
+			}
+			t.read, before = in.read-before, in.read
+			if t.bad == nil {
+				t.Call, t.bad = p.parse(line)
+			}
+			e.findKept(t)
+			batch = append(batch, t)
 		}
-		t.read, before = in.read-before, in.read
-		if err := e.findKept(t); err != nil {
-			return err
-		}
-		if !e.out.admit(t) {
-			return nil
+	}
+}
+
+// ahead yields what seq yields, which it runs in another goroutine.
+func ahead[T any](seq iter.Seq[T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		values, over := make(chan T, 4), make(chan struct{})
+		defer close(over)
+		go func() { // ends with seq, or after over when seq yields
+			defer close(values)
+			for v := range seq {
+				select {
+				case values <- v:
+				case <-over:
+					return
+				}
+			}
+		}()
+		for v := range values {
+			if !yield(v) {
+				return
+			}
 		}
 	}
 }

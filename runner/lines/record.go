@@ -17,9 +17,10 @@ const keptSize = 16 << 20
 // Different methods may be called at the same time. Only Append is called by several
 // goroutines.
 type Record interface {
-	// Find returns which occurrence of a call this is, from 1, and the answer of that occurrence, nil if
-	// it has none or failed.
-	Find(c Call) (occurrence int, kept *Answer, err error)
+	// Find returns which occurrence of a call this is, from 1, and how to read the answer of that
+	// occurrence, nil if it has none or failed. The answers are read in the order of Find, by another
+	// goroutine. An answer that turns out to be of another call is nil.
+	Find(c Call) (occurrence int, read func() (*Answer, error))
 	// Append appends the lines that keep an answer to dst, for Write.
 	Append(dst []byte, c Call, occurrence int, a *Answer) []byte
 	// Write writes lines.
@@ -44,17 +45,23 @@ func (e *RecordError) Error() string { return "the record: " + e.Err.Error() }
 func (e *RecordError) Unwrap() error { return e.Err }
 
 // findKept finds the answer of a line in the record.
-func (e *Engine) findKept(t *task) error {
-	if e.o.Record == nil || t.bad != nil {
+func (e *Engine) findKept(t *task) {
+	if e.o.Record != nil && t.bad == nil {
+		t.Args = compact(t.Args)
+		t.occurrence, t.readKept = e.o.Record.Find(t.Call)
+	}
+}
+
+// readKept reads the answer that findKept has found.
+func (e *Engine) readKept(t *task) error {
+	if t.readKept == nil {
 		return nil
 	}
-	t.Args = compact(t.Args)
-	var kept *Answer
-	var err error
-	if t.occurrence, kept, err = e.o.Record.Find(t.Call); err != nil {
+	kept, err := t.readKept()
+	if err != nil {
 		return &RecordError{err}
 	}
-	if kept != nil {
+	if t.readKept = nil; kept != nil {
 		t.kept = func(dst []byte) []byte { return e.appendKept(dst, t, kept) }
 	}
 	return nil

@@ -54,6 +54,12 @@ func (r *lineReader) next() ([]byte, error) {
 	return line, nil
 }
 
+// ready reports whether the next line has been read.
+func (r *lineReader) ready() bool {
+	read, _ := r.from.Peek(r.from.Buffered()) // it has as much
+	return bytes.IndexByte(read, r.end) >= 0
+}
+
 // whole reads one line. If the line exceeds the limit, whole returns only enough of it to show
 // that.
 func (r *lineReader) whole() ([]byte, error) {

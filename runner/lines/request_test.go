@@ -200,16 +200,27 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// noRecord is a record that has no answers and keeps none.
+type noRecord struct{}
+
+func (noRecord) Find(Call) (int, func() (*Answer, error))           { return 1, nil }
+func (noRecord) Append(dst []byte, _ Call, _ int, _ *Answer) []byte { return dst }
+func (noRecord) Write(lines []byte) (int, error)                    { return len(lines), nil }
+
 // TestPartOfLine holds that a line is answered while only a part of the next one has come.
 func TestPartOfLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := start(t, callerFunc(sleeper), func(*Options) {})
-		_, _ = io.WriteString(r.in, "0\n[0")
-		r.wants(t, result(1, 0))
-		_, _ = io.WriteString(r.in, "]\n0\n0")
-		r.wants(t, result(1, 0), result(2, 0), result(3, 0))
-		_ = r.in.Close()
-		<-r.done
-		r.wants(t, result(1, 0), result(2, 0), result(3, 0), result(4, 0))
-	})
+	for name, record := range map[string]Record{"no record": nil, "record": noRecord{}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := start(t, callerFunc(sleeper), func(o *Options) { o.Record = record })
+				_, _ = io.WriteString(r.in, "0\n[0")
+				r.wants(t, result(1, 0))
+				_, _ = io.WriteString(r.in, "]\n0\n0")
+				r.wants(t, result(1, 0), result(2, 0), result(3, 0))
+				_ = r.in.Close()
+				<-r.done
+				r.wants(t, result(1, 0), result(2, 0), result(3, 0), result(4, 0))
+			})
+		})
+	}
 }
