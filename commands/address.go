@@ -31,7 +31,7 @@ func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 		address,
 		durationFlag(&cfg.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
 		nameFlag(&cfg.UserAgent, "user-agent", "send `NAME` as the user agent"),
-		then(switchFlag(&o.tls, "tls", "connect by TLS; --tls=false: without it"), func() { o.tlsGiven = true }),
+		then(switchFlag(&o.tls, "tls", "use TLS; --tls=false disables it"), func() { o.tlsGiven = true }),
 		alias(fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
 		alias(fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),
 		alias(fileFlag(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"), "key"),

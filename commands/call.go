@@ -28,7 +28,7 @@ func callCommand(f *program) command {
 		inLines bool
 	)
 	ofLines := lines.flags("")
-	linesFlag := inCategory(linesCategory, switchFlag(&inLines, "lines", "answer each line of standard input, a call, with a line"))
+	linesFlag := inCategory(linesCategory, switchFlag(&inLines, "lines", "read one call per line from standard input and print one answer per line"))
 	ofCall := []cli.Flag{inputFlag(&o.input)}
 	ofStart, ofAddress := launchFlags(&start.Config), at.flags(&start.Config.GRPC)
 	replay := switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
@@ -242,7 +242,7 @@ func runCommand(f *program) command {
 		inLines, keep bool
 	)
 	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), start.nameFlags()
-	linesFlag := switchFlag(&inLines, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
+	linesFlag := switchFlag(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
 	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
 	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
 	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,

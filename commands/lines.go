@@ -51,9 +51,9 @@ func (o *linesOptions) flags(by string) []cli.Flag {
 		alias(switchFlag(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
 		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)"), "j"),
 		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
-		fileFlag(&o.file, "record", "keep answers in `FILE`, and go on from those that it has"),
+		fileFlag(&o.file, "record", "keep answers in `FILE`, and reuse those that it has"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
-		countFlag(&o.Retries, 0, 100, "retries", "make a call again up to `N` times if it fails by --retry-on"),
+		countFlag(&o.Retries, 0, 100, "retries", "repeat a call up to `N` times if its error is in --retry-on"),
 		listFlag(&o.retry, "retry-on", "the `KINDS` of errors for --retries (default: crash,timeout,unavailable)", retryKinds),
 		switchFlag(&o.FailFast, "fail-fast", "stop reading at the first failure"),
 	)

@@ -81,7 +81,7 @@ func resultFlags(cfg *runner.Config) []cli.Flag {
 	cfg.NaN = "error"
 	return append([]cli.Flag{
 		choiceFlag(&cfg.NaN, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
-		switchFlag(&cfg.NoConvert, "no-convert", "leave arguments as JSON says, whatever the annotations are"),
+		switchFlag(&cfg.NoConvert, "no-convert", "do not convert arguments to their annotations"),
 	}, inCategory(grpcCategory,
 		switchFlag(&cfg.GRPC.EmitDefaults, "emit-defaults", "also print fields without a value"),
 		headerFlag(&cfg.GRPC.Metadata),
@@ -145,7 +145,7 @@ func keepFlags(k *runner.Keep) []cli.Flag {
 		countFlag(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
 		delayFlag(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
 		fromEnv(choiceFlag(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always"), "PYPLUG_RESTART"),
-		orZero(&k.MaxFailures, none, countFlag(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row, 0: never")),
+		orZero(&k.MaxFailures, none, countFlag(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row; 0 means never")),
 		delayFlag(&k.Backoff, runner.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
 		delayFlag(&k.BackoffMax, runner.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
 		delayFlag(&k.HealthyAfter, runner.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),

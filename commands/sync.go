@@ -27,7 +27,7 @@ type syncOptions struct {
 func syncCommand(f *program) command {
 	var o syncOptions
 	flags := []cli.Flag{
-		switchFlag(&o.sync.InPlace, "in-place", "make .venv beside the file that asks, instead of one in the cache"),
+		switchFlag(&o.sync.InPlace, "in-place", "make .venv beside the file that lists the requirements, instead of one in the cache"),
 		switchFlag(&o.sync.Offline, "offline", "install without the network: from uv's cache, or pip's --find-links"),
 		switchFlag(&o.dryRun, "dry-run", "say what would be made or removed, and change nothing"),
 		switchFlag(&o.clean, "clean", "remove the environments in the cache that no plugin asks for any more"),

@@ -159,7 +159,7 @@ type testRun struct {
 	done    atomic.Int64 // cases
 	failed  atomic.Int64
 
-	stop      func() // ends the run after the cases that run
+	stop      func() // ends the run after the cases in progress
 	unprinted error  // of the report; nil: none
 	unwritten error  // of an updated file; nil: none
 
@@ -168,7 +168,7 @@ type testRun struct {
 	more  []*runner.Pool
 }
 
-// run runs the cases and prints the report. The first signal ends the run after the cases that run,
+// run runs the cases and prints the report. The first signal ends the run after the cases in progress,
 // and the second cancels these.
 func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
 	unready := t.start(ctx, ofPlugin)

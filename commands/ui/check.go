@@ -79,7 +79,7 @@ type CheckPrinter struct {
 }
 
 // Checks returns a printer for the checks of one run. With strict, warnings count as
-// failures. With mute it prints nothing. If the streams are quiet, it prints failures alone.
+// failures. With mute it prints nothing. If the streams are quiet, it prints only failures.
 func (s *Streams) Checks(strict, mute bool) *CheckPrinter {
 	return &CheckPrinter{s: s, strict: strict, mute: mute, began: s.Now()}
 }
