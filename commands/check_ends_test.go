@@ -172,12 +172,12 @@ func TestCheckAnsweredBeforeKill(t *testing.T) {
 	for range 5 {
 		c := checkPlugin(t, nil, "--crash", "--call", "greet World", "testdata/plugins/greeter.py")
 		c.holds(t, 0)
-		if message = c.stage("again").Message; strings.Contains(message, "answered before the kill") {
+		if message = c.stage("again").Message; strings.Contains(message, "answered before that kill") {
 			if strings.Contains(message, "during") {
 				t.Errorf("%q", message)
 			}
 			return
 		}
 	}
-	t.Errorf("%q, want that it answered before the kill", message)
+	t.Errorf("%q, want that it answered before that kill", message)
 }

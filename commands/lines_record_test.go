@@ -153,7 +153,7 @@ func TestRecordPipe(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{pipe: pipe + " is no regular file", "/dev/null": "/dev/null is no regular file"} {
+	for file, want := range map[string]string{pipe: pipe + " is not a regular file", "/dev/null": "/dev/null is not a regular file"} {
 		s := pyplug(t, nil, "run", "--lines", "--record", file, "testdata/plugins/counter.py")
 		if err := s.Start(); err != nil {
 			t.Fatal(err)

@@ -26,14 +26,14 @@ func ask(ctx context.Context, run RunFunc, path string) (v Version, implementati
 		v := Version{Major: n[2], Minor: n[3], Patch: n[4], Pre: preTag(string(m[5]), n[6])}
 		return v, string(m[1]), nil
 	}
-	why := "it ended well, but wrote " + strconv.Quote(shorten(string(out)))
+	why := "it exited with code 0, but printed " + strconv.Quote(shorten(string(out)))
 	if err != nil {
 		why = shorten(strings.TrimPrefix(err.Error(), path+": "))
 		if lines := strings.Split(strings.TrimSpace(said), "\n"); lines[0] != "" {
 			why += fmt.Sprintf(", %q", shorten(lines[len(lines)-1]))
 		}
 	}
-	broken = problem(NotPython, path, "is not a Python: it does not say its version (%s)", why)
+	broken = problem(NotPython, path, "is not a Python: it did not print its version (%s)", why)
 	broken.Err = err
 	return Version{}, "", broken
 }

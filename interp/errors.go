@@ -95,7 +95,7 @@ func (e *Error) Error() string {
 	if e.Path == "" {
 		return e.Reason
 	}
-	return fmt.Sprintf("python of %s: %s %s", e.Source, shown(e.Path), e.Reason)
+	return fmt.Sprintf("%s: %s %s", e.Source, shown(e.Path), e.Reason)
 }
 
 // Unwrap returns Err.
@@ -120,7 +120,7 @@ func (f *finder) notFound() *Error {
 		e.Reason += " that satisfies " + list(f.Requires)
 	}
 	if len(f.tried) == 0 {
-		e.Reason += ", and PATH has none at all"
+		e.Reason += "; PATH contains none"
 	}
 	return e
 }

@@ -97,7 +97,7 @@ func (d *Decision) once() {
 
 // later returns the attempt for a usable Python that comes after the chosen one.
 func later(i Interpreter) Attempt {
-	return Attempt{Path: i.Path, Source: i.Source, Code: LowerPriority, Reason: "is " + i.Version.String() + ", and comes later", env: i.Env}
+	return Attempt{Path: i.Path, Source: i.Source, Code: LowerPriority, Reason: "is " + i.Version.String() + ", but another Python takes precedence", env: i.Env}
 }
 
 // List returns the Pythons of environments, PATH and version managers, each once, in the order in

@@ -90,8 +90,8 @@ func TestHints(t *testing.T) {
 	broken := []string{"l plug/.venv/bin/python /gone/python3"}
 	shims := "PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"
 	shared := func(name string) func(string, string) (owner, bool) { return ownedCase{shared: name}.ownerOf }
-	const other, again = "opt/bin/python3 (3.12.4, PATH) would do: --python opt/bin/python3", "make the environment again: opt/bin/python3 -m venv --clear "
-	const newer = "a/python3 (3.13, PATH) would do: --python a/python3"
+	const other, again = "use opt/bin/python3 (3.12.4, PATH): --python opt/bin/python3", "make the environment again: opt/bin/python3 -m venv --clear "
+	const newer = "use a/python3 (3.13, PATH): --python a/python3"
 	for _, c := range []struct {
 		findCase
 		want string
@@ -197,7 +197,7 @@ func TestShimOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "[pyenv/shims/python3 (PATH): is a shim of pyenv for pyenv/versions/3.11.7/bin/python3, which is 3.11.7, want >=3.15 (p.py) " +
-		"pyenv/versions (pyenv): has none that would do: 3.14.0rc1, 3.12.9, 3.12.1, 3.11.7, mine]"
+		"pyenv/versions (pyenv): has no suitable version, only 3.14.0rc1, 3.12.9, 3.12.1, 3.11.7, mine]"
 	if got := strings.ReplaceAll(fmt.Sprint(missing.Tried), root+"/", ""); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -205,7 +205,7 @@ func TestShimOnce(t *testing.T) {
 
 // However a program fails to answer, one short line says so.
 func TestAskFails(t *testing.T) {
-	const path, start = "/opt/fakepy", "python of --python: /opt/fakepy is not a Python: it does not say its version ("
+	const path, start = "/opt/fakepy", "--python: /opt/fakepy is not a Python: it did not print its version ("
 	long := strings.Repeat("x", 200)
 	for _, c := range []struct {
 		err        error

@@ -43,7 +43,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	} else if _, isShim := shimAt(i.Path, facts.Real); isShim { // its location says nothing about that Python
 		return Facts{Real: facts.Real, Kind: "installed", Notes: []string{"it is a shim: the Python that it starts is unknown until it runs"}}
 	} else if lost := prefixOf(i.Path); lost != facts.Base && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
-		facts.Notes = []string{"it has lost its pyvenv.cfg: Python starts as that of " + facts.Base + ", without the packages of " + lost}
+		facts.Notes = []string{"pyvenv.cfg is missing: Python starts as the one in " + facts.Base + ", without the packages of " + lost}
 	}
 	if i.Version.Known() {
 		facts.Packages = existing(i.sites(f.vars))

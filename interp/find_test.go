@@ -97,8 +97,8 @@ func (c findCase) run(t *testing.T) {
 
 func TestFindOnPath(t *testing.T) {
 	for _, c := range []findCase{
-		{name: "none at all", environ: []string{"PATH=$ROOT/empty"}, want: "error: no python found, and PATH has none at all"},
-		{name: "no environment", want: "error: no python found, and PATH has none at all"},
+		{name: "none at all", environ: []string{"PATH=$ROOT/empty"}, want: "error: no python found; PATH contains none"},
+		{name: "no environment", want: "error: no python found; PATH contains none"},
 		{name: "python3", tree: base("opt"), environ: []string{"PATH=$ROOT/opt/bin"}, want: "opt/bin/python3 3.12.4 PATH"},
 		{
 			name: "versioned name only", tree: []string{"x a/python3.11", "x a/python3.9", "x a/python2.7"},
@@ -135,7 +135,7 @@ func TestFindOnPath(t *testing.T) {
 		},
 		{
 			name: "no file tells", tree: []string{"x a/python3"}, environ: []string{"PATH=$ROOT/a"},
-			want: "error: no python found", tried: []string{"a/python3 (PATH): is of an unknown version: no file says it"},
+			want: "error: no python found", tried: []string{"a/python3 (PATH): has an unknown version: no file states it"},
 		},
 		{
 			name: "two requirements that conflict", tree: base("opt"), environ: []string{"PATH=$ROOT/opt/bin"},
@@ -169,29 +169,29 @@ func TestFindBeside(t *testing.T) {
 		},
 		{
 			name: "broken link of the directory", tree: lines(opt, []string{"l plug/.venv ../envs/gone"}), environ: []string{"PATH=$ROOT/opt/bin"},
-			want: "error: python of .venv beside the plugin: plug/.venv is a broken symbolic link: .venv -> ../envs/gone, which does not exist",
+			want: "error: .venv beside the plugin: plug/.venv is a broken symbolic link: .venv -> ../envs/gone, which does not exist",
 		},
 		{
 			name: "broken link of the python", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg home = /x\\n", "l plug/.venv/bin/python python3",
 				"l plug/.venv/bin/python3 /nonexistent/python3.11"}), environ: []string{"PATH=$ROOT/opt/bin"},
-			want: "error: python of .venv beside the plugin: plug/.venv/bin/python is a broken symbolic link: python -> python3 -> /nonexistent/python3.11, which does not exist",
+			want: "error: .venv beside the plugin: plug/.venv/bin/python is a broken symbolic link: python -> python3 -> /nonexistent/python3.11, which does not exist",
 		},
 		{
 			name: "no python in it", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg home = /x\\n"}), environ: []string{"PATH=$ROOT/opt/bin"},
-			want: "error: python of .venv beside the plugin: plug/.venv has no python in it: no bin/python",
+			want: "error: .venv beside the plugin: plug/.venv has no python in it: no bin/python",
 		},
 		{
 			name: "no pyvenv.cfg", tree: lines(opt, []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"}),
-			want: "error: python of .venv beside the plugin: plug/.venv has a python but no pyvenv.cfg…",
+			want: "error: .venv beside the plugin: plug/.venv has a python but no pyvenv.cfg…",
 		},
 		{
 			name: "made for another minor", tree: lines(opt, venv("plug/.venv", "opt", "3.9.2")),
-			want: "error: python of .venv beside the plugin: plug/.venv was made for another python: made for 3.9, its python is now 3.12",
+			want: "error: .venv beside the plugin: plug/.venv was made for another python: made for 3.9, its python is now 3.12",
 		},
 		{
 			name: "outside requires-python", tree: lines(opt, venv("plug/.venv", "opt", "3.12.1")), requires: []string{">=3.13 plugin.py"},
 			environ: []string{"PATH=$ROOT/opt/bin"},
-			want:    "error: python of .venv beside the plugin: plug/.venv/bin/python is 3.12.4, want >=3.13 (plugin.py)",
+			want:    "error: .venv beside the plugin: plug/.venv/bin/python is 3.12.4, want >=3.13 (plugin.py)",
 		},
 		{
 			name: "a directory that is called venv", tree: lines(opt, []string{"f plug/venv/__init__.py "}), environ: []string{"PATH=$ROOT/opt/bin"},
@@ -223,17 +223,17 @@ func TestFindExplicit(t *testing.T) {
 		{name: "empty variable is unset", tree: opt, environ: []string{"PYPLUG_PYTHON=", "PATH=$ROOT/opt/bin"}, want: "opt/bin/python3 3.12.4 PATH"},
 		{
 			name: "missing never falls through", tree: opt, flag: "./nope", environ: path,
-			want: "error: python of --python: work/nope does not exist",
+			want: "error: --python: work/nope does not exist",
 		},
-		{name: "name nowhere", tree: lines(opt, []string{"x work/nope"}), flag: "nope", environ: path, want: "error: python of --python: nope is not on PATH"},
-		{name: "version nowhere", tree: opt, flag: "3.13", environ: path, want: "error: python of --python: 3.13 is not on PATH, and no version manager has installed it",
+		{name: "name nowhere", tree: lines(opt, []string{"x work/nope"}), flag: "nope", environ: path, want: "error: --python: nope is not on PATH"},
+		{name: "version nowhere", tree: opt, flag: "3.13", environ: path, want: "error: --python: 3.13 is not on PATH, and no version manager has installed it",
 			tried: []string{"opt/bin/python3 (--python): is 3.12.4, want ==3.13.* (--python)"}},
 		{name: "against requires-python", tree: opt, flag: "../opt", requires: []string{"<3.12 plugin.py"},
-			want: "error: python of --python: opt/bin/python is 3.12.4, want <3.12 (plugin.py)"},
-		{name: "2.7", tree: []string{"x a/bin/python2.7"}, flag: "../a/bin/python2.7", want: "error: python of --python: a/bin/python2.7 is 2.7, want >=3.9 (pyplug)"},
+			want: "error: --python: opt/bin/python is 3.12.4, want <3.12 (plugin.py)"},
+		{name: "2.7", tree: []string{"x a/bin/python2.7"}, flag: "../a/bin/python2.7", want: "error: --python: a/bin/python2.7 is 2.7, want >=3.9 (pyplug)"},
 		{name: "too old by wish", flag: "2.7", want: "error: no Python can satisfy >=3.9 (pyplug) and ==2.7.* (--python)"},
-		{name: "directory in place of python", tree: []string{"d a/bin/python"}, flag: "../a", want: "error: python of --python: a/bin/python is a directory, want a program"},
-		{name: "not executable", tree: []string{"n a/py"}, flag: "../a/py", want: "error: python of --python: a/py is not executable"},
+		{name: "directory in place of python", tree: []string{"d a/bin/python"}, flag: "../a", want: "error: --python: a/bin/python is a directory, want a program"},
+		{name: "not executable", tree: []string{"n a/py"}, flag: "../a/py", want: "error: --python: a/py is not executable"},
 		{name: "another program of an installation", tree: lines(opt, []string{"x opt/bin/ls"}), flag: "../opt/bin/ls", want: "opt/bin/ls unknown --python"},
 		{name: "unknown version is believed", tree: []string{"x a/py"}, flag: "../a/py", want: "a/py unknown --python"},
 	} {
@@ -275,17 +275,17 @@ func TestFindShim(t *testing.T) {
 		{name: "nearest file", tree: lines(pyenv, []string{"f .python-version # x\\n3.12\\n"}), environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 PATH"},
 		{name: "variable", tree: lines(pyenv, []string{"f .python-version 3.11.7"}), environ: []string{shims, "PYENV_VERSION=python-3.12"}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 PATH"},
 		{name: "missing version", tree: lines(opt, pyenv, []string{"f work/.python-version 3.14\\n"}), environ: []string{shims}, want: "opt/bin/python3 3.12.4 PATH",
-			tried: []string{"pyenv/shims/python3 (PATH): is a shim that leads to no python: pyenv has no python3 of 3.14, which work/.python-version selects"}},
+			tried: []string{"pyenv/shims/python3 (PATH): is a shim without a python behind it: pyenv has no python3 of 3.14, which work/.python-version selects"}},
 		{name: "system", tree: lines(opt, pyenv), environ: []string{shims, "PYENV_VERSION=system"}, want: "opt/bin/python3 3.12.4 PATH"},
 		{name: "escape", tree: lines(opt, pyenv), environ: []string{shims, "PYENV_VERSION=../../opt"}, want: "opt/bin/python3 3.12.4 PATH"},
 		{name: "name that the selected version lacks", tree: pyenv, requires: []string{">=3.12 p.py"}, environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 pyenv",
-			tried: []string{"pyenv/shims/python3.12 (PATH): is a shim that leads to no python: pyenv has no python3.12 of 3.11.7, which pyenv/version selects"}},
+			tried: []string{"pyenv/shims/python3.12 (PATH): is a shim without a python behind it: pyenv has no python3.12 of 3.11.7, which pyenv/version selects"}},
 		{name: "version asked for by name", tree: pyenv, flag: "3.12", environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 --python"},
 		{name: "link to a shim", tree: lines(pyenv, []string{"l a/python3 $ROOT/pyenv/shims/python3"}), environ: []string{"PATH=$ROOT/a"}, want: "pyenv/versions/3.11.7/bin/python3 3.11.7 PATH"},
 		{name: "unknown", tree: []string{"x rye/shims/python3"}, environ: []string{"PATH=$ROOT/rye/shims"}, want: "error: no python found",
-			tried: []string{"is of an unknown version: no file says it, and it was not asked"}},
+			tried: []string{"has an unknown version: no file states it, and it was not run"}},
 		{name: "explicit", tree: pyenv, flag: "$ROOT/pyenv/shims/python3", environ: []string{"PYENV_VERSION=3.9"},
-			want: "error: python of --python: pyenv/shims/python3 is a shim that leads to no python: pyenv has no python3 of 3.9, which PYENV_VERSION selects"},
+			want: "error: --python: pyenv/shims/python3 is a shim without a python behind it: pyenv has no python3 of 3.9, which PYENV_VERSION selects"},
 	} {
 		t.Run(c.name, c.run)
 	}
@@ -298,8 +298,8 @@ func TestFindAsks(t *testing.T) {
 		{"noise around", "hello\n\x1epyplug cpython 3 12 4 final 0\x1e\n", "", "3.12.4"},
 		{"pre-release", "\x1epyplug cpython 3 14 0 candidate 2\x1e\n", "", "3.14.0rc2"},
 		{"too old", "\x1epyplug cpython 3 8 4 final 0\x1e\n", "", "is 3.8.4, want >=3.9 (pyplug)"},
-		{"noise only", "hello\n", "", `is not a Python: it does not say its version (it ended well, but wrote "hello\n")`},
-		{"fails", "", "exit status 127", "is not a Python: it does not say its version (exit status 127)"},
+		{"noise only", "hello\n", "", `is not a Python: it did not print its version (it exited with code 0, but printed "hello\n")`},
+		{"fails", "", "exit status 127", "is not a Python: it did not print its version (exit status 127)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r.Run = func(_ context.Context, path string, args []string) ([]byte, string, error) {

@@ -46,7 +46,7 @@ func (f *finder) fix(ctx context.Context, a Attempt) schema.Hint {
 	case a.Source == SourcePath || a.Source == SourceSystem:
 		return schema.Hintf("put a Python %s before it on PATH", f.needs())
 	case ok:
-		return schema.Hintf("%s would do: %s %s", found.String(), schema.Setting("python"), quoted(found.Path))
+		return schema.Hintf("use %s: %s %s", found.String(), schema.Setting("python"), quoted(found.Path))
 	}
 	return schema.Hintf("%s, or name one with %s", f.installing(cmp.Or(a.wanted, f.wanted.name)), schema.Setting("python"))
 }
@@ -107,7 +107,7 @@ func (f *finder) program(name string) string {
 	return ""
 }
 
-// elsewhere looks for another Python that would do, on PATH or installed. It runs none.
+// elsewhere looks for another suitable Python, on PATH or installed. It runs none.
 func (f *finder) elsewhere(ctx context.Context) (Interpreter, bool) {
 	files := *f
 	files.Run, files.tried, files.assume = nil, nil, false

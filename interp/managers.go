@@ -111,9 +111,9 @@ func (f *finder) follow(path string) (python string, broken *Error) {
 			return python, nil
 		}
 	}
-	broken = problem(ShimUnresolved, path, "is a shim that leads to no python: pyenv selects no version")
+	broken = problem(ShimUnresolved, path, "is a shim without a python behind it: pyenv selects no version")
 	if len(versions) > 0 {
-		broken.Reason = "is a shim that leads to no python: pyenv has no " + name + " of " + strings.Join(versions, ", ") + ", which " + origin + " selects"
+		broken.Reason = "is a shim without a python behind it: pyenv has no " + name + " of " + strings.Join(versions, ", ") + ", which " + origin + " selects"
 	}
 	broken.Fix = schema.Hintf("install that version with pyenv, or select another one")
 	return "", broken
@@ -199,7 +199,7 @@ func (f *finder) managed(ctx context.Context) Interpreter {
 			}
 		}
 		if len(others) > 0 {
-			f.skip(OtherVersion, dir, Source(m.name), "has none that would do: "+strings.Join(others, ", "))
+			f.skip(OtherVersion, dir, Source(m.name), "has no suitable version, only "+strings.Join(others, ", "))
 		}
 	}
 	return Interpreter{}

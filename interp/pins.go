@@ -47,7 +47,7 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 			wanted = r.name
 			continue
 		}
-		f.skip(PinNotInstalled, version, SourcePin, "is pinned by "+file+", and not installed").Fix = schema.Hintf("make it with a version manager, or change %s", file)
+		f.skip(PinNotInstalled, version, SourcePin, "is pinned by "+file+" but not installed").Fix = schema.Hintf("make it with a version manager, or change %s", file)
 	}
 	if wanted == "" {
 		return Interpreter{}, nil
@@ -83,7 +83,7 @@ func (f *finder) install(ctx context.Context, version string, r request, isVersi
 	r.version = r.version.minor()
 	found, err = f.anywhere(ctx, r, SourcePin)
 	if found.Path != "" && exact >= 0 {
-		f.skip(PinNotInstalled, version, SourcePin, "is pinned, and not installed: "+found.Version.String()+" takes its place").wanted = r.name
+		f.skip(PinNotInstalled, version, SourcePin, "is pinned but not installed; using "+found.Version.String()).wanted = r.name
 	}
 	return found, err
 }

@@ -39,7 +39,7 @@ func TestRows(t *testing.T) {
 		{findCase{name: "7 no python", tree: []string{"f plug/.venv/pyvenv.cfg x", "d plug/.venv/lib"}}, EnvWithoutPython, ""},
 		{findCase{name: "8 no pyvenv.cfg", tree: lines(opt, []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"})}, NoConfig, ""},
 		{findCase{name: "8 no pyvenv.cfg, named", flag: "../plug/.venv", want: "plug/.venv/bin/python 3.12.4 --python",
-			tree: lines(opt, []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3", "d plug/.venv/lib/python3.12/site-packages"})}, "", "it has lost its pyvenv.cfg"},
+			tree: lines(opt, []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3", "d plug/.venv/lib/python3.12/site-packages"})}, "", "pyvenv.cfg is missing"},
 		{findCase{name: "9 empty pyvenv.cfg", tree: only(""), want: beside}, "", ""},
 		{findCase{name: "9 byte order mark, capitals, bad version", tree: only("\ufeffHOME = x = y\\nVERSION = wut\\n"), want: beside}, "", "there is no x = y"},
 		{findCase{name: "11 injected lines", tree: only(`home = $ROOT/opt/bin\nversion = 3.12.1\ncommand = a\nversion = 3.9\nhome = /evil\n`), want: beside}, "", ""},

@@ -51,7 +51,7 @@ func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 	}
 	found, err := f.anywhere(ctx, r, SourceShebang)
 	if err == nil && found.Path == "" {
-		f.skip(PinNotInstalled, name, SourceShebang, "is named by the plugin, and not installed").wanted = r.name
+		f.skip(PinNotInstalled, name, SourceShebang, "is named by the plugin but not installed").wanted = r.name
 	}
 	return found, err
 }

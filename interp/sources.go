@@ -235,7 +235,7 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	case f.wanted.free && !strings.Contains(found.Variant, "t"):
 		broken = problem(OtherImplementation, found.Path, "is not free-threaded")
 	case open && !f.accepts(found.Source):
-		broken = problem(UnknownVersion, found.Path, "is of an unknown version: no file says it, and it was not asked")
+		broken = problem(UnknownVersion, found.Path, "has an unknown version: no file states it, and it was not run")
 	}
 	if broken != nil {
 		broken.env = found.Env

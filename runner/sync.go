@@ -68,7 +68,7 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err 
 		named, _ = interp.Find(ctx, r) // the zero one if a start will report an error, or finds what is made now
 	}
 	if named.Source.Named() && !named.AnyOf && !interp.SamePath(named.Env, plan.Dir) {
-		plan.Note = "starts do not use it, but the Python that is named: " + named.String()
+		plan.Note = "starts use the named Python instead: " + named.String()
 	}
 	return plan, syncError(ctx, err)
 }

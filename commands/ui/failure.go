@@ -137,7 +137,10 @@ func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 		l.exit(*e.Exit, shown)
 	}
 	for _, tried := range e.Tried {
-		l.add(0, folded("tried: "+tried, "  ", 0, l.width-len("  ")))
+		if !strings.HasPrefix(tried, "searched: ") && !strings.HasPrefix(tried, "skipped: ") {
+			tried = "tried: " + tried
+		}
+		l.add(0, folded(tried, "  ", 0, l.width-len("  ")))
 	}
 }
 

@@ -42,7 +42,8 @@ func failures() map[string]Failure {
 				Stderr: []string{"loading", "::error::gone ##[x]\r"}, Stacks: []string{"Thread 1:", "  File \"x.py\", line 3 in f"}}}},
 		"tried": {Err: &hook.Error{Kind: hook.Interpreter, Err: errors.New("no python found"), Tried: []string{"$PYPLUG_PYTHON (unset)", ".venv/bin/python (broken symlink)"},
 			Hints: []schema.Hint{schema.Hintf("recreate the environment"), schema.Hintf("or name one with %s", schema.Setting("python"))}}},
-		"exit": {Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended before it was ready"), Exit: &hook.Exit{Uptime: 212 * time.Millisecond}}},
+		"searched": {Err: &hook.Error{Kind: hook.Unavailable, Err: errors.New("x is not running"), Tried: []string{"searched: /tmp/a and /tmp/b", "skipped: /tmp/c is readable by others"}}},
+		"exit":     {Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended before it was ready"), Exit: &hook.Exit{Uptime: 212 * time.Millisecond}}},
 		"status": {Err: &hook.Error{Kind: hook.Failed, Hook: "KV/Put", Begun: true, Err: errors.New("INVALID_ARGUMENT: no key"),
 			Status: &hook.RPCStatus{Code: "INVALID_ARGUMENT", Message: "no key", Details: details()}}},
 		"other words": {Err: &hook.Error{Kind: hook.Request, Hook: "KV/Put", Begun: true, Err: errors.New("no such hook"),
@@ -107,6 +108,10 @@ hint: a Python plugin serves gRPC; print "grpc" as the fifth field
 
 hint: recreate the environment
 hint: or name one with --python
+`,
+	"searched": `error: unavailable: x is not running
+  searched: /tmp/a and /tmp/b
+  skipped: /tmp/c is readable by others
 `,
 	"exit": `error: start: the plugin ended before it was ready
   ended with exit code 0 after 212ms
@@ -177,6 +182,7 @@ func TestFailJSON(t *testing.T) {
 			`"at":[{"file":"slow.py","line":3,"function":"slow","text":"time.sleep(60)"}]}}`,
 		"crash":       `{"schema":1,"error":{"kind":"crash","message":"the plugin ended during the call","hook":"boom","sent":true,"exit":{"signal":"SIGKILL","out_of_memory":true,"after_ms":2130,"stderr":["loading","::error::gone \u0023#[x]\r"],"stacks":["Thread 1:","  File \"x.py\", line 3 in f"]}}}`,
 		"tried":       `{"schema":1,"error":{"kind":"interpreter","message":"no python found","hint":"recreate the environment\nor name one with --python","sent":false,"tried":["$PYPLUG_PYTHON (unset)",".venv/bin/python (broken symlink)"]}}`,
+		"searched":    `{"schema":1,"error":{"kind":"unavailable","message":"x is not running","sent":false,"tried":["searched: /tmp/a and /tmp/b","skipped: /tmp/c is readable by others"]}}`,
 		"exit":        `{"schema":1,"error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212}}}`,
 		"status":      `{"schema":1,"error":{"kind":"hook","message":"INVALID_ARGUMENT: no key","hook":"KV/Put","sent":true,"status":"INVALID_ARGUMENT","details":[` + strings.NewReplacer("##[", `\u0023#[`, "\u009b", `\u009b`).Replace(string(bytes.Join(rawDetails, []byte(",")))) + `]}}`,
 		"other words": `{"schema":1,"error":{"kind":"request","message":"no such hook","hook":"KV/Put","sent":true,"status":"UNIMPLEMENTED","status_message":"use\nPutAll"}}`,

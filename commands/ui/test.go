@@ -36,7 +36,7 @@ type TestPrinter struct {
 
 // Tests returns a printer for a run of cases. With asJSON it prints a line for each case and one at
 // the end. With junit it keeps what [TestPrinter.WriteJUnit] writes. With mute it prints nothing. If the
-// streams are quiet, it prints failures alone.
+// streams are quiet, it prints only failures.
 func (s *Streams) Tests(asJSON, junit, mute bool) *TestPrinter {
 	p := &TestPrinter{s: s, json: asJSON, mute: mute, began: s.Now(), all: map[cases.Status]int{}}
 	if junit {
@@ -105,7 +105,7 @@ func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
 		l.add(0, fmt.Sprintf("failed %d times", r.Attempts))
 	}
 	if r.After > 0 {
-		l.add(0, fmt.Sprintf("in a fresh process, because line %d ended the one before", r.After))
+		l.add(0, fmt.Sprintf("in a fresh process: line %d ended the previous one", r.After))
 	}
 	if r.Blame != "" {
 		l.add(0, r.Blame)

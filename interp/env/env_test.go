@@ -234,7 +234,7 @@ func TestInPlace(t *testing.T) {
 	if found := Lookup(r.Cache, r.Entry, r.Dirs); found != (Record{}) {
 		t.Errorf("found %v, which is not ours", found)
 	}
-	if _, err := NewPlan(r); err == nil || !strings.Contains(err.Error(), "pyplug did not make it") {
+	if _, err := NewPlan(r); err == nil || !strings.Contains(err.Error(), "was not created by pyplug") {
 		t.Errorf("error %v for an environment of somebody else", err)
 	}
 }

@@ -100,10 +100,10 @@ func NewPlan(r Request) (Plan, error) {
 	p.Installer, p.tool = source.tool, interp.LookPath(r.Environ, source.tool)
 	switch {
 	case source.tool != "" && p.tool == "":
-		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which is not on PATH", source.Path, source.tool),
+		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s needs %s, which is not on PATH", source.Path, source.tool),
 			Advice: schema.Hints("install %s", source.tool)}
 	case r.Offline && (source.tool == "poetry" || source.tool == "pdm"):
-		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which cannot install offline", source.Path, source.tool)}
+		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s needs %s, which cannot install offline", source.Path, source.tool)}
 	case source.tool == "":
 		p.Installer, p.tool = "uv", interp.LookPath(r.Environ, "uv")
 		if p.tool == "" {
@@ -118,7 +118,7 @@ func NewPlan(r Request) (Plan, error) {
 	p.Python = python(p.Dir)
 	found, ours := readMark(p.Dir)
 	if _, err := os.Lstat(p.Dir); err == nil && !ours && r.InPlace {
-		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is there, and pyplug did not make it", p.Dir),
+		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s already exists and was not created by pyplug", p.Dir),
 			Advice: schema.Hints("without %s the environment is made in the cache; or remove %s", schema.Setting("in-place"), p.Dir)}
 	}
 	_, err = os.Stat(p.Python)

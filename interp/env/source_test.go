@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		"nothing asks":        {func(r *Request) { r.Dirs = nil }, "no file says what"},
-		"a tool is missing":   {files("poetry.lock", ""), "read by poetry, which is not on PATH"},
+		"a tool is missing":   {files("poetry.lock", ""), "needs poetry, which is not on PATH"},
 		"a broken pyproject":  {files("pyproject.toml", "["), "pyproject.toml"},
 		"the cache is a file": {func(r *Request) { r.Cache = r.Entry }, "not a directory"},
 		"no list":             {script("# dependencies = \"six\"\n# ///\n"), `cannot decode TOML string into struct field env.declared.Dependencies of type []string`},

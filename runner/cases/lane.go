@@ -77,7 +77,7 @@ func (l *lane) beginFile(path string) (note string) {
 	case left == "" || l.Isolate == PerCase:
 		return ""
 	case l.dirty && replaceable:
-		return fmt.Sprintf("%s: a fresh process; %s left one that %s", path, before, left)
+		return fmt.Sprintf("%s: started a fresh process, because %s left one that %s", path, before, left)
 	}
 	return fmt.Sprintf("%s: shares its process with %s, which had one that %s", path, before, left)
 }
@@ -240,7 +240,10 @@ func (l *lane) blame(r *Result, served int) {
 	if _, ok := l.plugin.(replacer); !ok || l.isOver() {
 		return
 	}
-	kind := kindOf(r.Failure.Err)
+	kind, ends := kindOf(r.Failure.Err), "crashes"
+	if kind == hook.Timeout {
+		ends = "hangs"
+	}
 	if r.Attempts == 1 {
 		again, end := &Result{Case: r.Case}, l.end
 		err := l.replace()
@@ -256,6 +259,6 @@ func (l *lane) blame(r *Result, served int) {
 			kind = kindOf(again.Failure.Err)
 		}
 	}
-	alone := map[hook.Kind]string{hook.Crash: "dies alone, too", hook.Timeout: "hangs alone, too"}[kind]
-	r.Blame = cmp.Or(alone, "dies only after the "+schema.Plural(served, "case")+" before it")
+	alone := map[hook.Kind]string{hook.Crash: "also crashes in its own process", hook.Timeout: "also hangs in its own process"}[kind]
+	r.Blame = cmp.Or(alone, ends+" only after the "+schema.Plural(served, "case")+" before it")
 }

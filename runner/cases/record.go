@@ -49,7 +49,7 @@ type Record struct {
 // record.
 func OpenRecord(path string, head Head) (*Record, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, refused("%s is no regular file", path)
+		return nil, refused("%s is not a regular file", path)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {

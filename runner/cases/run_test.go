@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// fake is a plugin whose process counts its calls. Its hooks are: count; die, die2 (dies unless its
-// process is fresh), hang, raise, flaky (raises once), sick.
+// fake is a plugin whose process counts its calls. Its hooks are: count; die, hang, die2 and hang2 (unless
+// their process is fresh), raise, flaky (raises once), sick.
 type fake struct {
 	hook.Plugin
 	mu     sync.Mutex
@@ -41,7 +41,7 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	switch {
 	case c.Hook == "die", c.Hook == "die2" && f.calls > 1:
 		return fail(hook.Crash)
-	case c.Hook == "hang":
+	case c.Hook == "hang", c.Hook == "hang2" && f.calls > 1:
 		return fail(hook.Timeout)
 	case c.Hook == "raise", c.Hook == "flaky" && !f.flaky:
 		f.flaky = c.Hook == "flaky"
@@ -150,22 +150,24 @@ func TestRun(t *testing.T) {
 		{"case", Options{Isolate: PerCase}, []string{"count=1 count=2", "count=3"}, []string{"a1 passed", "a2 passed", "b1 passed"}, ""},
 		{"none", Options{Isolate: None}, []string{"count=1", "count=1"}, []string{"a1 passed", "b1 passed"}, ""},
 		{"lazy", Options{Isolate: Lazy}, []string{"count=1", "sick=1", "count=2", "count=2"},
-			[]string{"a1 passed", "b1 passed", "c1 passed", "c: a fresh process; b left one that is not healthy: sick", "d1 passed"}, ""},
+			[]string{"a1 passed", "b1 passed", "c1 passed", "c: started a fresh process, because b left one that is not healthy: sick", "d1 passed"}, ""},
 		{"not healthy, and not replaced", Options{Isolate: None}, []string{"sick", "count=1"},
 			[]string{"a1 passed", "b1 passed", "b: shares its process with a, which had one that is not healthy: sick"}, ""},
 		{"dies alone", Options{Isolate: PerFile}, []string{"count die count=3", "count=4"}, []string{
-			"a1 passed", "a2 failed dies alone, too: die: crash", "a3 passed after 2", "b1 passed", "b: a fresh process; a left one that crashed at line 2 (pid 1)"}, ""},
+			"a1 passed", "a2 failed also crashes in its own process: die: crash", "a3 passed after 2", "b1 passed", "b: started a fresh process, because a left one that crashed at line 2 (pid 1)"}, ""},
 		{"dies after others", Options{Isolate: PerFile}, []string{"count count die2 count=3"}, []string{
-			"a1 passed", "a2 passed", "a3 failed dies only after the 2 cases before it: die2: crash", "a4 passed after 3"}, ""},
+			"a1 passed", "a2 passed", "a3 failed crashes only after the 2 cases before it: die2: crash", "a4 passed after 3"}, ""},
 		{"dies first", Options{Isolate: PerFile}, []string{"die count=2"}, []string{"a1 failed: die: crash", "a2 passed after 1"}, ""},
+		{"hangs after others", Options{Isolate: PerFile}, []string{"count count hang2 count=3"}, []string{
+			"a1 passed", "a2 passed", "a3 failed hangs only after the 2 cases before it: hang2: timeout", "a4 passed after 3"}, ""},
 		{"hangs", Options{Isolate: None}, []string{"count hang", "count=3"}, []string{
-			"a1 passed", "a2 failed hangs alone, too: hang: timeout", "b1 passed", "b: a fresh process; a left one that timed out at line 2 (pid 1)"}, ""},
+			"a1 passed", "a2 failed also hangs in its own process: hang: timeout", "b1 passed", "b: started a fresh process, because a left one that timed out at line 2 (pid 1)"}, ""},
 		{"dies between cases", Options{Isolate: PerFile}, []string{"quit count=2", "count=3"}, []string{
-			"a1 passed", "a2 passed", "b1 passed", "b: a fresh process; a left one that exited before line 2 (pid 1)"}, ""},
+			"a1 passed", "a2 passed", "b1 passed", "b: started a fresh process, because a left one that exited before line 2 (pid 1)"}, ""},
 		{"flaky", Options{Isolate: PerFile, Retries: 2}, []string{"flaky"}, []string{"a1 passed flaky"}, ""},
 		{"retried", Options{Isolate: PerFile, Retries: 2}, []string{"raise count=1"}, []string{"a1 failed: raise: hook", "a2 passed"}, ""},
 		{"a retry shows the blame", Options{Isolate: PerFile, Retries: 1}, []string{"count die count=3"}, []string{
-			"a1 passed", "a2 failed dies alone, too: die: crash", "a3 passed after 2"}, ""},
+			"a1 passed", "a2 failed also crashes in its own process: die: crash", "a3 passed after 2"}, ""},
 		{"a retry in a fresh process", Options{Isolate: PerFile, Retries: 1}, []string{"count die2 count=2"}, []string{
 			"a1 passed", "a2 passed flaky", "a3 passed after 2"}, ""},
 		{"fail-fast", Options{Isolate: PerFile, FailFast: true}, []string{"raise count", "count"}, []string{"a1 failed: raise: hook", "a2 not run", "b1 not run"}, ""},

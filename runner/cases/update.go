@@ -18,7 +18,7 @@ import (
 func Updatable(path string) error {
 	info, err := os.Stat(path)
 	if path == "-" || err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", path)
+		err = fmt.Errorf("%s is not a regular file", path)
 	}
 	if err != nil {
 		return hook.NewError(hook.Usage, fmt.Errorf("--update: %w", err))

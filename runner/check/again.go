@@ -30,7 +30,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 			p, took, err = c.fresh(ctx)
 		}
 		st.Details["call_ms"] = hook.Milliseconds(took)
-		st.Message += fmt.Sprintf(", and %s after %s", schema.Span(took), how)
+		st.Message += fmt.Sprintf(" and %s after %s", schema.Span(took), how)
 	}
 	if err != nil {
 		return failed(c.failAs(hook.Unhealthy, againFailed, err))
@@ -57,7 +57,7 @@ func (p *process) crashDuring(ctx context.Context, call hook.Call) (how string, 
 	select {
 	case err := <-answered:
 		answered <- nil
-		if how = "another; " + call.Hook + " had answered before the kill"; err != nil && hook.AsError(err).Kind == hook.Crash {
+		if how = "a second kill; " + call.Hook + " answered before that kill"; err != nil && hook.AsError(err).Kind == hook.Crash {
 			how = call.Hook + " ended it"
 		}
 	case <-reached.C:

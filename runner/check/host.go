@@ -144,7 +144,7 @@ func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Find
 			fmt.Sprintf("a stock host gets no handshake within %s: the line stays in Python's buffer, which pyplug disables and hosts do not", schema.Span(c.hostLimit())),
 			"print(line, flush=True)"), true
 	}
-	f = found(hostRefused, hook.Failure, "a stock host reports, when it "+stepWord[step.Name]+": "+step.Err,
+	f = found(hostRefused, hook.Failure, "a stock host fails when it "+stepWord[step.Name]+": "+step.Err,
 		"run the plugin without PYTHONUNBUFFERED and PLUGIN_UNIX_SOCKET_DIR, which pyplug sets and a stock host does not")
 	if step.Name == stock.StepPing {
 		f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}

@@ -37,7 +37,7 @@ func (c *check) mcp(ctx context.Context) hook.Stage {
 			st.Lines = append(st.Lines, "  -> "+string(t.Output))
 		}
 		if t.Name != t.Hook.Name {
-			st.Findings = append(st.Findings, found(toolRenamed, hook.Note, fmt.Sprintf("%s is the tool %s", t.Hook.Name, t.Name)))
+			st.Findings = append(st.Findings, found(toolRenamed, hook.Note, fmt.Sprintf("%s is renamed to the tool %s", t.Hook.Name, t.Name)))
 		}
 		for _, p := range withoutSchema(t.Hook) {
 			st.Findings = append(st.Findings, found(schemaMissing, hook.Note, fmt.Sprintf("%s: %s has no schema", t.Hook.Name, p)))

@@ -61,7 +61,7 @@ func (l *sourceLook) lackOf(m missing) (problem, fix string, isPackage bool) {
 	case m.Dir != "":
 		return none + " in " + l.shown(m.Dir), "", false
 	case m.Where != "":
-		return none + ": " + l.shown(m.Where) + " has none", "", false
+		return none + " in " + l.shown(m.Where), "", false
 	}
 	name, dir := distribution(m.Module, l.listed), l.besides(m)
 	switch {

@@ -51,7 +51,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	switch {
 	case set.Why == "":
 	case set.Why == p.Manifest.File:
-		st.Message += ": " + filepath.Base(set.Why) + " says so"
+		st.Message += " (set in " + filepath.Base(set.Why) + ")"
 	default:
 		st.Message += ": " + set.Why
 	}

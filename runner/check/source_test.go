@@ -132,7 +132,7 @@ func TestSource(t *testing.T) {
 		{"a name not in a namespace", map[string]string{"plugin.py": "from google import protobuf, other\n", "site/google/other.py": ""},
 			[]string{"failure import-missing: google.protobuf is not installed"}, ""},
 		{"not in the plugin's own package", map[string]string{"plugin.py": "import p.a\nimport p.b\nimport q.c\nfrom p import anything\n", "p/__init__.py": "", "p/a.py": "", "q.py": ""},
-			[]string{"failure import-missing: there is no module p.b: " + filepath.Join("p", "__init__.py") + " has none (imported by plugin.py:2)", "q.c: q.py"}, "anything"},
+			[]string{"failure import-missing: there is no module p.b in " + filepath.Join("p", "__init__.py") + " (imported by plugin.py:2)", "q.c in q.py"}, "anything"},
 
 		{"relative", map[string]string{"plugin.py": "import p\n", "p/__init__.py": "from .a import x\nfrom . import a, y, z\nfrom .b import c\nz = 1\n", "p/a.py": "x = 1"},
 			[]string{"failure import-missing: there is no module b in p (imported by ", "__init__.py:3"}, "module z"},

@@ -273,14 +273,14 @@ func (c *Client) stop(ctx context.Context) error {
 func (c *Client) kill() error {
 	for _, signal := range []func(*os.Process) error{terminate, (*os.Process).Kill} {
 		if err := c.signal(signal); err != nil {
-			return unavailable(fmt.Errorf("%s does not stop, and cannot be killed: %w", c.place.name, err))
+			return unavailable(fmt.Errorf("%s did not stop and cannot be killed: %w", c.place.name, err))
 		}
 		if c.freed(context.Background(), stopLimit) {
 			c.place.clean()
 			return nil
 		}
 	}
-	return unavailable(fmt.Errorf("%s does not stop, and was killed", c.place.name))
+	return unavailable(fmt.Errorf("%s did not stop and was killed", c.place.name))
 }
 
 // signal sends a signal to the daemon. It opens the process before it checks that the daemon

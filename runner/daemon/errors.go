@@ -43,7 +43,7 @@ func NotRunningError(word string) *hook.Error {
 	}
 	e.Hints = schema.Hints("%s lists the running plugins; %s starts one", schema.Command{"status"}, schema.Command{"start", "PLUGIN"})
 	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
-		e.Tried = []string{"searched " + strings.Join(dirs, " and ")}
+		e.Tried = []string{"searched: " + strings.Join(dirs, " and ")}
 		if err := Skipped(); err != nil {
 			e.Tried = append(e.Tried, "skipped: "+err.Error())
 		}

@@ -148,7 +148,7 @@ func (b *broker) hint(began time.Time) []schema.Hint {
 	if b.missed == "" || b.at.Before(began) {
 		return nil
 	}
-	return schema.Hints("the plugin called %s, a method of its host; a shell serves none of those", b.missed)
+	return schema.Hints("the plugin called %s, a method of its host; pyplug does not provide host methods", b.missed)
 }
 
 // close stops the server if it runs.

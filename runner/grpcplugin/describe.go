@@ -121,7 +121,7 @@ func (i *Instance) hook(ctx context.Context, name string) (none protoschema.Meth
 	e := hook.NewError(hook.Request, err)
 	e.Hook = name
 	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
-		none.Why = "no server reflection describes its methods, and nothing else does"
+		none.Why = "no server reflection describes its methods, and no other descriptors were found"
 		e.Hints = schema.Hints("%s FILE describes its methods, and so does grpcio-reflection in the plugin", schema.Setting("proto"))
 	}
 	return m, e

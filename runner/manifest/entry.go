@@ -94,7 +94,7 @@ func slug(s string) string {
 func unfit(path string, info fs.FileInfo) string {
 	switch {
 	case !info.Mode().IsRegular():
-		return "it is no regular file"
+		return "it is not a regular file"
 	case leadsToPython(path) || executable(path, info):
 		return ""
 	}
@@ -167,7 +167,7 @@ func ModuleOf(path string) (module string, ok bool) { return strings.CutPrefix(p
 func resolveModule(path, module, from string) (Plugin, error) {
 	parts := strings.Split(module, ".")
 	if slices.ContainsFunc(parts, func(part string) bool { return !pysrc.IsIdentifier(part) }) {
-		e := &Error{Message: fmt.Sprintf("%q is no name of a module, want names with dots between them", module)}
+		e := &Error{Message: fmt.Sprintf("%q is not a module name, want names separated by dots", module)}
 		if _, err := os.Stat(filepath.Join(from, module)); err == nil {
 			e.Advice = schema.DidYouMean(module)
 		}

@@ -128,7 +128,7 @@ func retriedError(e *hook.Error, when string) *hook.Error {
 	if own.Reason == "" {
 		own.Reason = reasonStartFailed
 	}
-	own.Hints = append(slices.Clone(e.Hints), schema.Hintf("%s, or at once if it is called after its files change", when))
+	own.Hints = append(slices.Clone(e.Hints), schema.Hintf("%s; it restarts at once if you change its files and call it", when))
 	return &own
 }
 

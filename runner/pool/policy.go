@@ -131,14 +131,14 @@ func (p *Pool) recyclingDue(i *instance) string {
 	switch {
 	case tooSoon:
 	case o.MaxCalls > 0 && calls >= uint64(i.limit(int64(o.MaxCalls))):
-		return fmt.Sprintf("answered %d calls", calls)
+		return fmt.Sprintf("replacing the worker after %d calls", calls)
 	case o.MaxAge > 0 && age >= time.Duration(i.limit(int64(o.MaxAge))):
-		return fmt.Sprintf("%v old", age.Round(time.Second))
+		return fmt.Sprintf("replacing the worker after %v", age.Round(time.Second))
 	case o.IdleTime > 0 && idle >= time.Duration(i.limit(int64(o.IdleTime))):
-		return fmt.Sprintf("idle for %v", idle.Round(time.Second))
+		return fmt.Sprintf("replacing the worker, idle for %v", idle.Round(time.Second))
 	case o.MaxMemory > 0 && calls > 0:
 		if memory := o.Memory(i.Info().PID); memory > o.MaxMemory {
-			return fmt.Sprintf("uses %d MB of memory, the limit is %d MB", memory>>20, o.MaxMemory>>20)
+			return fmt.Sprintf("replacing the worker: it uses %d MB of memory, the limit is %d MB", memory>>20, o.MaxMemory>>20)
 		}
 	}
 	return ""

@@ -113,7 +113,7 @@ func (w *worker) run() {
 		case <-w.backoff:
 			p.mu.Lock()
 			p.countRestart(w.next)
-			w.begin("back-off is over", nil)
+			w.begin("the back-off has ended", nil)
 			p.mu.Unlock()
 		case <-w.probe.timer.C:
 			w.startProbe()

@@ -14,7 +14,7 @@ import (
 
 var (
 	errEnded   = errors.New("the plugin has exited")
-	errUnbegun = errors.New("the calls before it took too long")
+	errUnbegun = errors.New("not started: earlier calls took too long")
 	errStopped = errors.New("the plugin was stopped during the call")
 )
 
@@ -60,7 +60,7 @@ func (a answer) argumentError(hookName string) *hook.Error {
 		e.Advice = append(e.Advice, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
 	}
 	if a.Other != "" {
-		e.Advice = append(e.Advice, schema.Hintf("give %s by name: %s VALUE", a.Other, schema.OptionOf(a.Other)))
+		e.Advice = append(e.Advice, schema.Hintf("pass %s by name: %s VALUE", a.Other, schema.OptionOf(a.Other)))
 	}
 	if a.Signature != nil {
 		a.Signature.Name = hookName

@@ -169,7 +169,7 @@ func TestPreloadUnsafe(t *testing.T) {
 		"flock":  {"import fcntl\nf = open(__file__ + '.lock', 'a')\nfcntl.flock(f, fcntl.LOCK_EX)", "plug.py.lock, locked (fd "},
 		"read":   {"f = open(__file__, 'rb')", "plug.py, open for reading (fd "},
 		"gzip":   {"import gzip\nf = gzip.open(__file__ + '.gz', 'wt')", "a GzipFile, open for writing,"},
-		"closed": {"os.closerange(204, 205)", "out of reach"},
+		"closed": {"os.closerange(204, 205)", "cannot be accessed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)

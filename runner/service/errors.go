@@ -53,7 +53,7 @@ func startAgain(name string) string {
 
 // NoAttachError is the error of a plugin that no other host can attach to.
 func NoAttachError() error {
-	return &hook.Error{Kind: hook.Usage, Err: errors.New("with mtls, pyplug alone has the key of the connection: no other host can attach"),
+	return &hook.Error{Kind: hook.Usage, Err: errors.New("with mtls only pyplug has the key, so no other host can attach"),
 		Hints: schema.Hints("remove %s, or set %[1]s=false if the manifest has mtls", schema.Setting("mtls"))}
 }
 

@@ -273,7 +273,7 @@ class Plan:
                 entry = name, parameter, []
                 bound.append(entry)
             elif parameter.list is None or None in (name, entry[0]) or not isinstance(item, Word):
-                twice = "%s is given twice, by %s and by %s"
+                twice = "%s is given twice: %s and %s"
                 raise Misfit(twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item)), name or key)
             entry[2].append(item)
             if key is not None:

@@ -220,7 +220,7 @@ def mapping(value):
 
 
 def doubled(value):
-    return Unrepresentable("$", "%s with two columns of one name (rename one of them)" % type(value).__name__)
+    return Unrepresentable("$", "%s has two columns with the same name (rename one)" % type(value).__name__)
 
 
 def in_order(value):

@@ -70,14 +70,14 @@ def unable():
     """Returns why forking cannot work at all; "" if it can."""
     global tag
     if not hasattr(gc, "freeze"):
-        return "%s cannot keep its objects apart" % sys.implementation.name
+        return "%s has no gc.freeze" % sys.implementation.name
     try:
         os.fstat(control.fileno())
         place, value = find_tag()
         start.write_memory(place, value)
         tag = place
     except (OSError, ValueError):
-        return "its environment is out of reach after the import"
+        return "its environment cannot be accessed after the import"
     return ""
 
 

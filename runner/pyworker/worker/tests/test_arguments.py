@@ -208,7 +208,7 @@ class Arguments(Case):
             ("plain", (1, 2), {}, "b is 2, want str", "b"),
             ("plain", (1,), {"c": "x"}, 'c is "x", want float', "c"),
             ("plain", (1, "x", 2), {}, "unexpected value 2, want at most 2 by position:", ""),
-            ("plain", (1,), {"a": 1}, "a is given twice, by 1 and by 1", "a"),
+            ("plain", (1,), {"a": 1}, "a is given twice: 1 and 1", "a"),
             ("plain", (1,), {"f": 1}, 'no parameter "f", want', "f"),
             ("defaults", ("1",), {}, 'number is "1", want int', "number"),
             ("everything", (), {"c": "prod"}, "a and b are missing, want", "a"),
@@ -234,11 +234,11 @@ class Arguments(Case):
 
     def test_words_that_do_not_fit(self):
         for hook, words, message, more in (
-            ("plain", ["1", word("2", "a")], 'a is given twice, by "1" and by "a=2"', {}),
-            ("plain", [word("2", "a"), "1"], 'a is given twice, by "a=2" and by "1"', {}),
+            ("plain", ["1", word("2", "a")], 'a is given twice: "1" and "a=2"', {}),
+            ("plain", [word("2", "a"), "1"], 'a is given twice: "a=2" and "1"', {}),
             ("plain", [word("1", "z"), word("2", "z")], 'no parameter "z", want', {"unknown": "z", "typed": "z=1", "choices": list("abcde")}),
             ("plain", ["1", "2", "3"], 'unexpected value "3", want at most 2 by position:', {"other": "c"}),
-            ("positions", ["1", word("1", "z"), word("2", "z")], 'z is given twice, by "z=1" and by "z=2"', {}),
+            ("positions", ["1", word("1", "z"), word("2", "z")], 'z is given twice: "z=1" and "z=2"', {}),
             ("plain", [word("1", "a.b")], 'no parameter "a.b", want', {"unknown": "a.b"}),
             ("called", ["x"], 'unexpected value "x", want none by position:', {"ends": True}),
             ("take_env", ["prd"], 'value is "prd", want one of prod, staging', {"near": "prd", "choices": ["prod", "staging"]}),

@@ -195,9 +195,9 @@ class Values(Case):
             ("function", "$", "function object (call it)"),
             ("module", "$", "module object (make a dict or a list of it)"),
             ("endless", "$.a", "generator object of more than 1000000 items"),
-            ("same_columns", "$[0]", "Row with two columns of one name (rename one of them)"),
-            ("same_fields", "$[0]", "Fields with two columns of one name"),
-            ("same_names", "$[0]", "Arrow with two columns of one name"),
+            ("same_columns", "$[0]", "Row has two columns with the same name (rename one)"),
+            ("same_fields", "$[0]", "Fields has two columns with the same name"),
+            ("same_names", "$[0]", "Arrow has two columns with the same name"),
             ("deep", None, "nested too deeply"),
         ):
             answers = [self.worker.call("get", name)]
