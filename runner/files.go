@@ -236,7 +236,7 @@ func (s Snapshot) Changed() []string {
 // watchEvery is how often [Opened.Watch] looks at the files.
 const watchEvery = 250 * time.Millisecond
 
-// Until ctx ends, Watch calls restart whenever the plugin's own files differ: at first
+// Watch calls restart until ctx ends, whenever the plugin's own files differ: at first
 // from since, then from their state at the last change. Editors write in steps, so a
 // change counts once the files are the same at two looks, a quarter of a second apart. It
 // then calls report with what changed and with restart's error. A change during a restart
