@@ -322,15 +322,17 @@ func TestMakeInterrupted(t *testing.T) {
 	only(t, r, 0)
 }
 
-// What a killed sync left is removed by the next one that makes the environment.
+// What a killed sync left is removed by the next one.
 func TestAfterKill(t *testing.T) {
 	r := request(t)
-	p := plan(t, r)
-	if err := errors.Join(os.MkdirAll(p.Dir+".pyplug/env/bin", 0o777), os.WriteFile(p.Dir+".pyplug.lock", nil, 0o600)); err != nil {
-		t.Fatal(err)
+	for range 2 { // the second finds the environment in its place
+		p := plan(t, r)
+		if err := errors.Join(os.MkdirAll(p.Dir+".pyplug/env/bin", 0o777), os.WriteFile(p.Dir+".pyplug.lock", nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		synced(t, r)
+		only(t, r, 1)
 	}
-	synced(t, r)
-	only(t, r, 1)
 }
 
 func TestTwoAtOnce(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -19,8 +20,11 @@ import (
 // or if the other process made it. On error, or if ctx ends, Make leaves nothing behind. The
 // error is an [*Error] or ctx's cause.
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
-	if !p.Exists {
+	if !p.Exists || p.isLeft() {
 		made, err = p.makeOnce(ctx)
+	}
+	if p.Exists && errors.Is(err, fs.ErrPermission) {
+		err = nil // the rest of a killed sync in somebody else's cache
 	}
 	if err == nil {
 		if err = p.record(); p.request.InPlace {
@@ -31,6 +35,14 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 		return made, err
 	}
 	return made, failed(err, nil)
+}
+
+// isLeft reports whether a killed or running sync left files.
+func (p Plan) isLeft() bool {
+	return slices.ContainsFunc([]string{p.work(), p.lockFile()}, func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	})
 }
 
 // workSuffix follows the environment's name in the name of its work directory.

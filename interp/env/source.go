@@ -142,7 +142,7 @@ func readSource(s Source) (Source, error) {
 		if list == nil {
 			return Source{}, errNone
 		}
-		if err := s.require("install_requires", list); err != nil {
+		if err := require(&s, "install_requires", list); err != nil {
 			return Source{}, err
 		}
 		content = []byte(strings.Join(s.Requirements, "\n"))
@@ -179,8 +179,8 @@ func hasMain(project []byte) bool {
 
 // declared is what a script's block or a pyproject.toml says of dependencies.
 type declared struct {
-	Dependencies []string
-	Project      struct{ Dependencies []string }
+	Dependencies any
+	Project      struct{ Dependencies any }
 	Tool         struct{ UV map[string]any }
 }
 
@@ -198,24 +198,30 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 	if err := bounded.TOML(content, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
-	list := file.Dependencies
+	value := file.Dependencies
 	if s.Kind != block {
-		list = file.Project.Dependencies
+		value = file.Project.Dependencies
 	}
-	if list == nil {
+	if value == nil {
 		return nil, errNone
 	}
-	return file.Tool.UV, s.require("dependencies", list)
+	list, ok := value.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%s: dependencies is %#v, want a list such as [\"numpy>=2\"]", s.Path, value)
+	}
+	return file.Tool.UV, require(s, "dependencies", list)
 }
 
 // require sets s.Requirements to list, sorted. name is the list's key in the file, for errors.
-func (s *Source) require(name string, list []string) error {
+func require[T any](s *Source, name string, list []T) error {
+	s.Requirements = make([]string, len(list))
 	for i, item := range list {
-		if !requirement().MatchString(item) {
-			return fmt.Errorf("%s: %s[%d] is %q, want a requirement such as \"numpy>=2\"", s.Path, name, i, item)
+		if s.Requirements[i], _ = any(item).(string); !requirement().MatchString(s.Requirements[i]) {
+			return fmt.Errorf("%s: %s[%d] is %#v, want a requirement such as \"numpy>=2\"", s.Path, name, i, item)
 		}
 	}
-	s.Requirements = slices.Compact(slices.Sorted(slices.Values(list)))
+	slices.Sort(s.Requirements)
+	s.Requirements = slices.Compact(s.Requirements)
 	return nil
 }
 
