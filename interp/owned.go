@@ -2,6 +2,8 @@ package interp
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,7 +80,10 @@ var notEnvs = []string{".tox", ".nox", "node_modules", "site-packages", "__pypac
 
 // only looks for an environment of any other name. More than one is an error.
 func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, error) {
-	entries, _ := bounded.Dir(dir) // none if it cannot be listed
+	entries, err := bounded.Dir(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		f.skip(Unreadable, dir, Source("environments"+where), "cannot be listed, and an environment of another name would not be found")
+	}
 	var names []string
 	for _, entry := range entries {
 		if name := entry.Name(); !slices.Contains(notEnvs, name) && exists(filepath.Join(dir, name, "pyvenv.cfg")) {
