@@ -117,13 +117,20 @@ func (a answer) compare(got answer) *Failure {
 			return d.failure("the result differs")
 		}
 	}
-	switch is, wanted := binaryOf(got.values()), binaryOf(a.values()); {
-	case bytes.Equal(is, wanted):
-		return nil
-	case is == nil:
-		return &Failure{Message: "the result is text, want bytes", Wanted: a.json(), Got: got.json()}
+	for i, item := range got.values() { // as many as are wanted
+		if item.Binary == a.values()[i].Binary {
+			continue
+		}
+		text := "the result is text, want bytes"
+		if item.Binary {
+			text = "the result is bytes, want text"
+		}
+		if got.Streamed {
+			text += fmt.Sprintf(" at $[%d]", i)
+		}
+		return &Failure{Message: text, Wanted: a.json(), Got: got.json()}
 	}
-	return &Failure{Message: "the result is bytes, want text", Wanted: a.json(), Got: got.json()}
+	return nil
 }
 
 // check compares the error that a call should return with what it returned.
