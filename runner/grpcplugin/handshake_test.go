@@ -59,8 +59,8 @@ func TestHandshakeRefused(t *testing.T) {
 	}{
 		"two fields":    {"1|invalid\n", 0, "2 fields"},
 		"after noise":   {"1|done|x\n12|13|tcp\nINFO 1|1|tcp|127.0.0.1:4410|grpc\n", 1, `is "INFO 1", want 1`},
-		"netrpc":        {"1|1|tcp|127.0.0.1:4410|netrpc\n", 5, `is "netrpc", want "grpc"`},
-		"four fields":   {"1|1|tcp|127.0.0.1:4410\n", 5, `"grpc"`},
+		"netrpc":        {"1|1|tcp|127.0.0.1:4410|netrpc\n", 5, `it is a net/rpc plugin: field 5 (protocol) is "netrpc", want "grpc"`},
+		"four fields":   {"1|1|tcp|127.0.0.1:4410\n", 5, `it is a net/rpc plugin: field 5 (protocol) is missing, want "grpc"`},
 		"core 2":        {"2|1|tcp|127.0.0.1:4410|grpc\n", 1, "is 2, want 1"},
 		"app 9":         {"1|9|tcp|127.0.0.1:4410|grpc\n", 2, "is 9, want 1"},
 		"remote":        {"1|1|tcp|169.254.169.254:80|grpc\n", 4, "loopback"},
