@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -67,6 +68,7 @@ func (s *Server) handler() http.Handler {
 		"/stop":    {"POST": s.serveStop},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.recover(w)
 		w.Header().Set(apiHeader, strconv.Itoa(API))
 		// An earlier request on this connection may have left a deadline.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
@@ -118,6 +120,15 @@ func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 		err = hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
 	}
 	return limit, err
+}
+
+// recover answers a request whose handler panicked, and logs the panic.
+func (s *Server) recover(w http.ResponseWriter) {
+	if p := recover(); p != nil {
+		err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		s.log.note(err.Error())
+		s.writeError(w, hook.NewError(hook.Internal, err))
+	}
 }
 
 // writeUnknown answers a request with an unknown path or, if the path is known, with another
