@@ -43,12 +43,12 @@ func withoutPlain(text []byte) (left []byte) {
 		switch c := text[i]; {
 		case c == '"':
 			quoted = !quoted
+		case quoted && c >= ' ' && c != '\\': // before the escapes: nearly all of a long line
+			continue
 		case quoted && bytes.HasPrefix(text[i:], []byte(`\u`)):
 			size = len(`\u0000`)
 		case quoted && c == '\\':
 			size = len(`\n`)
-		case quoted && c >= ' ':
-			continue
 		}
 		left = append(left, text[i:min(i+size, len(text))]...)
 		i += size - 1
