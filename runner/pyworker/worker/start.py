@@ -201,7 +201,11 @@ keep = SourceFileLoader.set_data
 
 def keep_old(self, path, data, **keywords):
     """Keeps the byte code of a file, unless it may change again within the second: Python compares whole seconds."""
-    if time() - os.stat(self.path).st_mtime > 2:
+    try:
+        changed = os.stat(self.path).st_mtime
+    except (OSError, AttributeError):  # a loader of the plugin's own, whose modules may be no files
+        changed = 0
+    if time() - changed > 2:
         keep(self, path, data, **keywords)
 
 

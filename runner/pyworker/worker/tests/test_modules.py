@@ -174,6 +174,28 @@ class Identity(Case):
         if not os.environ.get("PYTHONDONTWRITEBYTECODE"):
             self.assertEqual(len(os.listdir(self.directory("__pycache__"))), 1)
 
+    def test_loader_of_the_plugin(self):
+        """The modules of a loader that the plugin derives from Python's may be no files."""
+        path = write(
+            os.path.join(self.id(), "plug.py"),
+            """
+import importlib.machinery, importlib.util, os
+class Loader(importlib.machinery.SourceFileLoader):
+    def path_stats(self, path): return {"mtime": 1, "size": 9}
+    def get_data(self, path):
+        if path.endswith(".pyc"): raise OSError("there is none")
+        return b"value = 7"
+made = Loader("made", os.path.join(os.path.dirname(__file__), "none", "made.py"))
+module = importlib.util.module_from_spec(importlib.util.spec_from_loader("made", made))
+made.exec_module(module)
+def value(): return module.value
+""",
+        )
+        worker = Worker(path, env={"PYTHONDONTWRITEBYTECODE": ""})
+        self.addCleanup(worker.errors.close)
+        self.addCleanup(worker.stop)
+        self.ok(worker.call("value"), 7)
+
     def test_replaced_module(self):
         """The functions of an object that is put in the module's place are hooks."""
         worker = self.at("plug.py", "import sys, types\ndef a(x): return [x, __name__]\nsys.modules[__name__] = types.SimpleNamespace(a=a, n=1)")
