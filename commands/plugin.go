@@ -38,6 +38,7 @@ type plugin struct {
 	printed func(stream, text string, cut int) // also receives what the plugin prints; may be nil
 
 	handshook atomic.Bool // a functions file printed a handshake, and a note said so
+	heldBack  atomic.Bool // some of what the plugin printed was not shown
 }
 
 // newPlugin returns a plugin of this process. quiet hides what it prints.
@@ -192,6 +193,7 @@ func (p *plugin) warn(err error) {
 func (p *plugin) line(stream, text string, cut int) {
 	isDebug := strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
 	if isDebug && !p.f.opts.verbose && p.opened.Plugin().Kind == manifest.Executable {
+		p.heldBack.Store(true)
 		return
 	}
 	if stream == "stdout" && handshake.LooksGRPC(text) && !p.transport().Serves && p.handshook.CompareAndSwap(false, true) {
@@ -203,8 +205,8 @@ func (p *plugin) line(stream, text string, cut int) {
 	}
 }
 
-// shown reports whether standard error has what the plugin printed. p may be nil.
-func (p *plugin) shown() bool { return p != nil && p.output.Shown() }
+// shown reports whether standard error has all that the plugin printed. p may be nil.
+func (p *plugin) shown() bool { return p != nil && p.output.Shown() && !p.heldBack.Load() }
 
 // describe names the plugin and, once known, its Python.
 func (p *plugin) describe() string {
