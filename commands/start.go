@@ -17,6 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
 )
 
@@ -106,7 +107,11 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	if err != nil {
 		return err
 	}
-	return f.write(ctx, func() error { return f.streams.Line(line) })
+	err = f.write(ctx, func() error { return f.streams.Line(line) })
+	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
+		return hinted(err, schema.Hintf("%s is running: %s stops it", name, schema.Command{"stop", name}))
+	}
+	return err
 }
 
 // startOrFind returns the name under which a plugin runs in the background. It starts the
