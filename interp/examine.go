@@ -20,6 +20,9 @@ func examine(path, real string) (Interpreter, *Error) {
 		return Interpreter{}, broken
 	}
 	cfg, env, inVenv := findConfig(path)
+	if cfg.denied != nil { // Python would run without the environment's packages
+		return Interpreter{}, statError(filepath.Join(env, "pyvenv.cfg"), cfg.denied)
+	}
 	version, implementation := installation(real)
 	found := Interpreter{Path: path, Version: version, Env: env, Variant: variant(real, version), Implementation: cmp.Or(implementation, cfg.implementation)}
 	if !inVenv {

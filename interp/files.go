@@ -2,6 +2,8 @@ package interp
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -18,6 +20,7 @@ type config struct {
 	implementation string
 	home           string // the directory of the Python it was made from
 	system         bool   // the environment also has the packages of that Python
+	denied         error  // the file may not be read
 }
 
 // findConfig looks for pyvenv.cfg as Python does: beside the program without following links,
@@ -25,8 +28,12 @@ type config struct {
 func findConfig(path string) (cfg config, env string, ok bool) {
 	dir := filepath.Dir(path)
 	for _, env := range [...]string{dir, filepath.Dir(dir)} {
-		if text, err := bounded.Head(filepath.Join(env, "pyvenv.cfg"), maxFile); err == nil {
+		text, err := bounded.Head(filepath.Join(env, "pyvenv.cfg"), maxFile)
+		switch {
+		case err == nil:
 			return parseConfig(text), env, true
+		case errors.Is(err, fs.ErrPermission):
+			return config{denied: err}, env, true
 		}
 	}
 	return config{}, "", false

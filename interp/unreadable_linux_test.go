@@ -39,6 +39,8 @@ func TestUnreadable(t *testing.T) {
 		mode os.FileMode
 	}{
 		{row{findCase{name: "the plugin's environment", tree: own}, Unreadable, ""}, "plug/.venv", 0},
+		{row{findCase{name: "its pyvenv.cfg, without which Python would run as its base", tree: own}, Unreadable, ""}, "plug/.venv/pyvenv.cfg", 0},
+		{row{findCase{name: "another's pyvenv.cfg on PATH", tree: lines(opt, venv("a", "opt", "3.12")), want: fromPath}, Unreadable, ""}, "a/pyvenv.cfg", 0},
 		{row{findCase{name: "its programs", tree: own}, Unreadable, ""}, "plug/.venv/bin", 0},
 		{row{findCase{name: "the plugin's directory", tree: own}, Unreadable, ""}, "plug", 0},
 		{row{findCase{name: "the plugin's directory cannot be listed", tree: opt, want: fromPath}, Unreadable, ""}, "plug", 0o111},
