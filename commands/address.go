@@ -60,8 +60,8 @@ func (o *addressOptions) isGiven(own, ofPlugin []cli.Flag, concern ...string) (b
 var messageFlags = []string{"emit-defaults", "header", "max-message", "proto", "proto-path", "protoset"}
 
 // connectAddress connects to the server at the address. Without a flag on TLS, secure decides.
-func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config, secure bool) (*plugin, error) {
-	p := &plugin{f: f, path: o.address}
+func (prog *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config, secure bool) (*plugin, error) {
+	p := &plugin{prog: prog, path: o.address}
 	p.follow(&cfg)
 	err := openConfig(&cfg, "")
 	if err == nil {
@@ -70,18 +70,18 @@ func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg run
 	if err != nil {
 		return nil, err
 	}
-	defer f.streams.Waiting("connecting to " + o.address)()
+	defer prog.streams.Waiting("connecting to " + o.address)()
 	p.server, err = runner.Connect(ctx, o.address, cfg)
 	return p, p.failed(err)
 }
 
 // healthOfAddress probes a server that runs already. Without a flag on TLS it connects without, as
 // grpc-health-probe does.
-func (f *program) healthOfAddress(ctx context.Context, words []string, at *addressOptions, cfg runner.Config, watch bool) error {
+func (prog *program) healthOfAddress(ctx context.Context, words []string, at *addressOptions, cfg runner.Config, watch bool) error {
 	if err := atMost(words, 0); err != nil {
 		return err
 	}
-	p, err := f.connectAddress(ctx, at, cfg, false)
+	p, err := prog.connectAddress(ctx, at, cfg, false)
 	if err != nil {
 		return err
 	}

@@ -44,18 +44,18 @@ const (
 )
 
 // commandList lists the commands in the order of the help.
-func commandList(f *program) []command {
+func commandList(prog *program) []command {
 	list := []command{
-		checkCommand(f), runCommand(f), startCommand(f), callCommand(f), statusCommand(f), logsCommand(f),
-		restartCommand(f), stopCommand(f), hooksCommand(f), healthCommand(f), testCommand(f), mcpCommand(f), benchCommand(f), pythonCommand(f), syncCommand(f),
-		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), daemonCommand(f),
+		checkCommand(prog), runCommand(prog), startCommand(prog), callCommand(prog), statusCommand(prog), logsCommand(prog),
+		restartCommand(prog), stopCommand(prog), hooksCommand(prog), healthCommand(prog), testCommand(prog), mcpCommand(prog), benchCommand(prog), pythonCommand(prog), syncCommand(prog),
+		completionCommand(prog), helpCommand(prog), versionCommand(prog), completeCommand(prog), daemonCommand(prog),
 	}
 	for _, c := range list {
-		help := alias(switchFlag(&f.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
+		help := alias(switchFlag(&prog.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
 		if c.names != 2 {
 			help.Usage = "show help"
 		}
-		all := then(switchFlag(&f.helpAll, "help-all", "show help with every flag"), func() { f.showHelp = f.helpAll })
+		all := then(switchFlag(&prog.helpAll, "help-all", "show help with every flag"), func() { prog.showHelp = prog.helpAll })
 		c.Flags = append(c.Flags, help, all)
 	}
 	return list
@@ -63,7 +63,7 @@ func commandList(f *program) []command {
 
 // newApp returns the application of urfave/cli v2. It only calls the actions of the commands:
 // it reads no flags, prints nothing, and never exits.
-func newApp(f *program) *cli.App {
+func newApp(prog *program) *cli.App {
 	app := &cli.App{
 		Name:           "pyplug",
 		HideHelp:       true,
@@ -72,7 +72,7 @@ func newApp(f *program) *cli.App {
 		ErrWriter:      io.Discard,
 		ExitErrHandler: func(*cli.Context, error) {},
 	}
-	for _, cmd := range f.commands {
+	for _, cmd := range prog.commands {
 		cmd.HideHelp = true // ours is among its flags
 		app.Commands = append(app.Commands, cmd.Command)
 	}
@@ -84,7 +84,7 @@ var earlyFlags = map[string]string{"help": "help", "h": "help", "version": "vers
 
 // readArgs finds the command in args, reads its line and sets up its output. It returns
 // the words for urfave/cli.
-func (f *program) readArgs(args []string) ([]string, error) {
+func (prog *program) readArgs(args []string) ([]string, error) {
 	if len(args) < 2 {
 		return []string{"pyplug", "help"}, nil
 	}
@@ -93,32 +93,32 @@ func (f *program) readArgs(args []string) ([]string, error) {
 		typed, _, _ := cutFlag(name)
 		early := earlyFlags[typed]
 		if early == "" {
-			return nil, f.earlyFlag(name, args)
+			return nil, prog.earlyFlag(name, args)
 		}
 		name = early
 	}
-	cmd, ok := f.commandNamed(name)
+	cmd, ok := prog.commandNamed(name)
 	switch {
 	case !ok:
-		return nil, f.unknownCommand(name)
+		return nil, prog.unknownCommand(name)
 	case cmd.names == asTyped:
 		return slices.Concat([]string{"pyplug", name}, args), nil
 	}
 	line, err := readLine(cmd, args)
-	f.line = line
+	prog.line = line
 	switch {
 	case err != nil:
 		return nil, err
-	case line.inData() && (f.showHelp && !f.helpAll || asksForHelp(line.words[line.names:])):
-		f.showHelp = false
-		return f.readArgs(f.hookHelp(cmd, line.words[:line.names]))
-	case f.showHelp:
+	case line.inData() && (prog.showHelp && !prog.helpAll || asksForHelp(line.words[line.names:])):
+		prog.showHelp = false
+		return prog.readArgs(prog.hookHelp(cmd, line.words[:line.names]))
+	case prog.showHelp:
 		return []string{"pyplug", "help", "--", cmd.Name}, nil
 	}
 	if err := setFromEnvironment(cmd.Flags); err != nil {
 		return nil, err
 	}
-	f.begin(cmd.Flags)
+	prog.begin(cmd.Flags)
 	return slices.Concat([]string{"pyplug", name, "--"}, line.words), nil
 }
 
@@ -129,8 +129,8 @@ func asksForHelp(words []string) bool {
 
 // hookHelp returns the command line that explains the hook of another command line. It keeps
 // the flags that say how the plugin is started.
-func (f *program) hookHelp(cmd command, words []string) []string {
-	hooks, _ := f.commandNamed("hooks")
+func (prog *program) hookHelp(cmd command, words []string) []string {
+	hooks, _ := prog.commandNamed("hooks")
 	known := flagsOf(hooks.Command)
 	args := []string{"pyplug", hooks.Name}
 	for _, flag := range cmd.Flags {
@@ -142,19 +142,19 @@ func (f *program) hookHelp(cmd command, words []string) []string {
 }
 
 // commandNamed finds a command.
-func (f *program) commandNamed(name string) (command, bool) {
-	i := slices.IndexFunc(f.commands, func(c command) bool { return c.HasName(name) })
+func (prog *program) commandNamed(name string) (command, bool) {
+	i := slices.IndexFunc(prog.commands, func(c command) bool { return c.HasName(name) })
 	if i < 0 {
 		return command{}, false
 	}
-	return f.commands[i], true
+	return prog.commands[i], true
 }
 
 // earlyFlag returns the error for an unknown flag before the command.
-func (f *program) earlyFlag(word string, args []string) error {
+func (prog *program) earlyFlag(word string, args []string) error {
 	name, _, _ := cutFlag(word)
 	at := slices.IndexFunc(args, func(arg string) bool {
-		cmd, ok := f.commandNamed(arg)
+		cmd, ok := prog.commandNamed(arg)
 		return ok && flagsOf(cmd.Command)[name] != nil
 	})
 	if at < 0 {
@@ -164,8 +164,8 @@ func (f *program) earlyFlag(word string, args []string) error {
 	return hinted(usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
 }
 
-func (f *program) commandNames() (names []string) {
-	for _, c := range f.commands {
+func (prog *program) commandNames() (names []string) {
+	for _, c := range prog.commands {
 		if !c.Hidden {
 			names = append(names, c.Name)
 		}
@@ -173,13 +173,13 @@ func (f *program) commandNames() (names []string) {
 	return names
 }
 
-func (f *program) unknownCommand(name string) error {
+func (prog *program) unknownCommand(name string) error {
 	quoted := schema.QuoteLine([]string{name})
 	hint := schema.Hintf("%s lists the commands", schema.Command{"help"})
 	if strings.ContainsAny(name, "./") {
 		hint = schema.Hintf("%s calls one of its functions", schema.Command{"run", name, "HOOK"})
 	}
-	return suggested(usage("unknown command %s", quoted), "`pyplug %s`", name, f.commandNames(), hint)
+	return suggested(usage("unknown command %s", quoted), "`pyplug %s`", name, prog.commandNames(), hint)
 }
 
 // program is one run of pyplug. It has what all commands need. Reading the command line sets
@@ -198,28 +198,28 @@ type program struct {
 }
 
 // begin sets up the output of a command, whose flags have been read.
-func (f *program) begin(flags []cli.Flag) {
-	o := f.opts
-	f.grpcFlag = firstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return valueOf(f).Category != grpcCategory }))
-	f.streams.Quiet, f.streams.Verbose, f.streams.LogJSON = o.quiet, o.verbose, o.logJSON
-	f.streams.SetColor(o.color)
+func (prog *program) begin(flags []cli.Flag) {
+	o := prog.opts
+	prog.grpcFlag = firstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return valueOf(f).Category != grpcCategory }))
+	prog.streams.Quiet, prog.streams.Verbose, prog.streams.LogJSON = o.quiet, o.verbose, o.logJSON
+	prog.streams.SetColor(o.color)
 }
 
 // fail prints an error with its hints.
-func (f *program) fail(err error) {
+func (prog *program) fail(err error) {
 	if printed := (*printedError)(nil); errors.Is(err, errQuiet) || errors.As(err, &printed) {
 		return
 	}
 	p := pluginOf(err)
-	f.streams.Fail(f.signals.kill, ui.Failure{Err: p.complete(err), Shown: p.shown(), JSON: f.opts.json})
+	prog.streams.Fail(prog.signals.kill, ui.Failure{Err: p.complete(err), Shown: p.shown(), JSON: prog.opts.json})
 }
 
 // untilSignal returns the error of a command that runs until a signal. The signal is no failure.
-func (f *program) untilSignal(err error) error {
+func (prog *program) untilSignal(err error) error {
 	if signal := (*signalError)(nil); !errors.As(err, &signal) {
 		return err
 	}
-	f.streams.EndLine()
+	prog.streams.EndLine()
 	return &printedError{code: exitCode(err)}
 }
 
@@ -229,7 +229,7 @@ const writeGrace = 100 * time.Millisecond
 
 // write does one write to standard output. A reader that has gone away ends the
 // command quietly; if a reader does not read, write gives up soon after ctx ends.
-func (f *program) write(ctx context.Context, write func() error) error {
+func (prog *program) write(ctx context.Context, write func() error) error {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() {
@@ -274,26 +274,26 @@ func asKind(kind hook.Kind, err error) error {
 }
 
 // connect connects to the background plugin that word names.
-func (f *program) connect(ctx context.Context, word string) (*plugin, error) {
+func (prog *program) connect(ctx context.Context, word string) (*plugin, error) {
 	id, err := service.FindRunning(ctx, word)
 	if err != nil {
 		return nil, err
 	}
-	return f.connectTo(ctx, id.Name, word)
+	return prog.connectTo(ctx, id.Name, word)
 }
 
 // connectTo connects to the background plugin name. word names it in messages.
-func (f *program) connectTo(ctx context.Context, name, word string) (*plugin, error) {
+func (prog *program) connectTo(ctx context.Context, name, word string) (*plugin, error) {
 	c, err := daemon.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return &plugin{f: f, path: word, client: c, elsewhere: true}, nil
+	return &plugin{prog: prog, path: word, client: c, elsewhere: true}, nil
 }
 
 // connectNamed connects to the background plugin that a plain word names. It returns nil if
 // the word is a path, or if no such plugin runs.
-func (f *program) connectNamed(ctx context.Context, word string) (*plugin, error) {
+func (prog *program) connectNamed(ctx context.Context, word string) (*plugin, error) {
 	if !service.Plain(word) {
 		return nil, nil
 	}
@@ -301,20 +301,20 @@ func (f *program) connectNamed(ctx context.Context, word string) (*plugin, error
 	if err != nil || id.Name == "" {
 		return nil, err
 	}
-	return f.connectTo(ctx, id.Name, word)
+	return prog.connectTo(ctx, id.Name, word)
 }
 
 // connectOrStart connects to the background plugin with the name cfg.Plugin, or starts the
 // plugin at that path for a call or two. With a name it rejects the flags ofPlugin, which
 // say how a plugin is started.
-func (f *program) connectOrStart(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag) (*plugin, error) {
-	p, err := f.connectNamed(ctx, cfg.Plugin)
+func (prog *program) connectOrStart(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag) (*plugin, error) {
+	p, err := prog.connectNamed(ctx, cfg.Plugin)
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
 		cfg.Once = true
-		return f.launch(ctx, cfg, nil)
+		return prog.launch(ctx, cfg, nil)
 	}
 	return p, p.rejects(ofPlugin)
 }

@@ -33,11 +33,11 @@ func TestJSONBeforeFlagsAreRead(t *testing.T) {
 		{"run p.py greet -- --json", false, false},
 	} {
 		s, _, _ := testStreams("")
-		f := &program{streams: s}
-		f.commands = commandList(f)
-		_, _ = f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
-		if f.opts.json != c.json || f.probeCodes != c.codes {
-			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, f.opts.json, f.probeCodes, c.json, c.codes)
+		prog := &program{streams: s}
+		prog.commands = commandList(prog)
+		_, _ = prog.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
+		if prog.opts.json != c.json || prog.probeCodes != c.codes {
+			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, prog.opts.json, prog.probeCodes, c.json, c.codes)
 		}
 	}
 }

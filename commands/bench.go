@@ -20,7 +20,7 @@ type benchOptions struct {
 	measure bench.Options
 }
 
-func benchCommand(f *program) command {
+func benchCommand(prog *program) command {
 	o := &benchOptions{measure: bench.DefaultOptions()}
 	flags := slices.Concat([]cli.Flag{
 		countFlag(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
@@ -29,21 +29,21 @@ func benchCommand(f *program) command {
 		listFlag(&o.measure.Skip, "skip", "skip these `PHASES` of "+strings.Join(bench.Names(), ","), bench.Names()),
 		timeoutFlag(&o.cfg.Timeouts.Call),
 		inputFlag(&o.input),
-	}, launchFlags(&o.cfg), f.opts.flags())
+	}, launchFlags(&o.cfg), prog.opts.flags())
 	cmd := newCommand("bench", "measure how long a plugin's start, calls and restart take", "PLUGIN HOOK [ARG...]",
 		flags, func(ctx context.Context, words []string) error {
-			if err := f.readBench(ctx, words, o); err != nil {
+			if err := prog.readBench(ctx, words, o); err != nil {
 				return err
 			}
-			return f.bench(ctx, *o)
+			return prog.bench(ctx, *o)
 		})
 	cmd.names, cmd.config = 2, &o.cfg
 	return cmd
 }
 
 // readBench reads the command line of bench.
-func (f *program) readBench(ctx context.Context, words []string, o *benchOptions) error {
-	if err := f.readRun(ctx, words, &o.runOptions); err != nil {
+func (prog *program) readBench(ctx context.Context, words []string, o *benchOptions) error {
+	if err := prog.readRun(ctx, words, &o.runOptions); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {
@@ -59,25 +59,25 @@ func (f *program) readBench(ctx context.Context, words []string, o *benchOptions
 }
 
 // bench measures a plugin and prints the phases. After an error it prints those before it.
-func (f *program) bench(ctx context.Context, o benchOptions) error {
-	t := &benchTarget{f: f, o: o}
+func (prog *program) bench(ctx context.Context, o benchOptions) error {
+	t := &benchTarget{prog: prog, o: o}
 	defer t.close()
 	tried, err := t.try(ctx)
 	if err != nil {
 		return err
 	}
 	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
-	err = f.measure(ctx, t, &measured)
+	err = prog.measure(ctx, t, &measured)
 	err = cmp.Or(t.kept, tried).failed(err)
 	if len(measured.Phases) > 0 {
-		printed := f.write(f.signals.kill, func() error { return f.streams.Bench(measured, f.opts.json) })
+		printed := prog.write(prog.signals.kill, func() error { return prog.streams.Bench(measured, prog.opts.json) })
 		err = cmp.Or(err, printed)
 	}
 	return err
 }
 
 // measure measures the phases.
-func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResult) error {
+func (prog *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResult) error {
 	stop := func() {}
 	m := t.o.measure
 	err := bench.Measure(ctx, t, m, bench.Listener{
@@ -85,7 +85,7 @@ func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResul
 			if err := t.begin(ctx, name); err != nil {
 				return err
 			}
-			stop = f.streams.Waiting("measuring " + name)
+			stop = prog.streams.Waiting("measuring " + name)
 			return nil
 		},
 		Over: func(p bench.Phase) {
@@ -109,7 +109,7 @@ func benchPhase(p bench.Phase) ui.BenchPhase {
 // benchTarget is a plugin for bench. It is kept alive only after the phase cold: a
 // plugin that listens at a fixed port could not run beside those of that phase.
 type benchTarget struct {
-	f        *program
+	prog     *program
 	o        benchOptions
 	settings runner.Settings
 	kept     *plugin // nil until a phase other than cold begins
@@ -120,10 +120,10 @@ type benchTarget struct {
 func (t *benchTarget) try(ctx context.Context) (*plugin, error) {
 	cfg := t.o.cfg
 	cfg.Once = true
-	p := t.f.newPlugin(cfg.Plugin, true)
+	p := t.prog.newPlugin(cfg.Plugin, true)
 	err := p.start(ctx, cfg, func(s *runner.Opened) error {
 		t.settings = s.Settings()
-		if err := t.f.readInput(ctx, s.Transport().Streams, &t.o.callOptions); err != nil {
+		if err := t.prog.readInput(ctx, s.Transport().Streams, &t.o.callOptions); err != nil {
 			return err
 		}
 		if t.o.stream != nil {
@@ -143,7 +143,7 @@ func (t *benchTarget) try(ctx context.Context) (*plugin, error) {
 func (t *benchTarget) begin(ctx context.Context, phase string) (err error) {
 	t.several = phase == bench.Pipelined
 	if phase != bench.Cold && t.kept == nil {
-		t.kept = t.f.newPlugin(t.o.cfg.Plugin, true)
+		t.kept = t.prog.newPlugin(t.o.cfg.Plugin, true)
 		err = t.kept.start(ctx, t.o.cfg, nil)
 	}
 	return err

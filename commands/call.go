@@ -19,7 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-func callCommand(f *program) command {
+func callCommand(prog *program) command {
 	var (
 		o       callOptions
 		lines   linesOptions
@@ -35,7 +35,7 @@ func callCommand(f *program) command {
 	background := inCategory(backgroundCategory,
 		switchFlag(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
-		slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, f.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			left := fastcall.Take()
 			if err := onlyFor(flagGroup{!inLines, "a single call", append(ofCall, replay)}, flagGroup{inLines, "call --lines", ofLines}); err != nil {
 				return err
@@ -45,48 +45,48 @@ func callCommand(f *program) command {
 			case err != nil:
 				return err
 			case given:
-				return f.callAddress(ctx, &at, start.Config, &o, words)
+				return prog.callAddress(ctx, &at, start.Config, &o, words)
 			case inLines:
 				lines.raw, lines.Timeout = o.raw, o.timeout
-				err = f.readLines(ctx, &lines, words, "NAME")
+				err = prog.readLines(ctx, &lines, words, "NAME")
 			default:
 				err = wantHook(words, "NAME")
 			}
 			if err == nil && start.AutoStarted {
-				err = f.readStart(&start, words[0], ofStart)
+				err = prog.readStart(&start, words[0], ofStart)
 			} else if name := firstTyped(ofStart); err == nil && name != "" {
 				err = usage("%s applies only with --auto-start", name)
 			}
 			if err == nil && !inLines {
-				err = f.readHook(ctx, &o, words[1], words[2:])
+				err = prog.readHook(ctx, &o, words[1], words[2:])
 			}
 			if err != nil {
 				return err
 			}
 			if inLines {
-				return f.callLines(ctx, words[0], start, &lines, o.errorField)
+				return prog.callLines(ctx, words[0], start, &lines, o.errorField)
 			}
-			return f.call(ctx, words[0], start, &o, left)
+			return prog.call(ctx, words[0], start, &o, left)
 		})
 	cmd.names, cmd.config = 2, &start.Config
 	return cmd
 }
 
 // callAddress calls a hook of a gRPC server that runs already.
-func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runner.Config, o *callOptions, words []string) error {
+func (prog *program) callAddress(ctx context.Context, at *addressOptions, cfg runner.Config, o *callOptions, words []string) error {
 	if err := wantWords(words, "HOOK"); err != nil {
 		return hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
 	}
-	if err := f.readHook(ctx, o, words[0], words[1:]); err != nil {
+	if err := prog.readHook(ctx, o, words[0], words[1:]); err != nil {
 		return err
 	}
-	p, err := f.connectAddress(ctx, at, cfg, !runner.IsLocal(at.address))
+	p, err := prog.connectAddress(ctx, at, cfg, !runner.IsLocal(at.address))
 	if err != nil {
 		return err
 	}
 	defer p.close()
 	o.maxMessage = cfg.GRPC.MaxMessage
-	if err = f.readInput(ctx, p.transport().Streams, o); err == nil {
+	if err = prog.readInput(ctx, p.transport().Streams, o); err == nil {
 		err = p.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), *o)
 	}
 	return p.failed(err)
@@ -95,10 +95,10 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 // call calls a hook of the background plugin that word names. If fastcall has sent the call,
 // it waits for that answer, because a call must not be sent twice. It repeats a call that has
 // not begun, unless its stream may have been read from.
-func (f *program) call(ctx context.Context, word string, start startOptions, o *callOptions, left *fastcall.Left) error {
-	return f.withCallee(ctx, word, start, left, func(p *plugin) (_ bool, err error) {
+func (prog *program) call(ctx context.Context, word string, start startOptions, o *callOptions, left *fastcall.Left) error {
+	return prog.withCallee(ctx, word, start, left, func(p *plugin) (_ bool, err error) {
 		if o.call.Args.JSON == nil { // else it has been read
-			err = f.readInput(ctx, p.transport().Streams, o)
+			err = prog.readInput(ctx, p.transport().Streams, o)
 		}
 		if err == nil {
 			err = p.answer(ctx, o.timeout, *o)
@@ -110,10 +110,10 @@ func (f *program) call(ctx context.Context, word string, start startOptions, o *
 // withCallee connects to the background plugin that word names, and calls do. If do may be
 // repeated, it repeats both when the plugin was stopping, or when --auto-start is set and the
 // plugin has stopped meanwhile.
-func (f *program) withCallee(ctx context.Context, word string, start startOptions, left *fastcall.Left, do func(*plugin) (mayRepeat bool, err error)) error {
+func (prog *program) withCallee(ctx context.Context, word string, start startOptions, left *fastcall.Left, do func(*plugin) (mayRepeat bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		mayRepeat := true
-		p, err := f.callee(ctx, word, start, left)
+		p, err := prog.callee(ctx, word, start, left)
 		if err == nil {
 			mayRepeat, err = do(p)
 		}
@@ -132,26 +132,26 @@ func (f *program) withCallee(ctx context.Context, word string, start startOption
 }
 
 // callee connects to the daemon to call. It starts the plugin first if start says so.
-func (f *program) callee(ctx context.Context, word string, start startOptions, left *fastcall.Left) (*plugin, error) {
+func (prog *program) callee(ctx context.Context, word string, start startOptions, left *fastcall.Left) (*plugin, error) {
 	switch {
 	case left != nil:
 		client, err := daemon.Adopt(left.Dir, left.Name, left.Conn, left.Read)
 		if err != nil {
 			return nil, err
 		}
-		return &plugin{f: f, path: word, client: client, elsewhere: true}, nil
+		return &plugin{prog: prog, path: word, client: client, elsewhere: true}, nil
 	case !start.AutoStarted:
-		return f.connect(ctx, word)
+		return prog.connect(ctx, word)
 	}
-	p, err := f.connectNamed(ctx, word) // a running name is called as it is
+	p, err := prog.connectNamed(ctx, word) // a running name is called as it is
 	if p != nil || err != nil {
 		return p, err
 	}
-	name, err := f.startOrFind(ctx, start)
+	name, err := prog.startOrFind(ctx, start)
 	if err != nil {
 		return nil, err
 	}
-	return f.connectTo(ctx, name, word)
+	return prog.connectTo(ctx, name, word)
 }
 
 // callOptions are the options of one call.
@@ -176,12 +176,12 @@ func inputFlag(to *string) *flag {
 }
 
 // readHook reads HOOK and its arguments.
-func (f *program) readHook(ctx context.Context, o *callOptions, hookName string, args []string) (err error) {
+func (prog *program) readHook(ctx context.Context, o *callOptions, hookName string, args []string) (err error) {
 	o.maxMessage = defaultMessage
 	switch {
-	case f.opts.json && o.raw:
+	case prog.opts.json && o.raw:
 		return usage("--json and --raw cannot be combined")
-	case f.opts.json:
+	case prog.opts.json:
 		o.format = ui.Envelope
 	case o.raw:
 		o.format = ui.Raw
@@ -190,7 +190,7 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 		return usage("--input gives all arguments; unexpected argument: %s", schema.QuoteLine(args[:1]))
 	}
 	o.call.Hook = hookName
-	o.call.Args.Words, err = f.readWords(ctx, args)
+	o.call.Args.Words, err = prog.readWords(ctx, args)
 	return err
 }
 
@@ -202,22 +202,22 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, o callOptions)
 		most, tooLong := hook.MessageLimit(o.maxMessage)
 		o.call.Input = hook.Messages(callCtx, o.stream, inputName(o.input), most, tooLong)
 	}
-	f := p.f
-	stop := f.streams.Waiting("waiting for " + o.call.Hook)
+	prog := p.prog
+	stop := prog.streams.Waiting("waiting for " + o.call.Hook)
 	o.call.Emit = func(item hook.Item) error {
 		p.output.Flush()
-		return f.write(callCtx, func() error { return f.streams.Item(o.format, o.call.Hook, item) })
+		return prog.write(callCtx, func() error { return prog.streams.Item(o.format, o.call.Hook, item) })
 	}
 	r, err := runner.CallCarrying(callCtx, p.running(), o.errorField, o.call)
 	stop()
 	p.output.Flush()
 	if err != nil {
-		return f.hintInput(err, o)
+		return prog.hintInput(err, o)
 	}
 	for _, note := range r.Notes {
-		f.streams.Note(note)
+		prog.streams.Note(note)
 	}
-	f.streams.Log("info", "called", "hook", o.call.Hook, "took", r.Took)
+	prog.streams.Log("info", "called", "hook", o.call.Hook, "took", r.Took)
 	if r.Streamed && o.format != ui.Envelope {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, o callOptions)
 	if o.format == ui.Envelope {
 		info, generation = p.process(ctx)
 	}
-	return f.write(ctx, func() error { return f.streams.Result(o.format, o.call.Hook, r, info, generation) })
+	return prog.write(ctx, func() error { return prog.streams.Result(o.format, o.call.Hook, r, info, generation) })
 }
 
 // runOptions are the options of run for a single call.
@@ -234,7 +234,7 @@ type runOptions struct {
 	cfg runner.Config // what they say of the plugin
 }
 
-func runCommand(f *program) command {
+func runCommand(prog *program) command {
 	var (
 		o             runOptions
 		lines         linesOptions
@@ -247,7 +247,7 @@ func runCommand(f *program) command {
 	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
 	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,
 		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
-		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), f.opts.flags())
+		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), prog.opts.flags())
 	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			if keep && inLines {
@@ -261,18 +261,18 @@ func runCommand(f *program) command {
 				return err
 			case keep:
 				start.Config = o.cfg
-				if err := f.readKept(words, &start, nil); err != nil {
+				if err := prog.readKept(words, &start, nil); err != nil {
 					return err
 				}
-				return f.untilSignal(f.serve(ctx, start, nil))
+				return prog.untilSignal(prog.serve(ctx, start, nil))
 			case inLines:
 				lines.raw = o.raw
-				return f.runLines(ctx, words, &lines, o.cfg)
+				return prog.runLines(ctx, words, &lines, o.cfg)
 			}
-			if err := f.readRun(ctx, words, &o); err != nil {
+			if err := prog.readRun(ctx, words, &o); err != nil {
 				return err
 			}
-			return f.run(ctx, o)
+			return prog.run(ctx, o)
 		})
 	cmd.names, cmd.config = 2, &o.cfg
 	return cmd
@@ -280,14 +280,14 @@ func runCommand(f *program) command {
 
 // readRun reads PLUGIN, HOOK and its arguments. It reports every mistake in them before anything
 // starts.
-func (f *program) readRun(ctx context.Context, words []string, o *runOptions) error {
+func (prog *program) readRun(ctx context.Context, words []string, o *runOptions) error {
 	if err := wantHook(words, "PLUGIN"); err != nil {
 		return err
 	}
 	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
-	if err := f.readHook(ctx, &o.callOptions, words[1], words[2:]); err != nil {
+	if err := prog.readHook(ctx, &o.callOptions, words[1], words[2:]); err != nil {
 		return err
 	}
 	o.maxMessage = o.cfg.GRPC.MaxMessage
@@ -308,10 +308,10 @@ func wantHook(words []string, what string) error {
 }
 
 // run opens the plugin, calls the hook and prints what it returns.
-func (f *program) run(ctx context.Context, o runOptions) error {
+func (prog *program) run(ctx context.Context, o runOptions) error {
 	o.cfg.Once = true
-	p, err := f.launch(ctx, o.cfg, func(s *runner.Opened) error {
-		return f.readInput(ctx, s.Transport().Streams, &o.callOptions)
+	p, err := prog.launch(ctx, o.cfg, func(s *runner.Opened) error {
+		return prog.readInput(ctx, s.Transport().Streams, &o.callOptions)
 	})
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ type checkOptions struct {
 // maxJobs is the largest --jobs.
 const maxJobs = 65536
 
-func checkCommand(f *program) command {
+func checkCommand(prog *program) command {
 	o := &checkOptions{jobs: 1}
 	flags := []cli.Flag{
 		repeated(newFlag("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
@@ -56,16 +56,16 @@ func checkCommand(f *program) command {
 		headerFlag(&o.Config.GRPC.Metadata),
 	}
 	return newCommand("check", "see whether a plugin will work, and if not, why", "[PLUGIN...]",
-		slices.Concat(flags, pluginFlags(&o.Config, "60s"), f.opts.flags()), func(ctx context.Context, words []string) error {
-			if err := f.readCheck(ctx, words, o); err != nil {
+		slices.Concat(flags, pluginFlags(&o.Config, "60s"), prog.opts.flags()), func(ctx context.Context, words []string) error {
+			if err := prog.readCheck(ctx, words, o); err != nil {
 				return err
 			}
-			return f.check(ctx, *o)
+			return prog.check(ctx, *o)
 		})
 }
 
 // readCheck reads the command line of check.
-func (f *program) readCheck(ctx context.Context, words []string, o *checkOptions) error {
+func (prog *program) readCheck(ctx context.Context, words []string, o *checkOptions) error {
 	if err := o.readPlugins(ctx, words); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (f *program) readCheck(ctx context.Context, words []string, o *checkOptions
 		o.Host = []string{self, hostWord}
 	}
 	for _, line := range o.lines {
-		call, err := f.readCall(ctx, line)
+		call, err := prog.readCall(ctx, line)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 }
 
 // readCall reads the value of --call.
-func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) {
+func (prog *program) readCall(ctx context.Context, text string) (hook.Call, error) {
 	words, err := schema.SplitLine(text)
 	switch {
 	case err != nil:
@@ -122,28 +122,28 @@ func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) 
 		return hook.Call{}, usage("--call is %s, want a HOOK and its arguments", strconv.Quote(text))
 	}
 	call := hook.Call{Hook: words[0]}
-	call.Args.Words, err = f.readWords(ctx, words[1:])
+	call.Args.Words, err = prog.readWords(ctx, words[1:])
 	return call, err
 }
 
 // check checks every plugin and prints the findings. The error is that of the first
 // check that could not be completed, else of the first failure, which has been printed.
-func (f *program) check(ctx context.Context, o checkOptions) error {
-	junit, err := f.openJUnit(ctx, o.junit) // before anything is checked
+func (prog *program) check(ctx context.Context, o checkOptions) error {
+	junit, err := prog.openJUnit(ctx, o.junit) // before anything is checked
 	if err != nil {
 		return err
 	}
-	all, printed := f.checkAll(ctx, o)
+	all, printed := prog.checkAll(ctx, o)
 	if onGitHub() {
-		f.streams.Annotate(all)
+		prog.streams.Annotate(all)
 	}
-	reported := junit.write(f, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
+	reported := junit.write(prog, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
 	if printed != nil {
 		return printed
 	}
 	code := 0
 	for _, c := range all {
-		if c.Err != nil && !f.opts.json {
+		if c.Err != nil && !prog.opts.json {
 			return c.Err
 		}
 		if code == 0 || c.Err != nil {
@@ -156,25 +156,25 @@ func (f *program) check(ctx context.Context, o checkOptions) error {
 	if code == 0 {
 		return reported
 	}
-	f.warnOf(reported)
+	prog.warnOf(reported)
 	return &printedError{code: code}
 }
 
 // warnOf warns of an error beside which another one counts.
-func (f *program) warnOf(err error) {
+func (prog *program) warnOf(err error) {
 	if err != nil {
-		f.streams.Warn(err.Error())
+		prog.streams.Warn(err.Error())
 	}
 }
 
 // checkAll checks o.jobs plugins at a time, and prints them in order. The error is that
 // of standard output. If its reader is gone, the checks go on: their exit code counts.
-func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResult, error) {
+func (prog *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	checks := make([]*pluginCheck, len(o.plugins))
 	for i, path := range o.plugins {
-		checks[i] = newPluginCheck(f, o, path)
+		checks[i] = newPluginCheck(prog, o, path)
 	}
 	go func() { // ends when the last has begun, and each ends
 		free := make(chan struct{}, o.jobs)
@@ -186,20 +186,20 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 			}()
 		}
 	}()
-	printer := f.streams.Checks(o.strict, o.junit == "-")
+	printer := prog.streams.Checks(o.strict, o.junit == "-")
 	var all []ui.CheckResult
 	var failed error
 	for _, c := range checks {
-		stop := f.streams.Waiting("checking " + c.p.path)
+		stop := prog.streams.Waiting("checking " + c.p.path)
 		<-c.done
 		stop()
 		all = append(all, c.result)
 		if failed != nil {
 			continue
 		}
-		failed = f.write(f.signals.kill, func() error {
-			if f.opts.json {
-				return f.streams.CheckJSON(c.result)
+		failed = prog.write(prog.signals.kill, func() error {
+			if prog.opts.json {
+				return prog.streams.CheckJSON(c.result)
 			}
 			return printer.Check(c.result, c.p.shown())
 		})
@@ -207,8 +207,8 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 			cancel(failed)
 		}
 	}
-	if failed == nil && !f.opts.json {
-		failed = f.write(f.signals.kill, printer.Finish)
+	if failed == nil && !prog.opts.json {
+		failed = prog.write(prog.signals.kill, printer.Finish)
 	}
 	if errors.Is(failed, errQuiet) {
 		failed = nil
@@ -237,8 +237,8 @@ type pluginCheck struct {
 	result ui.CheckResult
 }
 
-func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
-	c := &pluginCheck{p: f.newPlugin(path, f.opts.quiet), o: o, done: make(chan struct{})}
+func newPluginCheck(prog *program, o checkOptions, path string) *pluginCheck {
+	c := &pluginCheck{p: prog.newPlugin(path, prog.opts.quiet), o: o, done: make(chan struct{})}
 	c.p.opened = new(runner.Opened)
 	c.o.Config.Plugin = path
 	c.p.follow(&c.o.Config)
@@ -263,7 +263,7 @@ func (c *pluginCheck) run(ctx context.Context) {
 		close(c.done)
 	}()
 	report.Plugin = c.p.path
-	report, err = check.Run(ctx, c.p.f.signals.kill, c.o.Options)
+	report, err = check.Run(ctx, c.p.prog.signals.kill, c.o.Options)
 }
 
 // prepared keeps the resolved plugin, unless a flag does not fit it.
@@ -280,9 +280,9 @@ type junitFile struct{ file *os.File }
 
 // openJUnit opens the file of --junit; "-" is standard output, and "" no file, for which it returns
 // nil.
-func (f *program) openJUnit(ctx context.Context, name string) (*junitFile, error) {
+func (prog *program) openJUnit(ctx context.Context, name string) (*junitFile, error) {
 	switch {
-	case name == "-" && f.opts.json:
+	case name == "-" && prog.opts.json:
 		return nil, usage("--junit - and --json both print on standard output")
 	case name == "":
 		return nil, nil
@@ -300,14 +300,14 @@ func (f *program) openJUnit(ctx context.Context, name string) (*junitFile, error
 }
 
 // write writes the report, in place of what the file had. It does nothing without --junit.
-func (j *junitFile) write(f *program, report func(io.Writer) error) error {
+func (j *junitFile) write(prog *program, report func(io.Writer) error) error {
 	if j == nil {
 		return nil
 	}
 	var text bytes.Buffer
 	err := report(&text)
 	if j.file == nil && err == nil {
-		return f.write(f.signals.kill, func() error { return f.streams.Print(text.String()) })
+		return prog.write(prog.signals.kill, func() error { return prog.streams.Print(text.String()) })
 	}
 	if info, statErr := j.file.Stat(); statErr == nil && info.Mode().IsRegular() {
 		err = errors.Join(err, j.file.Truncate(0))

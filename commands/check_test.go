@@ -9,8 +9,8 @@ import (
 )
 
 func TestReadCall(t *testing.T) {
-	f := &program{}
-	call, err := f.readCall(t.Context(), `pkg.Service/Method name="Ada L." -5`)
+	prog := &program{}
+	call, err := prog.readCall(t.Context(), `pkg.Service/Method name="Ada L." -5`)
 	if err != nil || call.Hook != "pkg.Service/Method" || len(call.Args.Words) != 2 {
 		t.Errorf("got %+v, %v", call, err)
 	}
@@ -22,7 +22,7 @@ func TestReadCall(t *testing.T) {
 		`greet a\`: `--call is "greet a\\": nothing follows the last backslash`,
 		"\"\"":     `--call is "\"\"", want a HOOK and its arguments`,
 	} {
-		_, err := f.readCall(t.Context(), in)
+		_, err := prog.readCall(t.Context(), in)
 		if err == nil || err.Error() != want || exitCode(err) != 2 {
 			t.Errorf("%q: got %v, want %s", in, err, want)
 		}

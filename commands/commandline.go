@@ -279,12 +279,12 @@ func wantWords(words []string, names ...string) error {
 }
 
 // readFile reads a file, or standard input if its name is "-". The wait ends with ctx.
-func (f *program) readFile(ctx context.Context, name string) ([]byte, error) {
-	stop := f.streams.Waiting("reading " + inputName(name))
+func (prog *program) readFile(ctx context.Context, name string) ([]byte, error) {
+	stop := prog.streams.Waiting("reading " + inputName(name))
 	defer stop()
 	return hook.Interruptible(ctx, func() ([]byte, error) {
 		if name == "-" {
-			return io.ReadAll(f.streams.In)
+			return io.ReadAll(prog.streams.In)
 		}
 		return os.ReadFile(name)
 	})
@@ -298,23 +298,23 @@ func inputName(name string) string {
 }
 
 // readWords reads the arguments from the words.
-func (f *program) readWords(ctx context.Context, words []string) ([]schema.Word, error) {
-	parsed, err := schema.ParseWords(words, func(name string) ([]byte, error) { return f.readFile(ctx, name) })
+func (prog *program) readWords(ctx context.Context, words []string) ([]schema.Word, error) {
+	parsed, err := schema.ParseWords(words, func(name string) ([]byte, error) { return prog.readFile(ctx, name) })
 	return parsed, asKind(hook.Request, err)
 }
 
 // readInput reads the arguments from the file of --input, if it is given. If streams is set, it
 // only opens the file, and the messages are read as they are sent.
-func (f *program) readInput(ctx context.Context, streams bool, o *callOptions) error {
+func (prog *program) readInput(ctx context.Context, streams bool, o *callOptions) error {
 	switch {
 	case o.input == "":
 		return nil
 	case streams:
 		var err error
-		o.stream, err = f.openInput(o.input)
+		o.stream, err = prog.openInput(o.input)
 		return err
 	}
-	text, err := f.readFile(ctx, o.input)
+	text, err := prog.readFile(ctx, o.input)
 	if err != nil {
 		return asKind(hook.Usage, fmt.Errorf("--input: %w", err))
 	}
@@ -326,19 +326,19 @@ func (f *program) readInput(ctx context.Context, streams bool, o *callOptions) e
 
 // hintInput adds a hint to the error of a call that has no arguments and needs some, if
 // standard input may have them. It reads nothing from standard input.
-func (f *program) hintInput(err error, o callOptions) error {
+func (prog *program) hintInput(err error, o callOptions) error {
 	e := hook.AsError(err)
 	none := len(o.call.Args.Words) == 0 && o.input == ""
-	if e.Kind != hook.Request || e.Place == "" || !none || !f.streams.Piped() {
+	if e.Kind != hook.Request || e.Place == "" || !none || !prog.streams.Piped() {
 		return err
 	}
 	return hinted(err, schema.Hintf("to read the arguments from standard input, pass %s -", schema.Setting("input")))
 }
 
 // openInput returns a reader of a file, which stays open until pyplug ends.
-func (f *program) openInput(name string) (io.Reader, error) {
+func (prog *program) openInput(name string) (io.Reader, error) {
 	if name == "-" {
-		return f.streams.In, nil
+		return prog.streams.In, nil
 	}
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() {

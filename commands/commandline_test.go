@@ -119,22 +119,22 @@ func FuzzComplete(f *testing.F) {
 // Every flag of every command is offered, and of a value that is not one of a few
 // the names of files at most.
 func TestCompleteFlags(t *testing.T) {
-	f := &program{}
-	f.commands = commandList(f)
-	for _, cmd := range f.commands {
+	prog := &program{}
+	prog.commands = commandList(prog)
+	for _, cmd := range prog.commands {
 		if cmd.Hidden {
 			continue
 		}
 		for _, flag := range cmd.Flags {
 			name := "--" + flag.Names()[0]
-			offered := complete(f.commands, []string{cmd.Name, name})
+			offered := complete(prog.commands, []string{cmd.Name, name})
 			if !slices.ContainsFunc(offered, func(line string) bool { return strings.HasPrefix(line, name+"\t") }) {
 				t.Errorf("%s %s: offered %q", cmd.Name, name, offered)
 			}
 			if valueOf(flag).isSwitch {
 				continue
 			}
-			for _, line := range complete(f.commands, []string{cmd.Name, name, "no such value"}) {
+			for _, line := range complete(prog.commands, []string{cmd.Name, name, "no such value"}) {
 				if !strings.HasPrefix(line, anyFile) {
 					t.Errorf("%s %s: offered %q as a value", cmd.Name, name, line)
 				}

@@ -22,10 +22,10 @@ import (
 // completeCommand answers the completion scripts. It prints each candidate on a line, with
 // a tab and a description. It prints ":files" if a file name is possible, with a tab and
 // the required suffix. It never fails, because a shell shows no errors during completion.
-func completeCommand(f *program) command {
+func completeCommand(prog *program) command {
 	cmd := newCommand("__complete", "", "", nil, func(ctx context.Context, words []string) error {
-		lines := complete(f.commands, words)
-		_ = f.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
+		lines := complete(prog.commands, words)
+		_ = prog.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
 		return nil
 	})
 	cmd.names = asTyped
@@ -270,7 +270,7 @@ func prefixed(values []string, typed, head string) (lines []string) {
 	return lines
 }
 
-func completionCommand(f *program) command {
+func completionCommand(prog *program) command {
 	return newCommand("completion", "print the completion script of a shell", "SHELL", nil, func(ctx context.Context, words []string) error {
 		shells := strings.Join(completions.Shells(), ", ")
 		if len(words) != 1 {
@@ -281,7 +281,7 @@ func completionCommand(f *program) command {
 		if !ok {
 			return suggested(usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
 		}
-		_, err := io.WriteString(f.streams.Out, script)
+		_, err := io.WriteString(prog.streams.Out, script)
 		return outputError(err)
 	})
 }

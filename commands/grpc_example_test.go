@@ -91,6 +91,6 @@ func TestExampleBidirectional(t *testing.T) {
 func TestExampleNegotiated(t *testing.T) {
 	t.Parallel()
 	plugin, dir := runnertest.GoExampleOf(t, "negotiated/plugin-go"), t.TempDir()
-	pyplug(t, nil, kv(dir, plugin, "Get", "key=a")...).says(t, 6, `error: handshake: field 5 \(protocol\) is "netrpc", want "grpc"`)
+	pyplug(t, nil, kv(dir, plugin, "Get", "key=a")...).says(t, 6, `error: handshake: it is a net/rpc plugin: field 5 \(protocol\) is "netrpc", want "grpc"`)
 	pyplug(t, nil, kv(dir, "--protocol-versions", "2,3", plugin, "Put", "key=a", "value=b")...).says(t, 0, `^\{\}\n$`)
 }

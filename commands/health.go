@@ -18,7 +18,7 @@ import (
 // watchEvery is how often --watch probes.
 const watchEvery = time.Second
 
-func healthCommand(f *program) command {
+func healthCommand(prog *program) command {
 	var cfg runner.Config
 	var at addressOptions
 	var watch, all bool
@@ -26,53 +26,53 @@ func healthCommand(f *program) command {
 		alias(durationFlag(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
 		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		switchFlag(&all, "all", "probe all background plugins"),
-		switchFlag(&f.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
+		switchFlag(&prog.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
 		alias(headerFlag(&cfg.GRPC.Metadata), "rpc-header"),
 	}
 	ofAddress, ofPlugin := at.flags(&cfg.GRPC), pluginFlags(&cfg, "60s")
 	return newCommand("health", "probe the health of a plugin or a gRPC server", "NAME|PLUGIN... | --all | --address ADDRESS",
-		slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(flags, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, "service")
 			switch {
 			case err != nil:
 			case given:
-				err = f.healthOfAddress(ctx, words, &at, cfg, watch)
+				err = prog.healthOfAddress(ctx, words, &at, cfg, watch)
 			case watch:
 				if err = onePlugin(words, &cfg); err == nil {
-					err = f.healthOfPlugin(ctx, cfg, ofPlugin, false, true)
+					err = prog.healthOfPlugin(ctx, cfg, ofPlugin, false, true)
 				}
 			default:
 				if words, err = readNames(words, all); err == nil {
-					err = f.healthOf(ctx, words, cfg, ofPlugin)
+					err = prog.healthOf(ctx, words, cfg, ofPlugin)
 				}
 			}
 			if watch {
-				return f.untilSignal(err)
+				return prog.untilSignal(err)
 			}
 			return err
 		})
 }
 
 // healthOf probes the plugins that words name, or all background plugins, at once.
-func (f *program) healthOf(ctx context.Context, words []string, cfg runner.Config, ofPlugin []cli.Flag) error {
-	words, err := f.orAll(ctx, words)
+func (prog *program) healthOf(ctx context.Context, words []string, cfg runner.Config, ofPlugin []cli.Flag) error {
+	words, err := prog.orAll(ctx, words)
 	if err != nil {
 		return err
 	}
-	return f.firstOf(each(words, func(_ int, word string) error {
+	return prog.firstOf(each(words, func(_ int, word string) error {
 		cfg := cfg
 		if err := openConfig(&cfg, word); err != nil {
 			return err
 		}
-		return f.healthOfPlugin(ctx, cfg, ofPlugin, len(words) > 1, false)
+		return prog.healthOfPlugin(ctx, cfg, ofPlugin, len(words) > 1, false)
 	}))
 }
 
 // healthOfPlugin probes a plugin, which it starts unless it runs in the background. among says
 // that there are others.
-func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag, among, watch bool) error {
+func (prog *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag, among, watch bool) error {
 	cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
-	p, err := f.connectOrStart(ctx, cfg, ofPlugin)
+	p, err := prog.connectOrStart(ctx, cfg, ofPlugin)
 	if err != nil {
 		return unanswered(err)
 	}
@@ -105,7 +105,7 @@ func (p *plugin) health(ctx context.Context, name string, probe func() error) er
 	}
 	took := time.Since(began)
 	info, _ := p.process(ctx)
-	return p.f.write(ctx, func() error { return p.f.streams.Healthy(name, took, info, p.f.opts.json) })
+	return p.prog.write(ctx, func() error { return p.prog.streams.Healthy(name, took, info, p.prog.opts.json) })
 }
 
 // unanswered turns the error of a start into a timeout if the health service did not
@@ -122,7 +122,7 @@ func unanswered(err error) error {
 // watchHealth prints a line for each change of a plugin's health, until the plugin or ctx
 // ends.
 func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
-	f := p.f
+	prog := p.prog
 	var exited <-chan struct{} // nil if a daemon runs the plugin
 	if p.pool != nil {
 		exited = p.pool.Failed()
@@ -141,7 +141,7 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 			return daemon.NotRunningError(p.client.Identity().Name)
 		}
 		if now := fmt.Sprint(found); now != last {
-			if err := f.write(ctx, func() error { return f.streams.Health(hook.AsError(found), f.opts.json) }); err != nil {
+			if err := prog.write(ctx, func() error { return prog.streams.Health(hook.AsError(found), prog.opts.json) }); err != nil {
 				return err
 			}
 			last = now

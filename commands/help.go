@@ -37,24 +37,24 @@ var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color c
 
 const seeExit = "Exit codes: `pyplug help exit-codes`\n"
 
-func helpCommand(f *program) command {
+func helpCommand(prog *program) command {
 	return newCommand("help", "explain a command, a topic or a finding of check", "[COMMAND | TOPIC | finding [ID]]", nil, func(ctx context.Context, words []string) error {
 		switch name := append(words, "")[0]; name {
 		case "":
-			return f.print(f.help())
+			return prog.print(prog.help())
 		case "finding", "findings":
-			return findingHelp(f, words[1:])
+			return findingHelp(prog, words[1:])
 		default:
-			if cmd, ok := f.commandNamed(name); ok {
-				return f.print(f.commandHelp(cmd))
+			if cmd, ok := prog.commandNamed(name); ok {
+				return prog.print(prog.commandHelp(cmd))
 			}
 			if page, ok := docs.Manual.Page(name); ok {
-				return f.print(ui.Page(page))
+				return prog.print(ui.Page(page))
 			}
 			if !slices.Contains(topicNames(), name) {
-				return f.unknownTopic(name)
+				return prog.unknownTopic(name)
 			}
-			return f.print(helpText(name))
+			return prog.print(helpText(name))
 		}
 	})
 }
@@ -66,9 +66,9 @@ func topicNames() (names []string) {
 	return append(names, docs.Manual.Names()...)
 }
 
-func (f *program) unknownTopic(name string) error {
+func (prog *program) unknownTopic(name string) error {
 	return suggested(usage("unknown command or topic %s", schema.QuoteLine([]string{name})), "`pyplug help %s`",
-		name, append(f.commandNames(), topicNames()...), schema.Hintf("%s lists the commands and topics", schema.Command{"help"}))
+		name, append(prog.commandNames(), topicNames()...), schema.Hintf("%s lists the commands and topics", schema.Command{"help"}))
 }
 
 // helpText returns the text on a command or a topic.
@@ -97,11 +97,11 @@ func exitCodes() string {
 }
 
 // help returns the help of pyplug itself.
-func (f *program) help() string {
+func (prog *program) help() string {
 	var b strings.Builder
 	b.WriteString(helpText("pyplug"))
 	ui.WriteTitle(&b, "Commands")
-	for _, c := range f.commands {
+	for _, c := range prog.commands {
 		if !c.Hidden {
 			ui.WriteEntry(&b, "  "+c.Name, c.Usage, 15)
 		}
@@ -117,8 +117,8 @@ func (f *program) help() string {
 
 // commandHelp returns the help of a command: with all flags after --help-all, else with the
 // common ones.
-func (f *program) commandHelp(cmd command) string {
-	all := f.helpAll
+func (prog *program) commandHelp(cmd command) string {
+	all := prog.helpAll
 	var b strings.Builder
 	for i, line := range strings.Split(cmd.ArgsUsage, "\n") {
 		start := "Usage: "
@@ -202,13 +202,13 @@ func (f *flag) explained() string {
 }
 
 // findingHelp prints the page of a finding, or without an ID the list of findings.
-func findingHelp(f *program, ids []string) error {
+func findingHelp(prog *program, ids []string) error {
 	if len(ids) == 0 {
 		var b strings.Builder
 		for _, id := range docs.Findings.Names() {
 			ui.WriteEntry(&b, id, docs.Findings.Title(id), 24)
 		}
-		return f.print(b.String())
+		return prog.print(b.String())
 	}
 	if err := atMost(ids, 1); err != nil {
 		return err
@@ -218,13 +218,13 @@ func findingHelp(f *program, ids []string) error {
 		err := suggested(usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], docs.Findings.Names())
 		return hinted(err, schema.Hintf("%s lists them all", schema.Command{"help", "finding"}))
 	}
-	return f.print(ui.Page(page))
+	return prog.print(ui.Page(page))
 }
 
 // print writes text to standard output.
-func (f *program) print(text string) error {
+func (prog *program) print(text string) error {
 	if text == "" {
 		return nil
 	}
-	return outputError(f.streams.Print(text))
+	return outputError(prog.streams.Print(text))
 }

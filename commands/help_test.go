@@ -17,17 +17,17 @@ import (
 // Every help fits a terminal, has an example, names its flags in order, and ends with where
 // the exit codes are.
 func TestHelp(t *testing.T) {
-	f := &program{}
-	f.commands = commandList(f)
-	texts := map[string]string{"pyplug": f.help()}
-	for _, cmd := range f.commands {
+	prog := &program{}
+	prog.commands = commandList(prog)
+	texts := map[string]string{"pyplug": prog.help()}
+	for _, cmd := range prog.commands {
 		if cmd.Hidden {
 			continue
 		}
-		f.helpAll = false
-		texts[cmd.Name] = f.commandHelp(cmd)
-		f.helpAll = true
-		all := f.commandHelp(cmd)
+		prog.helpAll = false
+		texts[cmd.Name] = prog.commandHelp(cmd)
+		prog.helpAll = true
+		all := prog.commandHelp(cmd)
 		texts[cmd.Name+" --help-all"] = all
 		for _, flag := range cmd.Flags {
 			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + valueOf(flag).Name + `([, ]|$)`)
@@ -75,9 +75,9 @@ func TestHelp(t *testing.T) {
 
 // The topics name what there is: variables of flags, and the keys of a manifest.
 func TestTopics(t *testing.T) {
-	f := &program{}
+	prog := &program{}
 	rare, variables := map[string]bool{}, map[string]bool{"PYPLUG_PYTHON": true, "PYPLUG_RUN_DIR": true}
-	for _, cmd := range commandList(f) {
+	for _, cmd := range commandList(prog) {
 		for _, flag := range cmd.Flags {
 			rare[valueOf(flag).Name] = isRare(flag)
 			variables[valueOf(flag).env] = true

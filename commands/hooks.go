@@ -15,7 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-func hooksCommand(f *program) command {
+func hooksCommand(prog *program) command {
 	var template string
 	var input bool
 	var cfg runner.Config
@@ -24,7 +24,7 @@ func hooksCommand(f *program) command {
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	schemaFlag := switchFlag(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
 	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
-		slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, f.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, messageFlags...)
 			if err != nil {
 				return err
@@ -48,9 +48,9 @@ func hooksCommand(f *program) command {
 			show := shownHooks{Query: schema.Query{Hook: append(words, "")[1], Input: input}, template: template != ""}
 			var p *plugin
 			if given {
-				p, err = f.connectAddress(ctx, &at, cfg, !runner.IsLocal(at.address))
+				p, err = prog.connectAddress(ctx, &at, cfg, !runner.IsLocal(at.address))
 			} else if err = openConfig(&cfg, words[0]); err == nil {
-				p, err = f.connectOrStart(ctx, cfg, ofPlugin)
+				p, err = prog.connectOrStart(ctx, cfg, ofPlugin)
 			}
 			if err != nil {
 				return err
@@ -71,19 +71,19 @@ type shownHooks struct {
 // showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
 // The example call has the flags that were typed.
 func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []cli.Flag) error {
-	f := p.f
-	stop := f.streams.Waiting("waiting for " + p.path)
+	prog := p.prog
+	stop := prog.streams.Waiting("waiting for " + p.path)
 	sch, err := p.running().Hooks(ctx, show.Query)
 	stop()
 	switch {
 	case err != nil:
 		return err
-	case show.Input && !f.opts.json:
-		return f.inputs(ctx, sch, show.Hook)
+	case show.Input && !prog.opts.json:
+		return prog.inputs(ctx, sch, show.Hook)
 	case show.Hook == "":
 		return p.hooks(ctx, sch)
 	case show.template:
-		return f.indented(ctx, sch.Hooks[0].Template, show.Hook, f.opts.json)
+		return prog.indented(ctx, sch.Hooks[0].Template, show.Hook, prog.opts.json)
 	}
 	words := []string{"run", p.path}
 	switch {
@@ -94,7 +94,7 @@ func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []cli.Fla
 	}
 	typed := slices.DeleteFunc(flags, func(f cli.Flag) bool { return !valueOf(f).typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
-	return f.write(ctx, func() error { return f.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), f.opts.json) })
+	return prog.write(ctx, func() error { return prog.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), prog.opts.json) })
 }
 
 // onePlugin fills cfg from a command line with one PLUGIN.
@@ -108,33 +108,33 @@ func onePlugin(words []string, cfg *runner.Config) error {
 
 // hooks lists the hooks of a plugin.
 func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
-	f := p.f
+	prog := p.prog
 	if len(sch.Hooks) == 0 {
 		why := []string{p.path + " has no hooks: " + p.transport().NoHooks}
 		if p.opened != nil {
 			why = append(why, hook.Words(p.opened.ProgramHint())...)
 		}
-		f.streams.Warn(strings.Join(why, "; "))
+		prog.streams.Warn(strings.Join(why, "; "))
 	}
-	if !f.opts.json {
+	if !prog.opts.json {
 		for _, note := range sch.Notes {
-			f.streams.Note(note)
+			prog.streams.Note(note)
 		}
 	}
-	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
+	return prog.write(ctx, func() error { return prog.streams.Hooks(sch, prog.opts.json) })
 }
 
 // indented prints the template of a hook, or JSON Schemas.
-func (f *program) indented(ctx context.Context, text []byte, hookName string, asJSON bool) error {
+func (prog *program) indented(ctx context.Context, text []byte, hookName string, asJSON bool) error {
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, text, "", "  "); err != nil {
 		return hook.NewError(hook.Internal, fmt.Errorf("the JSON of %s: %w", hookName, err))
 	}
-	return f.write(ctx, func() error { return f.streams.Template(indented.Bytes(), hookName, asJSON) })
+	return prog.write(ctx, func() error { return prog.streams.Template(indented.Bytes(), hookName, asJSON) })
 }
 
 // inputs prints the JSON Schema of a hook's arguments, or an object with the schemas of all hooks.
-func (f *program) inputs(ctx context.Context, sch schema.Schema, name string) error {
+func (prog *program) inputs(ctx context.Context, sch schema.Schema, name string) error {
 	inputs := map[string]json.RawMessage{}
 	for _, h := range sch.Hooks {
 		if h.Input == nil { // an older pyplug keeps the plugin
@@ -143,11 +143,11 @@ func (f *program) inputs(ctx context.Context, sch schema.Schema, name string) er
 		inputs[h.Name] = h.Input
 	}
 	if name != "" {
-		return f.indented(ctx, sch.Hooks[0].Input, name, false)
+		return prog.indented(ctx, sch.Hooks[0].Input, name, false)
 	}
 	text, err := hook.Marshal(inputs)
 	if err != nil {
 		return hook.NewError(hook.Internal, err)
 	}
-	return f.indented(ctx, text, name, false)
+	return prog.indented(ctx, text, name, false)
 }

@@ -60,16 +60,16 @@ func (o *linesOptions) flags(by string) []cli.Flag {
 }
 
 // runLines starts a plugin, keeps it alive and answers the lines of standard input.
-func (f *program) runLines(ctx context.Context, words []string, o *linesOptions, cfg runner.Config) error {
-	if err := f.readLines(ctx, o, words, "PLUGIN"); err != nil {
+func (prog *program) runLines(ctx context.Context, words []string, o *linesOptions, cfg runner.Config) error {
+	if err := prog.readLines(ctx, o, words, "PLUGIN"); err != nil {
 		return err
 	}
 	if err := openConfig(&cfg, words[0]); err != nil {
 		return err
 	}
 	cfg.Keep.DefaultMaxFailures, cfg.Keep.Patient, cfg.Keep.Jobs = linesRestarts, true, o.Jobs
-	p, err := f.launch(ctx, cfg, func(opened *runner.Opened) error {
-		return f.openRecord(o, opened.Plugin().ID)
+	p, err := prog.launch(ctx, cfg, func(opened *runner.Opened) error {
+		return prog.openRecord(o, opened.Plugin().ID)
 	})
 	if err != nil {
 		return err
@@ -84,16 +84,16 @@ func (f *program) runLines(ctx context.Context, words []string, o *linesOptions,
 
 // readLines reads the words of a command with --lines. what is the word for the plugin in
 // messages.
-func (f *program) readLines(ctx context.Context, o *linesOptions, words []string, what string) (err error) {
+func (prog *program) readLines(ctx context.Context, o *linesOptions, words []string, what string) (err error) {
 	if err := wantWords(words, []string{what, "HOOK"}[:max(1, min(2, len(words)))]...); err != nil {
 		return err
 	}
 	switch {
-	case f.opts.json && o.raw:
+	case prog.opts.json && o.raw:
 		return usage("--json and --raw cannot be combined")
 	case len(words) >= 2:
 		o.Hook = words[1]
-		o.Words, err = f.readNamed(ctx, words[2:])
+		o.Words, err = prog.readNamed(ctx, words[2:])
 	case o.format != "":
 		return usage("--items applies only with HOOK, and HOOK is missing")
 	}
@@ -110,8 +110,8 @@ func (f *program) readLines(ctx context.Context, o *linesOptions, words []string
 }
 
 // readNamed reads the words that are named arguments of every call.
-func (f *program) readNamed(ctx context.Context, words []string) ([]schema.Word, error) {
-	parsed, err := f.readWords(ctx, words)
+func (prog *program) readNamed(ctx context.Context, words []string) ([]schema.Word, error) {
+	parsed, err := prog.readWords(ctx, words)
 	for i, w := range parsed {
 		if w.Name == "" && (i == 0 || parsed[i-1].Form != schema.Option) {
 			return nil, usage("unexpected argument: %s; with --lines the words after HOOK have names, such as --name VALUE", schema.QuoteLine(words[i:i+1]))
@@ -146,7 +146,7 @@ func checkWords(ctx context.Context, k hook.Plugin, o *linesOptions) error {
 // lines answers the lines of standard input with calls of the plugin, which runs here or in a
 // daemon.
 func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) error {
-	f := p.f
+	prog := p.prog
 	began, err := k.Status(ctx)
 	if err != nil {
 		return err
@@ -160,17 +160,17 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 		return err
 	}
 	// The first signal ends the reading, and the second cancels the calls.
-	defer context.AfterFunc(f.signals.kill, func() { cancel(context.Cause(ctx)) })()
-	o.In, o.Out, o.Stop = f.streams.In, f.streams.Lines(o.raw), ctx.Done()
+	defer context.AfterFunc(prog.signals.kill, func() { cancel(context.Cause(ctx)) })()
+	o.In, o.Out, o.Stop = prog.streams.In, prog.streams.Lines(o.raw), ctx.Done()
 	if o.raw {
-		o.Raw = f.streams.RawLine
+		o.Raw = prog.streams.RawLine
 	}
 	o.Error = func(line int, e *hook.Error) json.RawMessage {
 		e = p.withHints(e)
 		e.Plugin = "" // a daemon adds it, and it is the same for every line
 		e.Word = 0    // of the words of all lines
 		if o.raw {
-			f.streams.Fail(ctx, ui.Failure{Err: e, Shown: p.shown(), Line: line})
+			prog.streams.Fail(ctx, ui.Failure{Err: e, Shown: p.shown(), Line: line})
 		}
 		if o.raw && o.record == nil {
 			return nil
@@ -180,11 +180,11 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	o.Jobs = p.jobs(o.Jobs, began.Concurrency)
 	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
-		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
-			f.streams.Note(schema.Plural(n, "call") + " in progress; interrupt again to cancel")
+		if n := e.Counts().Running; n > 0 && prog.streams.ErrTTY {
+			prog.streams.Note(schema.Plural(n, "call") + " in progress; interrupt again to cancel")
 		}
 	})()
-	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
+	stopProgress := prog.streams.LinesProgress(func() ui.LinesCounts {
 		now, _ := k.Status(context.Background()) // without it, no restart is shown
 		return ui.LinesCounts{Counts: e.Counts(), Restarts: max(0, now.Restarts-began.Restarts)}
 	})
@@ -193,11 +193,11 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	}
 	err = e.Run(calls)
 	stopProgress()
-	f.endRecord(o, e.Counts().Kept)
+	prog.endRecord(o, e.Counts().Kept)
 	if c := e.Counts(); o.FailFast && c.Failed > 0 && err == nil && ctx.Err() == nil {
-		f.noteLast("stopped at the first failure", c.Last)
+		prog.noteLast("stopped at the first failure", c.Last)
 	}
-	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
+	return prog.linesEnd(ctx, k, e.Counts(), err, o.noFail)
 }
 
 // jobs returns how many calls to make at once: at most as many as the workers take. A call that
@@ -208,15 +208,15 @@ func (p *plugin) jobs(wanted, places int) int {
 		return places
 	}
 	if wanted > places {
-		p.f.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; start it with more --workers or --concurrency", wanted, schema.Plural(places, "call")))
+		p.prog.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; start it with more --workers or --concurrency", wanted, schema.Plural(places, "call")))
 	}
 	return min(wanted, places)
 }
 
 // linesEnd returns the error of the command: that of the output, a signal, the plugin or
 // the input, else that calls failed.
-func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, err error, noFail bool) error {
-	f.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
+func (prog *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, err error, noFail bool) error {
+	prog.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
 	unread, unrecorded := (*hook.Error)(nil), (*lines.RecordError)(nil)
 	switch {
 	case errors.As(err, &unrecorded):
@@ -224,13 +224,13 @@ func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, e
 	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
 	case ctx.Err() != nil:
-		f.streams.EndLine()
+		prog.streams.EndLine()
 		if err == nil || unread != nil { // else lines before the last one may have no answer
-			f.noteLast(context.Cause(ctx).Error(), c.Last)
+			prog.noteLast(context.Cause(ctx).Error(), c.Last)
 		}
 		return &printedError{code: exitCode(context.Cause(ctx))}
 	case errors.Is(err, lines.ErrGaveUp):
-		f.streams.Note(fmt.Sprintf("the plugin takes no more calls; the last answered line is %d", c.Last))
+		prog.streams.Note(fmt.Sprintf("the plugin takes no more calls; the last answered line is %d", c.Last))
 		_, err := k.Hooks(ctx, schema.Query{}) // fails with the reason
 		if err == nil {
 			err = hook.NewError(hook.Unavailable, errors.New("gave up"))
@@ -241,7 +241,7 @@ func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, e
 	case err != nil:
 		return outputError(err)
 	case c.Failed > 0 && !noFail:
-		f.streams.Warn(fmt.Sprintf("%d of %s failed", c.Failed, schema.Plural(c.Answered, "line")))
+		prog.streams.Warn(fmt.Sprintf("%d of %s failed", c.Failed, schema.Plural(c.Answered, "line")))
 		return &printedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
 	}
 	return nil
@@ -249,21 +249,21 @@ func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, e
 
 // noteLast says why the lines ended, and how far they came. No answered line has one in front of it
 // without an answer, in any order, unless the plugin gave up.
-func (f *program) noteLast(why string, last int64) {
+func (prog *program) noteLast(why string, last int64) {
 	if last == 0 {
-		f.streams.Note(why + "; no line is answered")
+		prog.streams.Note(why + "; no line is answered")
 		return
 	}
-	f.streams.Note(fmt.Sprintf("%s; lines 1 to %d are answered", why, last))
+	prog.streams.Note(fmt.Sprintf("%s; lines 1 to %d are answered", why, last))
 }
 
 // callLines answers the lines of standard input with calls of the background plugin that word
 // names.
-func (f *program) callLines(ctx context.Context, word string, start startOptions, o *linesOptions, errorField string) error {
+func (prog *program) callLines(ctx context.Context, word string, start startOptions, o *linesOptions, errorField string) error {
 	var p *plugin
 	var notes []string
-	err := f.withCallee(ctx, word, start, nil, func(found *plugin) (_ bool, err error) {
-		defer f.streams.Waiting("waiting for " + word)()
+	err := prog.withCallee(ctx, word, start, nil, func(found *plugin) (_ bool, err error) {
+		defer prog.streams.Waiting("waiting for " + word)()
 		p = found
 		_, notes, err = p.client.Ready(ctx)
 		return true, p.failed(err)
@@ -272,9 +272,9 @@ func (f *program) callLines(ctx context.Context, word string, start startOptions
 		return err
 	}
 	for _, note := range notes {
-		f.streams.Note(note)
+		prog.streams.Note(note)
 	}
-	if err := f.openRecord(o, p.client.Identity().Name); err != nil {
+	if err := prog.openRecord(o, p.client.Identity().Name); err != nil {
 		return err
 	}
 	gaveUp := make(chan struct{})
@@ -312,7 +312,7 @@ func (k *backgroundLines) isOver(e *hook.Error) bool {
 
 // openRecord opens the file of --record for the calls of a plugin, and locks it. Without --record it
 // does nothing.
-func (f *program) openRecord(o *linesOptions, plugin string) (err error) {
+func (prog *program) openRecord(o *linesOptions, plugin string) (err error) {
 	if o.file == "" {
 		return nil
 	}
@@ -320,7 +320,7 @@ func (f *program) openRecord(o *linesOptions, plugin string) (err error) {
 	for _, w := range o.Words {
 		head.Words = append(head.Words, w.Typed)
 	}
-	for name, stream := range map[string]any{"input": f.streams.In, "output": f.streams.Out} {
+	for name, stream := range map[string]any{"input": prog.streams.In, "output": prog.streams.Out} {
 		if isFile(stream, o.file) {
 			return usage("record: %s is also standard %s", o.file, name)
 		}
@@ -357,7 +357,7 @@ func (p *plugin) beginRecord(ctx context.Context, o *linesOptions) error {
 }
 
 // endRecord closes the record, and says how many answers came from it.
-func (f *program) endRecord(o *linesOptions, kept int64) {
+func (prog *program) endRecord(o *linesOptions, kept int64) {
 	if o.record == nil {
 		return
 	}
@@ -369,7 +369,7 @@ func (f *program) endRecord(o *linesOptions, kept int64) {
 	if n := o.record.Outdated(); n > 0 {
 		text += fmt.Sprintf("; %d of them when the plugin had other files", n)
 	}
-	f.streams.Note(text)
+	prog.streams.Note(text)
 }
 
 // recordError returns the error of the command if the record cannot be read or written, else err.

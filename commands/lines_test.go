@@ -24,10 +24,10 @@ func TestInterrupted(t *testing.T) {
 		{syscall.SIGINT, 7, lines.ErrGaveUp, "", 130},
 	} {
 		s, _, errs := testStreams("")
-		f := &program{streams: s}
+		prog := &program{streams: s}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(&signalError{c.signal})
-		err := f.linesEnd(ctx, nil, lines.Counts{Last: c.last}, c.err, false)
+		err := prog.linesEnd(ctx, nil, lines.Counts{Last: c.last}, c.err, false)
 		if errs.String() != c.want || exitCode(err) != c.code {
 			t.Errorf("%+v: got %q, exit code %d", c, errs, exitCode(err))
 		}

@@ -15,7 +15,7 @@ import (
 // followLines is the default of --lines with --follow.
 const followLines = 10
 
-func logsCommand(f *program) command {
+func logsCommand(prog *program) command {
 	want := daemon.Want{Last: -1}
 	var since time.Duration
 	var all bool
@@ -24,7 +24,7 @@ func logsCommand(f *program) command {
 	sinceFlag := delayFlag(&since, 0, "since", "begin with the lines of the last `DURATION`")
 	return newCommand("logs", "print the logs of background plugins", "NAME... | --all",
 		append([]cli.Flag{followFlag, linesFlag, sinceFlag,
-			switchFlag(&all, "all", "print the logs of all running background plugins")}, f.opts.flags()...), func(ctx context.Context, words []string) error {
+			switchFlag(&all, "all", "print the logs of all running background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := readNames(words, all)
 			if err != nil {
 				return err
@@ -34,30 +34,30 @@ func logsCommand(f *program) command {
 			} else if want.Follow && !linesFlag.typed {
 				want.Last = followLines
 			}
-			return f.untilSignal(f.logs(ctx, words, want))
+			return prog.untilSignal(prog.logs(ctx, words, want))
 		})
 }
 
 // logs prints the logs of the plugins that words name, or of all that run. It follows several
 // at once, and otherwise prints one after the other.
-func (f *program) logs(ctx context.Context, words []string, want daemon.Want) error {
-	words, err := f.orAll(ctx, words)
+func (prog *program) logs(ctx context.Context, words []string, want daemon.Want) error {
+	words, err := prog.orAll(ctx, words)
 	if err != nil {
 		return err
 	}
-	read := func(_ int, word string) error { return f.log(ctx, word, len(words) > 1, want) }
+	read := func(_ int, word string) error { return prog.log(ctx, word, len(words) > 1, want) }
 	if want.Follow {
-		return f.firstOf(each(words, read))
+		return prog.firstOf(each(words, read))
 	}
 	var failures []error
 	for i := range words {
 		failures = append(failures, each(words[i:i+1], read)...)
 	}
-	return f.firstOf(failures)
+	return prog.firstOf(failures)
 }
 
 // log prints the wanted lines of one log. among says that there are others.
-func (f *program) log(ctx context.Context, word string, among bool, want daemon.Want) error {
+func (prog *program) log(ctx context.Context, word string, among bool, want daemon.Want) error {
 	e, err := service.FindRunning(ctx, word)
 	name := e.Name
 	if isNotRunning(err) && daemon.ValidName(word) {
@@ -68,8 +68,8 @@ func (f *program) log(ctx context.Context, word string, among bool, want daemon.
 	}
 	read := func(name string) error {
 		return daemon.ReadLog(ctx, name, want, func(l daemon.Line) error {
-			return f.write(ctx, func() error {
-				return f.streams.LogLine(name, among, l.Time, l.Generation, l.Stream, l.Text, f.opts.json || f.opts.logJSON)
+			return prog.write(ctx, func() error {
+				return prog.streams.LogLine(name, among, l.Time, l.Generation, l.Stream, l.Text, prog.opts.json || prog.opts.logJSON)
 			})
 		})
 	}

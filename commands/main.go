@@ -47,24 +47,24 @@ func Main(args []string, s *ui.Streams) int {
 
 // run runs a command and shows its error.
 func run(signals *signals, args []string, s *ui.Streams) (code int) {
-	f := &program{streams: s, signals: signals}
-	f.commands = commandList(f)
+	prog := &program{streams: s, signals: signals}
+	prog.commands = commandList(prog)
 	defer func() {
 		if p := recover(); p != nil {
 			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			f.fail(hook.NewError(hook.Internal, err))
+			prog.fail(hook.NewError(hook.Internal, err))
 			code = internalCode
 		}
 		runner.Shutdown()
 	}()
-	words, err := f.readArgs(takeOver(args))
+	words, err := prog.readArgs(takeOver(args))
 	if err == nil {
-		err = newApp(f).RunContext(signals.ctx, words)
+		err = newApp(prog).RunContext(signals.ctx, words)
 	}
-	if err = f.line.misplaced(err); err != nil {
-		f.fail(err)
+	if err = prog.line.misplaced(err); err != nil {
+		prog.fail(err)
 	}
-	if f.probeCodes {
+	if prog.probeCodes {
 		return probeCode(err)
 	}
 	return exitCode(err)

@@ -37,7 +37,7 @@ type mcpOptions struct {
 	filter     mcp.Filter
 }
 
-func mcpCommand(f *program) command {
+func mcpCommand(prog *program) command {
 	var o mcpOptions
 	ofStart := launchFlags(&o.start.Config)
 	autoStart := inCategory(backgroundCategory, switchFlag(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
@@ -45,7 +45,7 @@ func mcpCommand(f *program) command {
 	own := inCategory(mcpCategory, config,
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
-	flags := slices.Concat(limitFlags(&o.timeout, &o.errorField), own, autoStart, ofStart, f.opts.flags()[1:]) // standard output is not for --json
+	flags := slices.Concat(limitFlags(&o.timeout, &o.errorField), own, autoStart, ofStart, prog.opts.flags()[1:]) // standard output is not for --json
 	return newCommand("mcp", "serve the hooks as tools of an LLM client", "NAME|PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			word, err := oneWord(words)
@@ -53,11 +53,11 @@ func mcpCommand(f *program) command {
 			case err != nil:
 				return err
 			case o.client != "":
-				return f.mcpConfig(ctx, o.client, word, flags)
+				return prog.mcpConfig(ctx, o.client, word, flags)
 			case o.start.Config.NaN == "literal":
 				return usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
 			}
-			return f.mcp(ctx, &o, word, ofStart)
+			return prog.mcp(ctx, &o, word, ofStart)
 		})
 }
 
@@ -73,8 +73,8 @@ func patternFlag(to *[]string, name, usage string) *flag {
 }
 
 // mcp serves one session, of a background plugin or of one that ends with the session.
-func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart []cli.Flag) error {
-	named, err := f.connectNamed(ctx, word)
+func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart []cli.Flag) error {
+	named, err := prog.connectNamed(ctx, word)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart [
 		err = named.rejects(ofStart)
 	}
 	if err == nil {
-		err = f.readStart(&o.start, word, ofStart)
+		err = prog.readStart(&o.start, word, ofStart)
 	}
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart [
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	entry := word
-	shared := &sharedSource{listSource: listSource{f: f}, o: o, word: word, running: named}
+	shared := &sharedSource{listSource: listSource{prog: prog}, o: o, word: word, running: named}
 	var s mcpSource = shared
 	switch {
 	case o.start.AutoStarted:
@@ -98,13 +98,13 @@ func (f *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart [
 	case named != nil:
 		entry = string(named.client.Identity().Entry)
 	default:
-		if s, err = newOwnSource(ctx, f, o); err != nil {
+		if s, err = newOwnSource(ctx, prog, o); err != nil {
 			return err
 		}
 	}
 	o.filter.Hints = mcpHints(entry)
 	server := mcp.New(mcp.Options{
-		In: f.streams.In, Out: f.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(),
+		In: prog.streams.In, Out: prog.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(),
 		Plugin: s.plugin, Kept: s.kept, Keep: s.keep, Source: s.source, Error: s.complete, Gone: parentGone(),
 	})
 	go s.follow(ctx, server) // ends with ctx
@@ -208,7 +208,7 @@ func mcpClients() (names []string) {
 
 // mcpConfig prints the entry of a client's configuration that starts this server. Clients start it
 // with a bare PATH, and anywhere.
-func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cli.Flag) error {
+func (prog *program) mcpConfig(ctx context.Context, client, word string, flags []cli.Flag) error {
 	program, err := os.Executable()
 	if err != nil {
 		return hook.NewError(hook.Internal, fmt.Errorf("the path of pyplug: %w", err))
@@ -234,7 +234,7 @@ func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cl
 		}
 	}
 	entry := word
-	running, _ := f.connectNamed(ctx, word)
+	running, _ := prog.connectNamed(ctx, word)
 	if _, isModule := manifest.ModuleOf(word); !isModule && running == nil {
 		if entry, err = filepath.Abs(word); err != nil {
 			return usage("%s: %w", word, err)
@@ -255,5 +255,5 @@ func (f *program) mcpConfig(ctx context.Context, client, word string, flags []cl
 	if err != nil {
 		return hook.NewError(hook.Internal, err)
 	}
-	return f.write(ctx, func() error { return f.streams.Line(string(text)) })
+	return prog.write(ctx, func() error { return prog.streams.Line(string(text)) })
 }

@@ -14,8 +14,8 @@ import (
 
 // listSource knows the hooks of a plugin that does not run yet. Its methods are those of [mcp.Options].
 type listSource struct {
-	f   *program
-	cfg *runner.Config // nil: the plugin is not started here
+	prog *program
+	cfg  *runner.Config // nil: the plugin is not started here
 }
 
 // open resolves the plugin; nil if it is not started here, or cannot be: the start reports why.
@@ -38,7 +38,7 @@ func (s listSource) kept(ctx context.Context) ([]schema.Hook, bool) {
 func (s listSource) keep(hooks []schema.Hook) {
 	if opened := s.open(context.Background()); opened != nil { // reads files only
 		if err := opened.KeepHooks(hooks); err != nil {
-			s.f.streams.Log("info", "the list of hooks is not kept: "+err.Error())
+			s.prog.streams.Log("info", "the list of hooks is not kept: "+err.Error())
 		}
 	}
 }
@@ -64,13 +64,13 @@ type ownSource struct {
 }
 
 // newOwnSource returns an error if the plugin can never start.
-func newOwnSource(ctx context.Context, f *program, o *mcpOptions) (*ownSource, error) {
+func newOwnSource(ctx context.Context, prog *program, o *mcpOptions) (*ownSource, error) {
 	cfg := &o.start.Config
 	cfg.Timeouts.Call, cfg.ErrorField = o.timeout, o.errorField
 	cfg.Timeouts.Stop = cmp.Or(cfg.Timeouts.Stop, mcpStop)
 	cfg.Keep.DefaultConcurrency = mcpConcurrency
 	s := &ownSource{
-		listSource: listSource{f, cfg}, ctx: ctx, p: f.newPlugin(cfg.Plugin, f.opts.quiet),
+		listSource: listSource{prog, cfg}, ctx: ctx, p: prog.newPlugin(cfg.Plugin, prog.opts.quiet),
 		started: make(chan struct{}), reloaded: make(chan struct{}, 1),
 	}
 	s.p.follow(cfg)
@@ -182,7 +182,7 @@ func (s *ownSource) close() {
 	s.mu.Lock() // a start ends with s.ctx
 	defer s.mu.Unlock()
 	if s.p.pool != nil {
-		ctx, cancel := context.WithTimeout(s.f.signals.kill, s.cfg.Timeouts.Stop)
+		ctx, cancel := context.WithTimeout(s.prog.signals.kill, s.cfg.Timeouts.Stop)
 		defer cancel()
 		_ = s.p.pool.Close(ctx) // it has killed what did not stop
 	}
@@ -213,12 +213,12 @@ func (s *sharedSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 
 func (s *sharedSource) connect(ctx context.Context) (*plugin, error) {
 	if s.running != nil {
-		p, err := s.f.connectTo(ctx, s.running.client.Identity().Name, s.word)
+		p, err := s.prog.connectTo(ctx, s.running.client.Identity().Name, s.word)
 		if err == nil || !s.o.start.AutoStarted || !isNotRunning(err) {
 			return p, err
 		}
 	}
-	return s.f.callee(ctx, s.word, s.o.start, nil)
+	return s.prog.callee(ctx, s.word, s.o.start, nil)
 }
 
 // reconnectEvery is how often a session checks whether a stopped plugin runs again.
@@ -230,7 +230,7 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 		p := s.running
 		s.mu.Unlock()
 		if p != nil {
-			if now, err := s.f.connectTo(ctx, p.client.Identity().Name, s.word); err == nil {
+			if now, err := s.prog.connectTo(ctx, p.client.Identity().Name, s.word); err == nil {
 				p = now
 				server.Reload(ctx, p.client)
 			}

@@ -24,7 +24,7 @@ import (
 // plugin is the plugin of a command. It reports to the user what the plugin prints and how its
 // state changes, and names the plugin in messages.
 type plugin struct {
-	f      *program
+	prog   *program
 	path   string         // as typed
 	client *daemon.Client // of the daemon that runs it; nil if none does
 	server *runner.Server // the server at the address path; else nil
@@ -42,21 +42,21 @@ type plugin struct {
 }
 
 // newPlugin returns a plugin of this process. quiet hides what it prints.
-func (f *program) newPlugin(path string, quiet bool) *plugin {
-	p := &plugin{f: f, path: path}
+func (prog *program) newPlugin(path string, quiet bool) *plugin {
+	p := &plugin{prog: prog, path: path}
 	label, isModule := manifest.ModuleOf(path)
 	if !isModule {
 		label = strings.TrimSuffix(filepath.Base(path), ".py")
 	}
-	p.output = f.streams.PluginOutput(label, quiet)
+	p.output = prog.streams.PluginOutput(label, quiet)
 	p.output.SetGeneration(1)
 	return p
 }
 
 // launch opens and starts a plugin. It is kept alive unless cfg.Once is set. Before the start,
 // an error of accept rejects the plugin. accept may be nil.
-func (f *program) launch(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) (*plugin, error) {
-	p := f.newPlugin(cfg.Plugin, f.opts.quiet)
+func (prog *program) launch(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) (*plugin, error) {
+	p := prog.newPlugin(cfg.Plugin, prog.opts.quiet)
 	if err := p.start(ctx, cfg, accept); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (f *program) launch(ctx context.Context, cfg runner.Config, accept func(*ru
 
 // start opens and starts the plugin.
 func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) error {
-	defer p.f.streams.Waiting("starting " + p.path)()
+	defer p.prog.streams.Waiting("starting " + p.path)()
 	p.follow(&cfg)
 	if !cfg.Once {
 		p.followEvents(&cfg.Keep)
@@ -95,14 +95,14 @@ func (p *plugin) open(ctx context.Context, cfg runner.Config) (err error) {
 // follow makes the processes of cfg report to p.
 func (p *plugin) follow(cfg *runner.Config) {
 	cfg.Output, cfg.Started = p.line, p.starts.started
-	areas := p.f.opts.debug
+	areas := p.prog.opts.debug
 	if len(areas) == 0 {
 		return
 	}
 	cfg.DebugWire = slices.Contains(areas, "wire")
 	cfg.Debug = func(area, text string) {
 		if slices.Contains(areas, area) {
-			p.f.streams.Log("debug", area+": "+text)
+			p.prog.streams.Log("debug", area+": "+text)
 		}
 	}
 }
@@ -111,19 +111,19 @@ func (p *plugin) follow(cfg *runner.Config) {
 func (p *plugin) followEvents(k *runner.Keep) { k.Events, k.Note = p.event, p.note }
 
 // note prints a note about the plugin.
-func (p *plugin) note(text string) { p.f.streams.Note(p.path + ": " + text) }
+func (p *plugin) note(text string) { p.prog.streams.Note(p.path + ": " + text) }
 
 // event logs a transition.
 func (p *plugin) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		p.output.SetGeneration(e.Generation)
 	}
-	p.f.streams.Log("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
+	p.prog.streams.Log("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
 }
 
 // fits rejects a flag for gRPC plugins if this is not a gRPC plugin.
 func (p *plugin) fits(o *runner.Opened) error {
-	flag := p.f.grpcFlag
+	flag := p.prog.grpcFlag
 	if flag == "" || o.Transport().Serves {
 		return nil
 	}
@@ -136,10 +136,10 @@ func (p *plugin) noteReady() {
 	p.notePython()
 	found := p.opened.Plugin()
 	if found.IsInSrc() {
-		p.f.streams.Aside("using " + found.Entry + ", as if the project were installed")
+		p.prog.streams.Aside("using " + found.Entry + ", as if the project were installed")
 	}
 	py, settings, info := p.opened.Interpreter(), p.opened.Settings(), p.starts.newest()
-	p.f.streams.Log("info", "ready", "plugin", p.path, "file", found.Entry, "transport", settings.Transport, "because", settings.Why,
+	p.prog.streams.Log("info", "ready", "plugin", p.path, "file", found.Entry, "transport", settings.Transport, "because", settings.Why,
 		"python", py.Path, "version", p.pythonVersion(), "source", py.Source, "pid", info.PID, "after", info.Ready)
 }
 
@@ -147,10 +147,10 @@ func (p *plugin) noteReady() {
 func (p *plugin) notePython() {
 	py := p.opened.Interpreter()
 	if py.Path != "" && !py.Source.Obvious() {
-		p.f.streams.Aside(fmt.Sprintf("using python %s, %s (%s)", p.pythonVersion(), py.Path, py.Source))
+		p.prog.streams.Aside(fmt.Sprintf("using python %s, %s (%s)", p.pythonVersion(), py.Path, py.Source))
 	}
 	for _, note := range p.opened.PythonNotes() {
-		p.f.streams.Note(note)
+		p.prog.streams.Note(note)
 	}
 }
 
@@ -164,12 +164,12 @@ func (p *plugin) close() {
 	case p.pool == nil:
 		return
 	}
-	stop := p.f.streams.Waiting("stopping " + p.path)
+	stop := p.prog.streams.Waiting("stopping " + p.path)
 	defer stop()
-	if err := p.pool.Close(p.f.signals.kill); err != nil && !errors.Is(err, context.Canceled) {
+	if err := p.pool.Close(p.prog.signals.kill); err != nil && !errors.Is(err, context.Canceled) {
 		p.warn(err)
 	}
-	p.f.streams.Log("info", "stopped", "plugin", p.path)
+	p.prog.streams.Log("info", "stopped", "plugin", p.path)
 	p.output.Close()
 }
 
@@ -185,19 +185,19 @@ func (p *plugin) warn(err error) {
 	for _, at := range asError(err).At {
 		text += fmt.Sprintf("\nwas at %s:%d in %s", at.File, at.Line, at.Function)
 	}
-	p.f.streams.Warn(text)
+	p.prog.streams.Warn(text)
 }
 
 // line prints a line of the plugin. A plugin in Go writes a debug log for its host, as hclog's JSON. It
 // appears only with --verbose.
 func (p *plugin) line(stream, text string, cut int) {
 	isDebug := strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
-	if isDebug && !p.f.opts.verbose && p.opened.Plugin().Kind == manifest.Executable {
+	if isDebug && !p.prog.opts.verbose && p.opened.Plugin().Kind == manifest.Executable {
 		p.heldBack.Store(true)
 		return
 	}
 	if stream == "stdout" && handshake.LooksGRPC(text) && !p.transport().Serves && p.handshook.CompareAndSwap(false, true) {
-		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin; to start it as one, pass --transport grpc")
+		p.prog.streams.Note(p.path + " prints the handshake of a gRPC plugin; to start it as one, pass --transport grpc")
 	}
 	p.output.Line(stream, text, cut)
 	if p.printed != nil {

@@ -16,10 +16,10 @@ import (
 // pythonVerbs are the first words of the command python.
 var pythonVerbs = []string{"why", "find", "list"}
 
-func pythonCommand(f *program) command {
+func pythonCommand(prog *program) command {
 	var cfg runner.Config
 	return newCommand("python", "show which Python runs a plugin, and why", "why|find [PLUGIN]\nlist",
-		slices.Concat(pythonFlags(&cfg), f.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(pythonFlags(&cfg), prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if len(words) == 0 || !slices.Contains(pythonVerbs, words[0]) {
 				meant := append(schema.Command{"python", "why"}, words...)
 				if len(words) > 0 && schema.Suggest(words[0], pythonVerbs) != "" {
@@ -43,11 +43,11 @@ func pythonCommand(f *program) command {
 					cfg.Plugin = ""
 				}
 			}
-			return map[string]func(context.Context, runner.Config) error{"why": f.pythonWhy, "find": f.pythonFind, "list": f.pythonList}[verb](ctx, cfg)
+			return map[string]func(context.Context, runner.Config) error{"why": prog.pythonWhy, "find": prog.pythonFind, "list": prog.pythonList}[verb](ctx, cfg)
 		})
 }
 
-func (f *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
+func (prog *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 	d, err := runner.Explain(ctx, cfg)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (f *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 	for _, a := range d.After {
 		why.Candidates = append(why.Candidates, candidate(a))
 	}
-	if err := f.write(ctx, func() error { return f.streams.Why(why, f.opts.json) }); err != nil || d.Err == nil {
+	if err := prog.write(ctx, func() error { return prog.streams.Why(why, prog.opts.json) }); err != nil || d.Err == nil {
 		return err
 	}
 	e := runner.PythonError(d.Err)
@@ -86,33 +86,33 @@ func candidate(a interp.Attempt) ui.Candidate {
 	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: hook.Word(a.Fix)}
 }
 
-func (f *program) pythonFind(ctx context.Context, cfg runner.Config) error {
-	stop := f.streams.Waiting("asking a Python for its version")
+func (prog *program) pythonFind(ctx context.Context, cfg runner.Config) error {
+	stop := prog.streams.Waiting("asking a Python for its version")
 	found, err := runner.FindPython(ctx, cfg)
 	stop()
 	if err != nil {
 		return err
 	}
 	python := ui.Python{Path: schema.Path(found.Path)}
-	if f.opts.json {
+	if prog.opts.json {
 		python = shownPython(found, cfg.Environ)
 	}
-	return f.write(ctx, func() error { return f.streams.Python(python, f.opts.json) })
+	return prog.write(ctx, func() error { return prog.streams.Python(python, prog.opts.json) })
 }
 
-func (f *program) pythonList(ctx context.Context, cfg runner.Config) error {
+func (prog *program) pythonList(ctx context.Context, cfg runner.Config) error {
 	found, err := runner.Pythons(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		f.streams.Note("no Python was found")
+		prog.streams.Note("no Python was found")
 	}
 	var all []ui.Python
 	for _, python := range found {
 		all = append(all, shownPython(python, cfg.Environ))
 	}
-	return f.write(ctx, func() error { return f.streams.Pythons(all, f.opts.json) })
+	return prog.write(ctx, func() error { return prog.streams.Pythons(all, prog.opts.json) })
 }
 
 // shownPython converts a Python, with what files say about it, for the output.

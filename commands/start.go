@@ -50,32 +50,32 @@ func (o *startOptions) flags() []cli.Flag {
 }
 
 // readStart adds PLUGIN to the options, and the flags for the process in the background.
-func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) error {
+func (prog *program) readStart(o *startOptions, plugin string, flags []cli.Flag) error {
 	o.Version = versionText()
 	o.words = flagWords(flags)
 	if o.AutoStarted {
 		o.words = append(o.words, "--auto")
 	}
-	if len(f.opts.debug) > 0 {
-		o.words = append(o.words, "--debug="+strings.Join(f.opts.debug, ","))
+	if len(prog.opts.debug) > 0 {
+		o.words = append(o.words, "--debug="+strings.Join(prog.opts.debug, ","))
 	}
 	return openConfig(&o.Config, plugin)
 }
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
-func (f *program) readKept(words []string, o *startOptions, flags []cli.Flag) error {
+func (prog *program) readKept(words []string, o *startOptions, flags []cli.Flag) error {
 	word, err := oneWord(words)
 	if err != nil {
 		return err
 	}
-	return f.readStart(o, word, flags)
+	return prog.readStart(o, word, flags)
 }
 
-func startCommand(f *program) command {
+func startCommand(prog *program) command {
 	var o startOptions
 	flags := o.flags()
 	return newCommand("start", "start a plugin in the background", "PLUGIN...",
-		slices.Concat(flags, f.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(flags, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			switch err := wantWords(words, slices.Repeat([]string{"PLUGIN"}, max(1, len(words)))...); {
 			case err != nil:
 				return err
@@ -86,28 +86,28 @@ func startCommand(f *program) command {
 			}
 			var failures []error
 			for _, word := range words {
-				if err := f.readStart(&o, word, flags); err != nil {
+				if err := prog.readStart(&o, word, flags); err != nil {
 					return err
 				}
-				if err := f.start(ctx, o); err != nil {
+				if err := prog.start(ctx, o); err != nil {
 					failures = append(failures, err)
 				}
 			}
-			return f.firstOf(failures)
+			return prog.firstOf(failures)
 		})
 }
 
 // start starts a plugin in the background, and prints its name or how to attach to it.
-func (f *program) start(ctx context.Context, o startOptions) error {
-	name, err := f.startOrFind(ctx, o)
+func (prog *program) start(ctx context.Context, o startOptions) error {
+	name, err := prog.startOrFind(ctx, o)
 	line := name
-	if err == nil && f.opts.json {
+	if err == nil && prog.opts.json {
 		line, err = service.StartedAttach(ctx, name)
 	}
 	if err != nil {
 		return err
 	}
-	err = f.write(ctx, func() error { return f.streams.Line(line) })
+	err = prog.write(ctx, func() error { return prog.streams.Line(line) })
 	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
 		return hinted(err, schema.Hintf("%s is running: %s stops it", name, schema.Command{"stop", name}))
 	}
@@ -116,11 +116,11 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 
 // startOrFind returns the name under which a plugin runs in the background. It starts the
 // plugin if it does not run yet.
-func (f *program) startOrFind(ctx context.Context, o startOptions) (string, error) {
-	p := &plugin{f: f, path: o.Config.Plugin}
-	defer f.streams.Waiting("starting " + p.path)()
+func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, error) {
+	p := &plugin{prog: prog, path: o.Config.Plugin}
+	defer prog.streams.Waiting("starting " + p.path)()
 	err := p.open(ctx, o.Config)
-	if err == nil && !o.AutoStarted && f.opts.json && p.opened.Settings().MTLS {
+	if err == nil && !o.AutoStarted && prog.opts.json && p.opened.Settings().MTLS {
 		err = service.NoAttachError()
 	}
 	if err != nil {
@@ -131,10 +131,10 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 	name, err := service.Start(ctx, p.opened, o.Options, service.Starter{
 		Spawn: func() (daemon.Identity, error) {
 			notePython()
-			return daemon.Spawn(ctx, []string{daemonWord, "--", p.path}, append(os.Environ(), handOver(o.words)), f.streams.Note)
+			return daemon.Spawn(ctx, []string{daemonWord, "--", p.path}, append(os.Environ(), handOver(o.words)), prog.streams.Note)
 		},
-		Note:      f.streams.Note,
-		Replacing: func(name string) { f.streams.Log("info", "replacing the plugin that a call started", "name", name) },
+		Note:      prog.streams.Note,
+		Replacing: func(name string) { prog.streams.Log("info", "replacing the plugin that a call started", "name", name) },
 	})
 	return name, p.failed(err)
 }
@@ -143,18 +143,18 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 const daemonWord = "__daemon"
 
 // daemonCommand runs the plugin of start in the background process.
-func daemonCommand(f *program) command {
+func daemonCommand(prog *program) command {
 	var o startOptions
 	flags := o.flags()
 	auto := switchFlag(&o.AutoStarted, "auto", "")
 	cmd := newCommand(daemonWord, "", "PLUGIN",
-		slices.Concat(flags, []cli.Flag{auto}, f.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(flags, []cli.Flag{auto}, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			starter := daemon.OpenStarter()
-			err := f.readKept(words, &o, flags)
+			err := prog.readKept(words, &o, flags)
 			if err == nil {
 				o.Detached = true
-				f.streams.Quiet = true // all of it goes into the log
-				err = f.serve(ctx, o, starter)
+				prog.streams.Quiet = true // all of it goes into the log
+				err = prog.serve(ctx, o, starter)
 			}
 			if err == nil {
 				return nil
@@ -187,12 +187,12 @@ func takeOver(args []string) []string {
 
 // serve keeps a plugin alive under its name, in the background or in the foreground, until
 // a signal or a client stops it.
-func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Starter) error {
-	p := f.newPlugin(o.Config.Plugin, f.opts.quiet || o.Detached)
+func (prog *program) serve(ctx context.Context, o startOptions, starter *daemon.Starter) error {
+	p := prog.newPlugin(o.Config.Plugin, prog.opts.quiet || o.Detached)
 	defer p.output.Close()
 	p.follow(&o.Config)
 	p.followEvents(&o.Config.Keep)
-	stop := f.streams.Waiting("starting " + p.path)
+	stop := prog.streams.Waiting("starting " + p.path)
 	defer stop()
 	host, err := p.host(ctx, o, starter, stop)
 	if err == nil {
@@ -203,12 +203,12 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 		}
 	}
 	if p.pool != nil {
-		f.streams.Log("info", "stopped", "plugin", p.path)
+		prog.streams.Log("info", "stopped", "plugin", p.path)
 	}
 	switch {
 	case p.pool != nil && err == nil && ctx.Err() != nil && !terminated(ctx):
 		err = hook.NewError(hook.Canceled, context.Cause(ctx))
-	case p.pool == nil && terminated(ctx) && !o.Detached && f.signals.kill.Err() == nil:
+	case p.pool == nil && terminated(ctx) && !o.Detached && prog.signals.kill.Err() == nil:
 		err = nil
 	}
 	return p.failed(err)
@@ -217,9 +217,9 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 // host returns what this process provides for the service that keeps p. The host calls
 // started when the plugin is ready.
 func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Starter, started func()) (service.Host, error) {
-	f := p.f
+	prog := p.prog
 	h := service.Host{
-		Starter: starter, Kill: f.signals.kill, Hangup: f.signals.onHangup, Complete: p.complete, Note: p.note, Warn: p.warn,
+		Starter: starter, Kill: prog.signals.kill, Hangup: prog.signals.onHangup, Complete: p.complete, Note: p.note, Warn: p.warn,
 		Ready: func(pool *runner.Pool) {
 			p.pool = pool
 			started()
@@ -229,18 +229,18 @@ func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Start
 	for _, flag := range launchFlags(new(runner.Config)) {
 		h.StartFlags = append(h.StartFlags, flag.Names()[0])
 	}
-	if !o.Detached && !f.opts.verbose {
+	if !o.Detached && !prog.opts.verbose {
 		h.Transition = p.note
 	}
 	if !o.Detached && o.events != "-" {
 		h.Attach = func(ctx context.Context, line string) error {
-			return f.write(ctx, func() error { return f.streams.Line(line) })
+			return prog.write(ctx, func() error { return prog.streams.Line(line) })
 		}
 	}
 	if o.events == "" {
 		return h, nil
 	}
-	to, err := f.streams.Out, error(nil)
+	to, err := prog.streams.Out, error(nil)
 	if o.events != "-" {
 		to, err = openOutput(ctx, "--events", o.events, os.O_APPEND, 0o600) // until the process ends
 	}

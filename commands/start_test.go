@@ -23,8 +23,8 @@ func TestTakeOver(t *testing.T) {
 
 // No command has two flags with one name.
 func TestFlagsAreUnique(t *testing.T) {
-	f := &program{}
-	for _, cmd := range commandList(f) {
+	prog := &program{}
+	for _, cmd := range commandList(prog) {
 		seen := map[string]bool{}
 		for _, flag := range cmd.Flags {
 			for _, name := range flag.Names() {

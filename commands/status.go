@@ -17,43 +17,43 @@ import (
 // statusEvery is the time between two requests of --watch.
 const statusEvery = 500 * time.Millisecond
 
-func statusCommand(f *program) command {
+func statusCommand(prog *program) command {
 	var watch, metrics bool
 	cmd := newCommand("status", "show the background plugins and their state", "[NAME...]",
 		append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
-			switchFlag(&metrics, "metrics", "print metrics in the text format of Prometheus")}, f.opts.flags()...), func(ctx context.Context, words []string) error {
-			if metrics && (watch || f.opts.json) {
+			switchFlag(&metrics, "metrics", "print metrics in the text format of Prometheus")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
+			if metrics && (watch || prog.opts.json) {
 				return usage("--metrics is a format of its own: remove --json and --watch")
 			}
 			if watch {
 				if err := atMost(words, 1); err != nil {
 					return err
 				}
-				return f.untilSignal(f.watchStatus(ctx, words))
+				return prog.untilSignal(prog.watchStatus(ctx, words))
 			}
-			return f.status(ctx, words, metrics)
+			return prog.status(ctx, words, metrics)
 		})
 	cmd.Aliases = []string{"ps", "ls"}
 	return cmd
 }
 
 // status prints the status of the plugins that words name, or of all, as a table, JSON or metrics.
-func (f *program) status(ctx context.Context, words []string, metrics bool) error {
-	all, failed := f.statuses(ctx, words)
+func (prog *program) status(ctx context.Context, words []string, metrics bool) error {
+	all, failed := prog.statuses(ctx, words)
 	if failed != nil && len(all) == 0 {
 		return failed
 	}
 	if err := daemon.Skipped(); err != nil {
-		f.streams.Note("skipped: " + err.Error())
+		prog.streams.Note("skipped: " + err.Error())
 	}
 	if len(all) == 0 {
-		f.streams.Note("no background plugins are running")
+		prog.streams.Note("no background plugins are running")
 	}
-	err := f.write(ctx, func() error {
+	err := prog.write(ctx, func() error {
 		if metrics {
-			return f.streams.Metrics(all)
+			return prog.streams.Metrics(all)
 		}
-		return f.streams.Statuses(all, f.opts.json)
+		return prog.streams.Statuses(all, prog.opts.json)
 	})
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (f *program) status(ctx context.Context, words []string, metrics bool) erro
 // statuses requests the status of the plugins that words name, or of all, at once. It leaves
 // out a daemon that ended meanwhile. The error is that of a directory that cannot be read, and
 // comes with the plugins of the others.
-func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background, error) {
+func (prog *program) statuses(ctx context.Context, words []string) ([]ui.Background, error) {
 	var entries []daemon.Identity
 	var err error
 	if len(words) == 0 {
@@ -120,17 +120,17 @@ func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
 
 // watchStatus prints the status again and again until ctx ends. It shows a named plugin
 // that ends as stopped, and waits for its next start.
-func (f *program) watchStatus(ctx context.Context, words []string) error {
-	w := f.streams.WatchStatuses(f.opts.json)
+func (prog *program) watchStatus(ctx context.Context, words []string) error {
+	w := prog.streams.WatchStatuses(prog.opts.json)
 	for first := true; ; first = false {
-		all, err := f.statuses(ctx, words)
+		all, err := prog.statuses(ctx, words)
 		switch {
 		case ctx.Err() != nil:
 			return hook.NewError(hook.Canceled, context.Cause(ctx))
 		case err != nil && (first || !isNotRunning(err)):
 			return err
 		}
-		if err := f.write(ctx, func() error { return w.Show(all) }); err != nil {
+		if err := prog.write(ctx, func() error { return w.Show(all) }); err != nil {
 			return err
 		}
 		select {

@@ -15,15 +15,15 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-func stopCommand(f *program) command {
+func stopCommand(prog *program) command {
 	var all bool
 	return newCommand("stop", "stop background plugins", "NAME... | --all",
-		append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...), func(ctx context.Context, words []string) error {
+		append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := readNames(words, all)
 			if err != nil {
 				return err
 			}
-			return f.stop(ctx, words)
+			return prog.stop(ctx, words)
 		})
 }
 
@@ -37,13 +37,13 @@ func readNames(words []string, all bool) ([]string, error) {
 }
 
 // orAll returns words, or without words the names of all background plugins.
-func (f *program) orAll(ctx context.Context, words []string) ([]string, error) {
+func (prog *program) orAll(ctx context.Context, words []string) ([]string, error) {
 	if len(words) > 0 {
 		return words, nil
 	}
 	entries, err := daemon.List(ctx)
 	if err == nil && len(entries) == 0 {
-		f.streams.Note("no background plugins are running")
+		prog.streams.Note("no background plugins are running")
 	}
 	return service.Names(entries), err
 }
@@ -60,7 +60,7 @@ func each[T any](items []T, do func(i int, item T) error) []error {
 }
 
 // firstOf returns the first error, and warns about the others.
-func (f *program) firstOf(errs []error) error {
+func (prog *program) firstOf(errs []error) error {
 	if len(errs) == 0 {
 		return nil
 	}
@@ -69,18 +69,18 @@ func (f *program) firstOf(errs []error) error {
 		if p := pluginOf(err); p != nil {
 			text = p.path + ": " + text
 		}
-		f.streams.Warn(text)
+		prog.streams.Warn(text)
 	}
 	return errs[0]
 }
 
 // stop stops the plugins that words name, or all, at once.
-func (f *program) stop(ctx context.Context, words []string) error {
-	names, failures := f.toStop(ctx, words)
-	waiting := f.streams.Waiting("stopping")
+func (prog *program) stop(ctx context.Context, words []string) error {
+	names, failures := prog.toStop(ctx, words)
+	waiting := prog.streams.Waiting("stopping")
 	ran := make([]bool, len(names))
 	failures = append(failures, each(names, func(i int, name string) error {
-		f.streams.Log("info", "stopping", "name", name)
+		prog.streams.Log("info", "stopping", "name", name)
 		was, err := daemon.Stop(ctx, name) // after an interrupt it kills the plugin, and waits for that
 		ran[i] = was && err == nil
 		return err
@@ -92,17 +92,17 @@ func (f *program) stop(ctx context.Context, words []string) error {
 			stopped = append(stopped, name)
 		}
 	}
-	if f.opts.json && (len(stopped) > 0 || len(failures) == 0) {
-		if err := f.write(ctx, func() error { return f.streams.Stopped(stopped) }); err != nil {
+	if prog.opts.json && (len(stopped) > 0 || len(failures) == 0) {
+		if err := prog.write(ctx, func() error { return prog.streams.Stopped(stopped) }); err != nil {
 			failures = append(failures, err)
 		}
 	}
-	return f.firstOf(failures)
+	return prog.firstOf(failures)
 }
 
 // toStop returns the names that words stand for, or all names, and the errors in the words. A
 // word without a running plugin is only a note.
-func (f *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
+func (prog *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
 	if len(words) == 0 {
 		entries, err := daemon.List(ctx)
 		if err != nil {
@@ -117,7 +117,7 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 		case isNotRunning(err) && !daemon.ValidName(word):
 			failures = append(failures, usage("%s is not a name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
 		case isNotRunning(err), err == nil && e.Name == "", errors.As(err, &noPlugin):
-			f.streams.Note(word + " is not running")
+			prog.streams.Note(word + " is not running")
 		case err != nil:
 			failures = append(failures, err)
 		case !slices.Contains(names, e.Name):
@@ -127,36 +127,36 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 	return names, failures
 }
 
-func restartCommand(f *program) command {
+func restartCommand(prog *program) command {
 	var all bool
 	return newCommand("restart", "restart the workers of background plugins", "NAME... | --all",
-		append([]cli.Flag{switchFlag(&all, "all", "restart all background plugins")}, f.opts.flags()...), func(ctx context.Context, words []string) error {
+		append([]cli.Flag{switchFlag(&all, "all", "restart all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := readNames(words, all)
 			if err != nil {
 				return err
 			}
-			return f.restart(ctx, words)
+			return prog.restart(ctx, words)
 		})
 }
 
 // restart replaces the workers of the plugins that words name, or of all, at once.
-func (f *program) restart(ctx context.Context, words []string) error {
-	words, err := f.orAll(ctx, words)
+func (prog *program) restart(ctx context.Context, words []string) error {
+	words, err := prog.orAll(ctx, words)
 	if err != nil {
 		return err
 	}
-	stop := f.streams.Waiting("restarting " + strings.Join(words, ", "))
-	failures := each(words, func(_ int, word string) error { return f.restartOne(ctx, word) })
+	stop := prog.streams.Waiting("restarting " + strings.Join(words, ", "))
+	failures := each(words, func(_ int, word string) error { return prog.restartOne(ctx, word) })
 	stop()
-	if f.opts.json && len(failures) == 0 {
-		return f.status(ctx, words, false)
+	if prog.opts.json && len(failures) == 0 {
+		return prog.status(ctx, words, false)
 	}
-	return f.firstOf(failures)
+	return prog.firstOf(failures)
 }
 
 // restartOne replaces the workers of one plugin.
-func (f *program) restartOne(ctx context.Context, word string) error {
-	p, err := f.connect(ctx, word)
+func (prog *program) restartOne(ctx context.Context, word string) error {
+	p, err := prog.connect(ctx, word)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (f *program) restartOne(ctx context.Context, word string) error {
 	}
 	if _, notes, err := p.client.Ready(ctx); err == nil {
 		for _, note := range notes {
-			f.streams.Note(note)
+			prog.streams.Note(note)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ type syncOptions struct {
 	clean  bool
 }
 
-func syncCommand(f *program) command {
+func syncCommand(prog *program) command {
 	var o syncOptions
 	flags := []cli.Flag{
 		switchFlag(&o.sync.InPlace, "in-place", "make .venv beside the file that lists the requirements, instead of one in the cache"),
@@ -34,17 +34,17 @@ func syncCommand(f *program) command {
 		fileFlag(&o.cfg.Python, "python", "make it for this Python: a `PATH`, a name or a version (or PYPLUG_PYTHON)"),
 	}
 	return newCommand("sync", "make the environment of a plugin", "[PLUGIN]",
-		slices.Concat(flags, f.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(flags, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if o.clean {
 				if len(words) > 0 {
 					return usage("--clean takes no PLUGIN")
 				}
-				return f.cleanEnvironments(ctx, o.dryRun)
+				return prog.cleanEnvironments(ctx, o.dryRun)
 			}
 			if err := o.read(ctx, words); err != nil {
 				return err
 			}
-			return f.sync(ctx, o)
+			return prog.sync(ctx, o)
 		})
 }
 
@@ -69,11 +69,11 @@ func (o *syncOptions) read(ctx context.Context, words []string) error {
 }
 
 // sync makes the environment of a plugin, unless it exists, and prints it.
-func (f *program) sync(ctx context.Context, o syncOptions) error {
+func (prog *program) sync(ctx context.Context, o syncOptions) error {
 	stop := func() {}
 	o.sync.Step = func(what string) {
 		stop()
-		stop = f.streams.Waiting(what)
+		stop = prog.streams.Waiting(what)
 	}
 	plan, err := runner.PlanSync(ctx, o.cfg, o.sync)
 	if err != nil {
@@ -85,11 +85,11 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 	}
 	switch asks := plan.Source.Path; {
 	case plan.Exists:
-		f.streams.Note("the environment has what " + asks + " asks for")
+		prog.streams.Note("the environment has what " + asks + " asks for")
 	case o.dryRun:
-		f.streams.Note(plan.Installer + " would install what " + asks + " asks for")
+		prog.streams.Note(plan.Installer + " would install what " + asks + " asks for")
 	default:
-		f.streams.Note(plan.Installer + " installs what " + asks + " asks for")
+		prog.streams.Note(plan.Installer + " installs what " + asks + " asks for")
 	}
 	if !o.dryRun {
 		made.Made, err = runner.Sync(ctx, plan.Plan)
@@ -99,14 +99,14 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		}
 	}
 	if plan.Note != "" {
-		f.streams.Note(plan.Note)
+		prog.streams.Note(plan.Note)
 	}
-	return f.write(ctx, func() error { return f.streams.Synced(made, f.opts.json) })
+	return prog.write(ctx, func() error { return prog.streams.Synced(made, prog.opts.json) })
 }
 
 // cleanEnvironments removes the environments that no plugin asks for, and prints their
 // directories. It leaves those of background plugins.
-func (f *program) cleanEnvironments(ctx context.Context, dryRun bool) error {
+func (prog *program) cleanEnvironments(ctx context.Context, dryRun bool) error {
 	running, err := daemon.List(ctx)
 	if err != nil && len(daemon.RunDirs()) > 0 { // Windows has none
 		return err
@@ -122,8 +122,8 @@ func (f *program) cleanEnvironments(ctx context.Context, dryRun bool) error {
 	if dryRun {
 		done = "would remove "
 	}
-	f.streams.Note(done + what)
-	if failed := f.write(ctx, func() error { return f.streams.Cleaned(removed, bytes, f.opts.json) }); failed != nil {
+	prog.streams.Note(done + what)
+	if failed := prog.write(ctx, func() error { return prog.streams.Cleaned(removed, bytes, prog.opts.json) }); failed != nil {
 		return failed
 	}
 	return err

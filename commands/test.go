@@ -32,7 +32,7 @@ type testOptions struct {
 	files         []string
 }
 
-func testCommand(f *program) command {
+func testCommand(prog *program) command {
 	o := &testOptions{}
 	flags := []cli.Flag{
 		choiceFlag(&o.isolate, "isolate", "start a fresh process `WHEN`: for each file (the default), each case, lazy, or none", "file", "case", "lazy", "none"),
@@ -48,12 +48,12 @@ func testCommand(f *program) command {
 	flags = append(flags, limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField)...)
 	ofPlugin := slices.Concat(resultFlags(&o.cfg), preloadFlag(&o.cfg), pluginFlags(&o.cfg, "10m"))
 	return newCommand("test", "run files of calls, and compare the answers with those that are wanted", "NAME|PLUGIN FILE...",
-		slices.Concat(flags, ofPlugin, f.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if err := wantWords(words, "PLUGIN", "FILE"); err != nil {
 				return err
 			}
 			o.cfg.Plugin, o.files = words[0], words[1:]
-			return f.test(ctx, o, ofPlugin)
+			return prog.test(ctx, o, ofPlugin)
 		})
 }
 
@@ -72,32 +72,32 @@ func (o *testOptions) setShard(text string) (err error) {
 }
 
 // test runs the cases of the files.
-func (f *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Flag) error {
-	files, err := f.readCases(ctx, o)
+func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Flag) error {
+	files, err := prog.readCases(ctx, o)
 	if err != nil || o.list {
 		return err
 	}
-	junit, err := f.openJUnit(ctx, o.junit) // before anything runs
+	junit, err := prog.openJUnit(ctx, o.junit) // before anything runs
 	if err != nil {
 		return err
 	}
-	t := &testRun{program: f, o: o, files: files, printer: f.streams.Tests(f.opts.json, o.junit != "", o.junit == "-")}
+	t := &testRun{program: prog, o: o, files: files, printer: prog.streams.Tests(prog.opts.json, o.junit != "", o.junit == "-")}
 	defer t.close()
 	err = t.run(ctx, ofPlugin)
 	if onGitHub() {
 		t.printer.Annotate()
 	}
-	written := junit.write(f, t.printer.WriteJUnit)
+	written := junit.write(prog, t.printer.WriteJUnit)
 	if err == nil {
 		return written
 	}
-	f.warnOf(written)
+	prog.warnOf(written)
 	return err
 }
 
 // readCases reads all files and returns the cases that --filter and --shard select. With --list it
 // prints them.
-func (f *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File, error) {
+func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File, error) {
 	var files []*cases.File
 	found := 0
 	for _, name := range o.files {
@@ -109,7 +109,7 @@ func (f *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File,
 				return nil, err
 			}
 		}
-		text, err := f.readFile(ctx, name)
+		text, err := prog.readFile(ctx, name)
 		if err != nil {
 			return nil, asKind(hook.Usage, err)
 		}
@@ -121,7 +121,7 @@ func (f *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File,
 			file.Select(o.wants)
 		}
 		if o.list && file.Len() > 0 {
-			if err := f.write(ctx, func() error { return f.streams.TestList(file, f.opts.json) }); err != nil {
+			if err := prog.write(ctx, func() error { return prog.streams.TestList(file, prog.opts.json) }); err != nil {
 				return nil, err
 			}
 		}

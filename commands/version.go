@@ -16,25 +16,25 @@ import (
 // Version is set by the linker for a release.
 var Version = ""
 
-func versionCommand(f *program) command {
+func versionCommand(prog *program) command {
 	return newCommand("version", "print the version", "",
-		f.opts.flags(), func(ctx context.Context, words []string) error {
+		prog.opts.flags(), func(ctx context.Context, words []string) error {
 			if err := atMost(words, 0); err != nil {
 				return err
 			}
 			known := []ui.Fact{{Key: "version", Value: versionText()}, {Key: "go", Value: runtime.Version()}, {Key: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH}}
 			more := []ui.Fact{{Key: "lacks", Value: runner.Lacks()}}
-			if f.opts.verbose {
-				more = append(more, f.describeSystem(ctx)...)
+			if prog.opts.verbose {
+				more = append(more, prog.describeSystem(ctx)...)
 			}
 			head := fmt.Sprintf("pyplug %s (%s, %s)", known[0].Value, known[1].Value, known[2].Value)
-			return outputError(f.streams.Facts(head, known, more, f.opts.json))
+			return outputError(prog.streams.Facts(head, known, more, prog.opts.json))
 		})
 }
 
 // describeSystem returns what a bug report needs. It reads no value that may be a secret, and reports
 // what cannot be found out in its place.
-func (f *program) describeSystem(ctx context.Context) []ui.Fact {
+func (prog *program) describeSystem(ctx context.Context) []ui.Fact {
 	executable, err := os.Executable()
 	if err != nil {
 		executable = err.Error()
@@ -55,7 +55,7 @@ func (f *program) describeSystem(ctx context.Context) []ui.Fact {
 			variables = append(variables, name)
 		}
 	}
-	running, _ := f.statuses(ctx, nil)
+	running, _ := prog.statuses(ctx, nil)
 	for _, b := range running {
 		plugins = append(plugins, b.Name+" ("+string(b.State)+", pyplug "+b.Version+")")
 	}

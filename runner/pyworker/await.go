@@ -10,20 +10,20 @@ import (
 
 // await emits the items of a call until the call is answered or its time is over. It
 // returns the error of an error frame.
-func (w *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
+func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
 	var expired <-chan time.Time
 	for {
 		over := len(c.taken) == 0 && c.isOver() // no frame follows those in taken
-		f, err := w.emitItems(c, number)
+		f, err := inst.emitItems(c, number)
 		switch {
 		case err != nil:
-			return frame{}, w.emitFailed(ctx, c, number, err)
+			return frame{}, inst.emitFailed(ctx, c, number, err)
 		case f.kind != 0:
-			return f, w.answerError(c.hook, f)
+			return f, inst.answerError(c.hook, f)
 		case over && number > c.last:
 			return frame{}, &hook.Error{Kind: hook.Unavailable, Hook: c.hook, Err: errUnbegun}
 		case over:
-			return frame{}, w.lostError(c.hook, c.begun && number == c.number)
+			return frame{}, inst.lostError(c.hook, c.begun && number == c.number)
 		}
 		if expired == nil && c.limit > 0 {
 			c.timer.Reset(c.limit)
@@ -33,12 +33,12 @@ func (w *instance) await(ctx context.Context, c *call, number uint32) (frame, *h
 		case <-c.more:
 		case <-c.done:
 		case <-ctx.Done():
-			begun, at := w.cancel(c, number)
+			begun, at := inst.cancel(c, number)
 			e := hook.Ended(ctx, c.hook, "", begun)
 			e.At = at
 			return frame{}, e
 		case <-expired:
-			begun, at := w.cancel(c, number)
+			begun, at := inst.cancel(c, number)
 			return frame{}, c.expired(begun, at)
 		}
 	}
@@ -53,11 +53,11 @@ func (c *call) expired(begun bool, at []hook.Frame) *hook.Error {
 // emitItems emits the items of a call that were received, and returns the answer if it
 // was received, too. Then it lets the worker send as many bytes again, with one frame for
 // all items, because many small ones arrive together.
-func (w *instance) emitItems(c *call, number uint32) (frame, error) {
+func (inst *instance) emitItems(c *call, number uint32) (frame, error) {
 	if len(c.taken) == 0 {
-		w.mu.Lock()
+		inst.mu.Lock()
 		c.taken, c.came = c.came, nil
-		w.mu.Unlock()
+		inst.mu.Unlock()
 	}
 	size := 0
 	for len(c.taken) > 0 {
@@ -77,19 +77,19 @@ func (w *instance) emitItems(c *call, number uint32) (frame, error) {
 		}
 	}
 	if size > 0 {
-		w.mu.Lock()
-		defer w.mu.Unlock()
+		inst.mu.Lock()
+		defer inst.mu.Unlock()
 		if c.runs(number) {
 			c.underWay -= size
-			w.enqueue(outgoing{frame: newFrame(frameCredit, number, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))})
+			inst.enqueue(outgoing{frame: newFrame(frameCredit, number, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))})
 		}
 	}
 	return frame{}, nil
 }
 
 // emitFailed cancels a call whose items could not be emitted.
-func (w *instance) emitFailed(ctx context.Context, c *call, number uint32, err error) *hook.Error {
-	_, at := w.cancel(c, number)
+func (inst *instance) emitFailed(ctx context.Context, c *call, number uint32, err error) *hook.Error {
+	_, at := inst.cancel(c, number)
 	if ctx.Err() != nil {
 		e := hook.Ended(ctx, c.hook, "", true)
 		e.At = at

@@ -98,7 +98,7 @@ func (c *call) isOver() bool {
 func (c *call) runs(number uint32) bool { return c.number == number && !c.isOver() }
 
 // Call runs one hook. See [hook.Caller] for the promises.
-func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) {
+func (inst *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) {
 	if hc.Input != nil {
 		return hook.Result{}, requestError(hc.Hook, errors.New("a functions file does not accept a stream of input"))
 	}
@@ -108,7 +108,7 @@ func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) 
 	if c.frame, err = appendArgs(c.frame, hc); err != nil {
 		return hook.Result{}, err
 	}
-	f, err := w.ask(ctx, frameCall, c)
+	f, err := inst.ask(ctx, frameCall, c)
 	if err != nil {
 		return hook.Result{}, err
 	}
@@ -187,72 +187,72 @@ func checkArgs(given []byte, words []schema.Word) error {
 
 // ask sends a call as a frame of type kind, and waits for its answer. It returns the
 // error of an error frame.
-func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
+func (inst *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
 	c.began, c.frame = time.Now(), seal(c.frame, kind, 0)
 	if kind != frameProbe {
-		w.condemnHungProbe()
+		inst.condemnHungProbe()
 	}
 	select {
-	case <-w.slots:
+	case <-inst.slots:
 	default:
 		select {
-		case <-w.slots:
+		case <-inst.slots:
 		case <-ctx.Done():
 			return frame{}, hook.Ended(ctx, c.hook, "", false)
-		case <-w.lost:
-			return frame{}, w.lostError(c.hook, false)
+		case <-inst.lost:
+			return frame{}, inst.lostError(c.hook, false)
 		}
 	}
-	number, err := w.begin(c)
+	number, err := inst.begin(c)
 	if err != nil {
 		return frame{}, &hook.Error{Kind: hook.Unavailable, Hook: c.hook, Err: err}
 	}
-	return w.await(ctx, c, number)
+	return inst.await(ctx, c, number)
 }
 
 // begin numbers a call, or those of a series, and queues the frames. It takes over the
 // caller's slot.
-func (w *instance) begin(c *call) (number uint32, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (inst *instance) begin(c *call) (number uint32, err error) {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
 	switch {
-	case w.condemned:
+	case inst.condemned:
 		err = errors.New("the worker did not answer for an earlier call and is being stopped")
-	case w.over || w.proc.Exited():
+	case inst.over || inst.proc.Exited():
 		err = errEnded
 	}
 	if err != nil {
-		w.slots <- struct{}{}
+		inst.slots <- struct{}{}
 		return 0, err
 	}
-	if w.last > math.MaxUint32-maxPart {
-		w.last = 0 // 0 means the worker itself
+	if inst.last > math.MaxUint32-maxPart {
+		inst.last = 0 // 0 means the worker itself
 	}
-	c.number = w.last + 1
-	w.calls = append(w.calls, c)
-	w.passTurn()
-	w.enqueueCalls(c, c.frame)
+	c.number = inst.last + 1
+	inst.calls = append(inst.calls, c)
+	inst.passTurn()
+	inst.enqueueCalls(c, c.frame)
 	return c.number, nil
 }
 
 // extend queues the frames of further calls of a series. It returns false if the series has
 // ended, or calls of it were refused.
-func (w *instance) extend(c *call, frames []byte) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if c.isOver() || w.condemned || c.last != w.last || w.last > math.MaxUint32-maxPart {
+func (inst *instance) extend(c *call, frames []byte) bool {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	if c.isOver() || inst.condemned || c.last != inst.last || inst.last > math.MaxUint32-maxPart {
 		return false
 	}
-	w.enqueueCalls(c, frames)
+	inst.enqueueCalls(c, frames)
 	return true
 }
 
 // enqueueCalls numbers calls and queues their frames. Requires mu.
-func (w *instance) enqueueCalls(c *call, frames []byte) {
+func (inst *instance) enqueueCalls(c *call, frames []byte) {
 	for at := 0; at < len(frames); at += headerSize + int(binary.LittleEndian.Uint32(frames[at:])) {
-		w.last++
-		binary.LittleEndian.PutUint32(frames[at+5:], w.last)
+		inst.last++
+		binary.LittleEndian.PutUint32(frames[at+5:], inst.last)
 	}
-	c.last = w.last
-	w.enqueue(outgoing{c, c.last, frames})
+	c.last = inst.last
+	inst.enqueue(outgoing{c, c.last, frames})
 }

@@ -24,29 +24,29 @@ const (
 //
 // cancel does not wait for a call that is behind others in the worker. The worker skips
 // that call when its turn comes. Until then the call keeps its slot.
-func (w *instance) cancel(c *call, number uint32) (begun bool, at []hook.Frame) {
-	w.mu.Lock()
+func (inst *instance) cancel(c *call, number uint32) (begun bool, at []hook.Frame) {
+	inst.mu.Lock()
 	switch {
 	case !c.runs(number):
-		defer w.mu.Unlock()
+		defer inst.mu.Unlock()
 		return number <= c.last && (number != c.number || c.begun), nil
 	case c.sent < number:
-		w.queue = slices.DeleteFunc(w.queue, func(o outgoing) bool { return o.call == c })
-		w.refuse(c, number)
-		w.mu.Unlock()
+		inst.queue = slices.DeleteFunc(inst.queue, func(o outgoing) bool { return o.call == c })
+		inst.refuse(c, number)
+		inst.mu.Unlock()
 		return false, nil
 	}
-	w.enqueue(outgoing{frame: newFrame(frameCancel, number)})
+	inst.enqueue(outgoing{frame: newFrame(frameCancel, number)})
 	if !c.hasTurn {
 		c.abandoned, c.turn = true, make(chan struct{})
-		w.mu.Unlock()
-		go w.awaitSkipped(c, number)
+		inst.mu.Unlock()
+		go inst.awaitSkipped(c, number)
 		return true, nil
 	}
-	w.mu.Unlock()
-	if w.press(c, number) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
+	inst.mu.Unlock()
+	if inst.press(c, number) {
+		inst.mu.Lock()
+		defer inst.mu.Unlock()
 		for _, f := range c.came {
 			if f.call == number && f.kind == frameError {
 				at = answeredAt(f)
@@ -54,19 +54,19 @@ func (w *instance) cancel(c *call, number uint32) (begun bool, at []hook.Frame) 
 		}
 		return number <= c.last, at
 	}
-	w.mu.Lock()
+	inst.mu.Lock()
 	c.abandoned = true
-	w.mu.Unlock()
+	inst.mu.Unlock()
 	if c.probe {
 		return true, nil
 	}
-	return true, w.condemn(c)
+	return true, inst.condemn(c)
 }
 
 // awaitSkipped waits until the worker has skipped a call that was canceled before its
 // turn. If the call began just before the worker read the cancel, awaitSkipped interrupts
 // it. awaitSkipped returns when the call is over, or soon after its turn has come.
-func (w *instance) awaitSkipped(c *call, number uint32) {
+func (inst *instance) awaitSkipped(c *call, number uint32) {
 	select {
 	case <-c.done:
 		return
@@ -77,37 +77,37 @@ func (w *instance) awaitSkipped(c *call, number uint32) {
 		return
 	case <-time.After(skipLimit):
 	}
-	if !w.press(c, number) && !c.probe {
-		w.condemn(c)
+	if !inst.press(c, number) && !c.probe {
+		inst.condemn(c)
 	}
 }
 
 // press sends SIGINT and waits for the answer of a canceled call, at most answerLimit. It
 // reports whether the call is over.
-func (w *instance) press(c *call, number uint32) bool {
+func (inst *instance) press(c *call, number uint32) bool {
 	limit := time.NewTimer(answerLimit)
 	defer limit.Stop()
 	again := time.NewTicker(answerLimit / 2)
 	defer again.Stop()
-	w.interrupt(c, number)
-	for w.isRunning(c, number) {
+	inst.interrupt(c, number)
+	for inst.isRunning(c, number) {
 		select {
 		case <-c.done:
 		case <-c.more:
 		case <-again.C:
 			// Python does not see a signal that comes just before it blocks, so there is
 			// a second one; the worker ignores it if it saw the first.
-			w.interrupt(c, number)
+			inst.interrupt(c, number)
 		case <-limit.C:
-			return !w.isRunning(c, number)
+			return !inst.isRunning(c, number)
 		}
 	}
 	return true
 }
 
-func (w *instance) isRunning(c *call, number uint32) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (inst *instance) isRunning(c *call, number uint32) bool {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
 	return c.runs(number)
 }
 
@@ -115,30 +115,30 @@ func (w *instance) isRunning(c *call, number uint32) bool {
 // or if this call runs and is no task, because the worker then checks for the cancel
 // before it acts on the signal. Calls in threads do not see SIGINT. interrupt holds mu
 // while it sends, so that no call can begin before the signal is sent.
-func (w *instance) interrupt(c *call, number uint32) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.cfg.Threads || !c.runs(number) {
+func (inst *instance) interrupt(c *call, number uint32) {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	if inst.cfg.Threads || !c.runs(number) {
 		return
 	}
-	if len(w.calls) == 1 || c.hasTurn && !c.isTask {
-		_ = w.proc.Interrupt() // a process that is gone is reported by its exit
+	if len(inst.calls) == 1 || c.hasTurn && !c.isTask {
+		_ = inst.proc.Interrupt() // a process that is gone is reported by its exit
 	}
 }
 
 // condemnHungProbe interrupts a probe that did not answer in time. If the probe still
 // does not answer, it condemns the worker, because a call cannot wait for it. With
 // threads, calls do not wait for a probe.
-func (w *instance) condemnHungProbe() {
-	w.mu.Lock()
-	i := slices.IndexFunc(w.calls, func(c *call) bool { return c.probe && c.abandoned && c.hasTurn })
+func (inst *instance) condemnHungProbe() {
+	inst.mu.Lock()
+	i := slices.IndexFunc(inst.calls, func(c *call) bool { return c.probe && c.abandoned && c.hasTurn })
 	var hung *call
-	if i >= 0 && !w.cfg.Threads {
-		hung = w.calls[i]
+	if i >= 0 && !inst.cfg.Threads {
+		hung = inst.calls[i]
 	}
-	w.mu.Unlock()
-	if hung != nil && !w.press(hung, hung.last) {
-		w.condemn(hung)
+	inst.mu.Unlock()
+	if hung != nil && !inst.press(hung, hung.last) {
+		inst.condemn(hung)
 	}
 }
 
@@ -146,41 +146,41 @@ func (w *instance) condemnHungProbe() {
 // the worker. Other calls run at the same time only if c is a task or the worker has
 // threads. If there are such calls, condemn returns at once, else when the process is
 // gone. It returns where c was, if that is known.
-func (w *instance) condemn(c *call) []hook.Frame {
-	w.mu.Lock()
-	first := !w.condemned
-	w.condemned = true
+func (inst *instance) condemn(c *call) []hook.Frame {
+	inst.mu.Lock()
+	first := !inst.condemned
+	inst.condemned = true
 	var others []*call
-	for _, o := range w.calls {
-		if o != c && !o.abandoned && o.hasTurn && (c.isTask || w.cfg.Threads) {
+	for _, o := range inst.calls {
+		if o != c && !o.abandoned && o.hasTurn && (c.isTask || inst.cfg.Threads) {
 			others = append(others, o)
 		}
 	}
 	stood := c.stood
-	w.mu.Unlock()
+	inst.mu.Unlock()
 	switch {
 	case len(others) == 0:
-		if seen := stackFrames(w.proc.Kill().Stacks); stood == nil {
+		if seen := stackFrames(inst.proc.Kill().Stacks); stood == nil {
 			return seen
 		}
 	case first:
-		go w.killAfter(others)
+		go inst.killAfter(others)
 	}
 	return stood
 }
 
 // killAfter kills the process when calls are over, at the latest after drainLimit.
-func (w *instance) killAfter(calls []*call) {
+func (inst *instance) killAfter(calls []*call) {
 	limit := time.NewTimer(drainLimit)
 	defer limit.Stop()
 	for _, c := range calls {
 		select {
 		case <-c.done:
 			continue
-		case <-w.proc.Done():
+		case <-inst.proc.Done():
 		case <-limit.C:
 		}
 		break
 	}
-	w.proc.Kill()
+	inst.proc.Kill()
 }

@@ -97,7 +97,7 @@ func answeredAt(f frame) []hook.Frame {
 }
 
 // answerError returns the error of an error frame, or nil for any other answer.
-func (w *instance) answerError(hookName string, f frame) *hook.Error {
+func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 	if f.kind != frameError {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 	switch a.Reason {
 	case "raised":
 		e.Python = a.Python
-		e.Hints = a.Python.Hints(w.cfg.Dir)
+		e.Hints = a.Python.Hints(inst.cfg.Dir)
 		e.Err = a.missingModule()
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
@@ -125,7 +125,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 		}
 	case "canceled": // not canceled by its caller, who would not read this answer
 		e.Err = errors.New("interrupted by a signal that pyplug did not send")
-		if w.stopping.Load() {
+		if inst.stopping.Load() {
 			e.Kind, e.Err = hook.Canceled, errStopped
 		}
 		if a.Python != nil {
@@ -139,16 +139,16 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 
 // lostError returns the error of a call that was not answered because the process is
 // gone.
-func (w *instance) lostError(hookName string, begun bool) *hook.Error {
-	<-w.lost
-	exit := w.Exit()
+func (inst *instance) lostError(hookName string, begun bool) *hook.Error {
+	<-inst.lost
+	exit := inst.Exit()
 	e := &hook.Error{Kind: hook.Crash, Hook: hookName, Begun: begun, Exit: &exit, At: stackFrames(exit.Stderr)}
 	switch {
 	case !begun:
 		e.Kind, e.Err = hook.Unavailable, errEnded
-	case w.fault != nil:
-		e.Err = fmt.Errorf("the worker's pipe: %w", w.fault)
-	case w.isCondemned():
+	case inst.fault != nil:
+		e.Err = fmt.Errorf("the worker's pipe: %w", inst.fault)
+	case inst.isCondemned():
 		e.Err = errors.New("the worker was killed because another call did not end")
 	case exit.Stopped:
 		e.Kind, e.Err = hook.Canceled, errStopped
@@ -159,7 +159,7 @@ func (w *instance) lostError(hookName string, begun bool) *hook.Error {
 }
 
 // loadError returns why the plugin could not be loaded, from the answer to load.
-func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
+func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	a, err := readAnswer(f)
 	if err == nil && f.kind != frameError {
 		err = fmt.Errorf("a frame of type %c in answer to load", f.kind)
@@ -169,9 +169,9 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	}
 	if a.Reason == "old" {
 		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
-			Err: fmt.Errorf("%s at %s is too old, want 3.9 or later", a.Message, w.cfg.Python)}
+			Err: fmt.Errorf("%s at %s is too old, want 3.9 or later", a.Message, inst.cfg.Python)}
 	}
-	w.setFiles(a.Files)
+	inst.setFiles(a.Files)
 	e := &hook.Error{Kind: hook.Start, Python: a.Python, Permanent: a.Python.Permanent()}
 	switch {
 	case e.Python == nil:
@@ -184,7 +184,7 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	case strings.HasPrefix(e.Python.Message, "attempted relative import with no known parent"):
 		e.Hints = schema.Hints("the plugin is a file outside a package: write `import helper` for a helper.py beside it, not `from . import helper`")
 	default:
-		e.Hints = e.Python.Hints(w.cfg.Dir)
+		e.Hints = e.Python.Hints(inst.cfg.Dir)
 	}
 	e.Err = a.missingModule()
 	return e
@@ -216,17 +216,17 @@ func pipeError(err error, exit hook.Exit) *hook.Error {
 
 // diedStarting returns the error of a process that ended before it was ready. If it ended
 // before hello, Python itself or the environment failed, unless a signal ended it.
-func (w *instance) diedStarting(greeted bool) *hook.Error {
-	exit := w.Exit()
+func (inst *instance) diedStarting(greeted bool) *hook.Error {
+	exit := inst.Exit()
 	switch {
-	case w.fault != nil:
-		return pipeError(w.fault, exit)
+	case inst.fault != nil:
+		return pipeError(inst.fault, exit)
 	case !greeted:
 		kind := hook.Interpreter
 		if exit.Signal != "" { // somebody has killed it
 			kind = hook.Start
 		}
-		return &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", w.cfg.Python)}
+		return &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", inst.cfg.Python)}
 	}
 	return &hook.Error{Kind: hook.Start, Exit: &exit, At: stackFrames(exit.Stderr),
 		Err: errors.New("the plugin exited while it was being imported")}

@@ -57,74 +57,74 @@ func newInstance(cfg Config, p *proc.Process, loaded func([]string)) *instance {
 	return w
 }
 
-func (w *instance) Concurrency() int      { return w.cfg.Concurrency }
-func (w *instance) Done() <-chan struct{} { return w.proc.Done() }
-func (w *instance) Info() hook.Info       { return w.info }
+func (inst *instance) Concurrency() int      { return inst.cfg.Concurrency }
+func (inst *instance) Done() <-chan struct{} { return inst.proc.Done() }
+func (inst *instance) Info() hook.Info       { return inst.info }
 
 // setFiles reports the plugin's own files, by absolute paths.
-func (w *instance) setFiles(paths []schema.Path) {
+func (inst *instance) setFiles(paths []schema.Path) {
 	files := make([]string, len(paths))
 	for i, path := range paths {
 		files[i] = string(path)
 	}
-	w.loaded(files)
+	inst.loaded(files)
 }
 
 // Exit describes how the process ended, without the worker's own frames in the
 // stacks that a dying Python writes.
-func (w *instance) Exit() hook.Exit {
-	exit := hook.Exit(w.proc.Exit())
+func (inst *instance) Exit() hook.Exit {
+	exit := hook.Exit(inst.proc.Exit())
 	exit.Stderr, exit.Stacks = trimmed(exit.Stderr), trimmed(exit.Stacks)
 	return exit
 }
 
 // Stop asks the worker to end as a Python program ends, then walks the stop ladder.
 // The error, of kind Timeout, reports that it had to be killed.
-func (w *instance) Stop(ctx context.Context) error {
-	w.stop(ctx, func(context.Context) bool {
-		w.post(newFrame(frameQuit, 0))
+func (inst *instance) Stop(ctx context.Context) error {
+	inst.stop(ctx, func(context.Context) bool {
+		inst.post(newFrame(frameQuit, 0))
 		return true
 	})
-	<-w.lost
-	exit := w.Exit()
-	w.cfg.Debug("proc", fmt.Sprintf("pid %d ended: code %d %s, after %s", w.proc.PID(), exit.Code, exit.Signal, exit.Uptime))
+	<-inst.lost
+	exit := inst.Exit()
+	inst.cfg.Debug("proc", fmt.Sprintf("pid %d ended: code %d %s, after %s", inst.proc.PID(), exit.Code, exit.Signal, exit.Uptime))
 	if ctx.Err() != nil {
-		w.forced.Store(true)
+		inst.forced.Store(true)
 	}
-	if exit.Stopped && exit.Signal == "SIGKILL" && !w.isCondemned() && !w.forced.Load() {
+	if exit.Stopped && exit.Signal == "SIGKILL" && !inst.isCondemned() && !inst.forced.Load() {
 		return &hook.Error{Kind: hook.Timeout, At: stackFrames(exit.Stacks),
-			Err: &hook.LimitError{What: "the plugin did not exit", Limit: w.cfg.StopTimeout}}
+			Err: &hook.LimitError{What: "the plugin did not exit", Limit: inst.cfg.StopTimeout}}
 	}
 	return nil
 }
 
 // stop walks the stop ladder. It records that first, because the ladder closes the
 // connection, and the reader must not kill the process then.
-func (w *instance) stop(ctx context.Context, ask func(context.Context) bool) {
-	w.stopping.Store(true)
-	w.proc.Stop(ctx, ask)
+func (inst *instance) stop(ctx context.Context, ask func(context.Context) bool) {
+	inst.stopping.Store(true)
+	inst.proc.Stop(ctx, ask)
 }
 
 // kill stops an unused instance at once.
-func (w *instance) kill() {
+func (inst *instance) kill() {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
-	w.stop(now, nil)
-	<-w.lost
+	inst.stop(now, nil)
+	<-inst.lost
 }
 
 // Crash ends the process as something outside of pyplug would. It returns
 // [os.ErrProcessDone] if the process is gone.
-func (w *instance) Crash() error { return w.proc.Crash() }
+func (inst *instance) Crash() error { return inst.proc.Crash() }
 
-func (w *instance) isCondemned() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.condemned
+func (inst *instance) isCondemned() bool {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	return inst.condemned
 }
 
 // Describe describes the hooks, or one of them.
-func (w *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schema, err error) {
+func (inst *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schema, err error) {
 	c := newCall(q.Hook)
 	which := []byte("null")
 	if q.Hook != "" {
@@ -134,7 +134,7 @@ func (w *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schem
 		which = fmt.Appendf(nil, "[%s]", which)
 	}
 	c.frame = append(c.frame, which...)
-	f, failed := w.ask(ctx, frameDescribe, c)
+	f, failed := inst.ask(ctx, frameDescribe, c)
 	if failed != nil {
 		return s, failed
 	}
@@ -146,22 +146,22 @@ func (w *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schem
 
 // Health calls Probe. A functions file without a health function is healthy while it
 // runs.
-func (w *instance) Health(ctx context.Context) error { return w.Probe(ctx) }
+func (inst *instance) Health(ctx context.Context) error { return inst.Probe(ctx) }
 
 // Attach returns nil: no other host speaks to the worker.
-func (w *instance) Attach() json.RawMessage { return nil }
+func (inst *instance) Attach() json.RawMessage { return nil }
 
 // Probe calls the plugin's own health function. A busy worker counts as healthy:
 // its calls have limits of their own. If the function runs out of time, it is
 // interrupted; the worker is not condemned even if it does not answer. The error is
 // then of kind Timeout, and further probes wait until it answers.
-func (w *instance) Probe(ctx context.Context) error {
-	if len(w.slots) == 0 && !w.isAbandoned() {
+func (inst *instance) Probe(ctx context.Context) error {
+	if len(inst.slots) == 0 && !inst.isAbandoned() {
 		return nil
 	}
-	c := newCall(w.cfg.Probe)
+	c := newCall(inst.cfg.Probe)
 	c.probe = true
-	f, err := w.ask(ctx, frameProbe, c)
+	f, err := inst.ask(ctx, frameProbe, c)
 	if err != nil {
 		if err.Kind == hook.Failed || err.Kind == hook.Request {
 			err.Kind = hook.Unhealthy
@@ -182,8 +182,8 @@ func (w *instance) Probe(ctx context.Context) error {
 
 // isAbandoned reports whether there are calls, and none of them has a caller any more. No
 // limit bounds such calls.
-func (w *instance) isAbandoned() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.calls) > 0 && !slices.ContainsFunc(w.calls, func(c *call) bool { return !c.abandoned })
+func (inst *instance) isAbandoned() bool {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	return len(inst.calls) > 0 && !slices.ContainsFunc(inst.calls, func(c *call) bool { return !c.abandoned })
 }

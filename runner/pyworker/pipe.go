@@ -43,28 +43,28 @@ type outgoing struct {
 }
 
 // post queues a frame that begins no call.
-func (w *instance) post(f []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.enqueue(outgoing{frame: f})
+func (inst *instance) post(f []byte) {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	inst.enqueue(outgoing{frame: f})
 }
 
 // enqueue queues a frame. Requires mu.
-func (w *instance) enqueue(o outgoing) {
-	w.debugFrame("to worker", frame{kind: o.frame[4], call: binary.LittleEndian.Uint32(o.frame[5:]), body: o.frame[headerSize:]})
-	w.queue = append(w.queue, o)
-	w.queued.Signal()
+func (inst *instance) enqueue(o outgoing) {
+	inst.debugFrame("to worker", frame{kind: o.frame[4], call: binary.LittleEndian.Uint32(o.frame[5:]), body: o.frame[headerSize:]})
+	inst.queue = append(inst.queue, o)
+	inst.queued.Signal()
 }
 
 // write writes queued frames, small ones together, until the worker is over.
-func (w *instance) write() {
+func (inst *instance) write() {
 	var batch []byte
 	for {
-		batch = w.nextBatch(batch[:0])
+		batch = inst.nextBatch(batch[:0])
 		if len(batch) == 0 {
 			return
 		}
-		_, _ = w.proc.Conn().Write(batch) // a worker that is gone is reported by its exit
+		_, _ = inst.proc.Conn().Write(batch) // a worker that is gone is reported by its exit
 		if cap(batch) > 2*batchSize {
 			batch = nil
 		}
@@ -73,15 +73,15 @@ func (w *instance) write() {
 
 // nextBatch waits for frames, removes them from the queue, and marks their calls as sent.
 // It returns nothing when the worker is over.
-func (w *instance) nextBatch(batch []byte) []byte {
+func (inst *instance) nextBatch(batch []byte) []byte {
 	runtime.Gosched() // callers that are about to post join the batch
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for len(w.queue) == 0 && !w.over {
-		w.queued.Wait()
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	for len(inst.queue) == 0 && !inst.over {
+		inst.queued.Wait()
 	}
 	n := 0
-	for _, o := range w.queue {
+	for _, o := range inst.queue {
 		if n > 0 && len(batch)+len(o.frame) > batchSize {
 			break
 		}
@@ -94,7 +94,7 @@ func (w *instance) nextBatch(batch []byte) []byte {
 			batch = append(batch, o.frame...)
 		}
 	}
-	w.queue = slices.Delete(w.queue, 0, n)
+	inst.queue = slices.Delete(inst.queue, 0, n)
 	return batch
 }
 
@@ -111,39 +111,39 @@ func (r *pipeReader) Read(b []byte) (int, error) {
 
 // read delivers the worker's frames until no more come, at the latest until the process
 // is gone.
-func (w *instance) read() {
-	defer close(w.lost)
-	pipe := &pipeReader{conn: w.proc.Conn()}
+func (inst *instance) read() {
+	defer close(inst.lost)
+	pipe := &pipeReader{conn: inst.proc.Conn()}
 	buffered := bufio.NewReaderSize(pipe, 64<<10)
 	printed := 0 // pipe.reads when output was last delivered
 	for {
 		f, err := readFrame(buffered)
 		if err == nil {
-			w.debugFrame("from worker", f)
+			inst.debugFrame("from worker", f)
 			if f.endsCall() && printed != pipe.reads {
-				w.proc.Settle(printLimit) // output comes before the answer
+				inst.proc.Settle(printLimit) // output comes before the answer
 				printed = pipe.reads
 			}
-			err = w.deliver(f)
+			err = inst.deliver(f)
 		}
 		if err != nil {
-			w.end(err)
+			inst.end(err)
 			return
 		}
-		if buffered.Buffered() == 0 && f.endsCall() && len(f.body) < restSize && w.unanswered() >= restAhead {
-			w.proc.Conn().Pause(restFor)
+		if buffered.Buffered() == 0 && f.endsCall() && len(f.body) < restSize && inst.unanswered() >= restAhead {
+			inst.proc.Conn().Pause(restFor)
 		}
 	}
 }
 
 // unanswered returns how many calls of a series are sent and not answered.
-func (w *instance) unanswered() uint32 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.calls) == 0 {
+func (inst *instance) unanswered() uint32 {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	if len(inst.calls) == 0 {
 		return 0
 	}
-	return w.calls[0].last + 1 - w.calls[0].number
+	return inst.calls[0].last + 1 - inst.calls[0].number
 }
 
 // endsCall reports whether a frame is the answer of a call.
@@ -152,21 +152,21 @@ func (f frame) endsCall() bool {
 }
 
 // end marks the calls as lost when no frame comes any more. reason says why.
-func (w *instance) end(reason error) {
+func (inst *instance) end(reason error) {
 	select {
-	case <-w.proc.Done():
+	case <-inst.proc.Done():
 	default:
 		if !errors.Is(reason, io.EOF) && !errors.Is(reason, io.ErrUnexpectedEOF) && !errors.Is(reason, os.ErrClosed) {
-			w.fault = reason
+			inst.fault = reason
 		}
 	}
-	w.waitGone()
-	w.proc.Conn().Close() // nothing else closes it if the process ended by itself
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.over = true
-	w.queued.Signal()
-	for _, c := range w.calls {
+	inst.waitGone()
+	inst.proc.Conn().Close() // nothing else closes it if the process ended by itself
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	inst.over = true
+	inst.queued.Signal()
+	for _, c := range inst.calls {
 		c.begun = c.sent >= c.number && c.hasTurn
 		close(c.done)
 	}
@@ -174,107 +174,107 @@ func (w *instance) end(reason error) {
 
 // waitGone returns when the process is gone. A worker that has closed its pipe may still
 // run. Nothing can speak to it, so waitGone kills it.
-func (w *instance) waitGone() {
+func (inst *instance) waitGone() {
 	select {
-	case <-w.proc.Done():
+	case <-inst.proc.Done():
 		return
 	case <-time.After(closeLimit):
 	}
-	if w.stopping.Load() || w.proc.Exited() {
-		<-w.proc.Done() // the stop ladder bounds it, or the sweep
+	if inst.stopping.Load() || inst.proc.Exited() {
+		<-inst.proc.Done() // the stop ladder bounds it, or the sweep
 		return
 	}
-	if w.fault == nil && !w.isCondemned() {
-		w.fault = errors.New("the plugin closed it")
+	if inst.fault == nil && !inst.isCondemned() {
+		inst.fault = errors.New("the plugin closed it")
 	}
-	w.forced.Store(true)
-	w.proc.Kill()
+	inst.forced.Store(true)
+	inst.proc.Kill()
 }
 
 // deliver handles one frame. An error means that the worker cannot be trusted.
-func (w *instance) deliver(f frame) error {
+func (inst *instance) deliver(f frame) error {
 	switch f.kind {
 	case frameSource, frameHello, frameReady:
-		return w.deliverStartup(f)
+		return inst.deliverStartup(f)
 	case frameFiles:
 		var files []schema.Path
 		if err := json.Unmarshal(f.body, &files); err != nil {
 			return fmt.Errorf("the worker's files: %w", err)
 		}
-		w.setFiles(files)
+		inst.setFiles(files)
 		return nil
 	case frameTrace:
-		return w.deliverTrace(f)
+		return inst.deliverTrace(f)
 	case frameUnbegun:
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if c := w.find(f.call); c != nil { // else it is refused with one before it
-			w.refuse(c, f.call)
+		inst.mu.Lock()
+		defer inst.mu.Unlock()
+		if c := inst.find(f.call); c != nil { // else it is refused with one before it
+			inst.refuse(c, f.call)
 		}
 		return nil
 	case frameTask:
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.cfg.Concurrency == 1 {
+		inst.mu.Lock()
+		defer inst.mu.Unlock()
+		if inst.cfg.Concurrency == 1 {
 			return nil // the worker refuses calls behind one that is not answered
 		}
-		if c := w.find(f.call); c != nil { // else it was answered meanwhile
+		if c := inst.find(f.call); c != nil { // else it was answered meanwhile
 			c.isTask = true
-			w.passTurn()
+			inst.passTurn()
 		}
 		return nil
 	}
 	if f.call == 0 && f.kind == frameError {
-		return w.deliverStartup(f)
+		return inst.deliverStartup(f)
 	}
-	return w.deliverAnswer(f)
+	return inst.deliverAnswer(f)
 }
 
 // deliverStartup answers a request for the source. It delivers hello, ready, and the
 // error of a worker that is not ready.
-func (w *instance) deliverStartup(f frame) error {
+func (inst *instance) deliverStartup(f frame) error {
 	switch {
-	case w.loadAnswered, f.kind != frameReady && f.kind != frameError && w.greeted, f.kind == frameReady && !w.greeted:
+	case inst.loadAnswered, f.kind != frameReady && f.kind != frameError && inst.greeted, f.kind == frameReady && !inst.greeted:
 		return fmt.Errorf("an unexpected frame of type %c", f.kind)
 	case f.kind == frameSource:
-		w.post(newFrame(frameSource, 0, source()...))
+		inst.post(newFrame(frameSource, 0, source()...))
 		return nil
 	case f.kind == frameHello:
-		w.greeted = true
+		inst.greeted = true
 	default:
-		w.loadAnswered = true
+		inst.loadAnswered = true
 	}
-	w.startup <- f
+	inst.startup <- f
 	return nil
 }
 
 // deliverTrace records where a canceled call is that still runs.
-func (w *instance) deliverTrace(f frame) error {
+func (inst *instance) deliverTrace(f frame) error {
 	stood := new(hook.Raised)
 	if err := json.Unmarshal(f.body, stood); err != nil {
 		return fmt.Errorf("the worker's trace: %w", err)
 	}
 	addSource(stood, make(map[string][]string))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if c := w.find(f.call); c != nil && c.number == f.call { // else it was answered meanwhile
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	if c := inst.find(f.call); c != nil && c.number == f.call { // else it was answered meanwhile
 		c.stood = stood.Frames
 	}
 	return nil
 }
 
 // deliverAnswer passes an item or an answer to its call.
-func (w *instance) deliverAnswer(f frame) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := w.find(f.call)
+func (inst *instance) deliverAnswer(f frame) error {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	c := inst.find(f.call)
 	if c == nil || c.sent < f.call || c.number != f.call {
 		return fmt.Errorf("an answer for call %d, which is not running", f.call)
 	}
 	if f.kind != frameItem {
 		c.underWay = 0
 		if c.number++; c.number > c.last {
-			defer w.remove(c)
+			defer inst.remove(c)
 		}
 	}
 	return c.add(f)
@@ -282,8 +282,8 @@ func (w *instance) deliverAnswer(f frame) error {
 
 // find returns the call or series that contains the unanswered call of a number, or nil
 // if there is none. Requires mu.
-func (w *instance) find(number uint32) *call {
-	for _, c := range w.calls { // mostly the first
+func (inst *instance) find(number uint32) *call {
+	for _, c := range inst.calls { // mostly the first
 		if c.number <= number && number <= c.last {
 			return c
 		}
@@ -293,35 +293,35 @@ func (w *instance) find(number uint32) *call {
 
 // refuse removes the call of a number, and those behind it in its series, because they
 // have not begun. Requires mu.
-func (w *instance) refuse(c *call, number uint32) {
+func (inst *instance) refuse(c *call, number uint32) {
 	if c.last = number - 1; c.number > c.last {
-		w.remove(c)
+		inst.remove(c)
 	}
 }
 
 // remove ends a call and lets the next ones begin. Requires mu.
-func (w *instance) remove(c *call) {
+func (inst *instance) remove(c *call) {
 	close(c.done)
-	w.calls = slices.DeleteFunc(w.calls, func(other *call) bool { return other == c })
-	w.slots <- struct{}{}
-	w.passTurn()
+	inst.calls = slices.DeleteFunc(inst.calls, func(other *call) bool { return other == c })
+	inst.slots <- struct{}{}
+	inst.passTurn()
 }
 
 // passTurn gives a turn to the calls that the worker may run now: the first one, and each
 // one that has only tasks before it. With threads these are all calls. Requires mu.
-func (w *instance) passTurn() {
-	for _, c := range w.calls {
+func (inst *instance) passTurn() {
+	for _, c := range inst.calls {
 		c.takeTurn()
-		if !c.isTask && !w.cfg.Threads {
+		if !c.isTask && !inst.cfg.Threads {
 			return
 		}
 	}
 }
 
 // debugFrame logs a frame with the beginning of its body.
-func (w *instance) debugFrame(way string, f frame) {
-	if w.cfg.DebugWire {
+func (inst *instance) debugFrame(way string, f frame) {
+	if inst.cfg.DebugWire {
 		const shown = 200
-		w.cfg.Debug("wire", fmt.Sprintf("%s %c call %d, %d bytes: %s", way, f.kind, f.call, len(f.body), f.body[:min(len(f.body), shown)]))
+		inst.cfg.Debug("wire", fmt.Sprintf("%s %c call %d, %d bytes: %s", way, f.kind, f.call, len(f.body), f.body[:min(len(f.body), shown)]))
 	}
 }

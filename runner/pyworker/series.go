@@ -21,19 +21,19 @@ const (
 // Each part of the series is sent while the worker runs the part before it. The worker begins
 // the calls of a part for some milliseconds and refuses the rest, so that no call waits behind
 // one that takes long.
-func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
+func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	c := newCall("")
 	c.stream = true
 	var n int
-	if c.frame, n = seriesFrames(s.Calls, frameCall); n == 0 || w.cfg.Concurrency > 1 || w.cfg.Threads {
+	if c.frame, n = seriesFrames(s.Calls, frameCall); n == 0 || inst.cfg.Concurrency > 1 || inst.cfg.Threads {
 		return
 	}
 	select {
-	case <-w.slots:
+	case <-inst.slots:
 	default:
 		return // the worker answers a probe, or an abandoned call
 	}
-	number, err := w.begin(c)
+	number, err := inst.begin(c)
 	if err != nil {
 		return
 	}
@@ -43,12 +43,12 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	}
 	for part := n; n > 0; n-- {
 		if part > 0 && n <= part { // all before the last part are answered
-			part = w.sendPart(c, s, n)
+			part = inst.sendPart(c, s, n)
 			n += part
 		}
 		hc := s.Calls[0]
 		c.hook, c.began, c.emit = hc.Hook, time.Now(), hc.Emit
-		f, failed := w.await(ctx, c, number)
+		f, failed := inst.await(ctx, c, number)
 		switch {
 		case failed == nil:
 			s.Answer(c.result(f), nil)
@@ -63,12 +63,12 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 
 // sendPart sends calls of a series, behind the first ones, which were sent and are not
 // answered yet. It returns how many calls it has sent.
-func (w *instance) sendPart(c *call, s *hook.Series, sent int) int {
+func (inst *instance) sendPart(c *call, s *hook.Series, sent int) int {
 	if len(s.Calls) == sent {
 		s.Extend(maxPart)
 	}
 	frames, n := seriesFrames(s.Calls[sent:], frameMore)
-	if n == 0 || !w.extend(c, frames) {
+	if n == 0 || !inst.extend(c, frames) {
 		return 0
 	}
 	return n
