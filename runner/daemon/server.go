@@ -144,8 +144,13 @@ func (p place) awaitLock(id Identity) (*held, error) {
 			return h, nil
 		case !errors.Is(err, errTaken):
 			return nil, unavailable(err)
-		case p.answers(), time.Since(began) > takeLimit:
-			by, _ := p.readState() // the zero Identity if it has not written that yet
+		}
+		over := time.Since(began) > takeLimit
+		if !over && !p.answers() {
+			continue
+		}
+		by, err := p.readState()
+		if err == nil || over { // else it answered, and has ended since
 			return nil, takenError(id, by)
 		}
 	}
