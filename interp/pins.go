@@ -62,8 +62,9 @@ func (f *finder) excludes(r request) bool {
 	return !satisfiable(append(f.clauses(), r.bound("").clauses...))
 }
 
-// install looks for a version: by its name among the versions of pyenv, on PATH, then any patch of the same minor version. Unlike pyenv it accepts another patch: packages work
-// with every patch, and files name the patch that somebody once had.
+// install looks for a version: by its name among the versions of pyenv, on PATH, then any patch of
+// the same minor version. Unlike pyenv it accepts another patch: packages work with every patch,
+// and files name the patch that somebody once had.
 func (f *finder) install(ctx context.Context, version string, r request, isVersion bool) (found Interpreter, err error) {
 	if dir := installed(f.pyenvVersions(), version); dir != "" {
 		found, err = f.inEnv(ctx, dir, SourcePin)

@@ -94,8 +94,8 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 	return made, syncError(ctx, err)
 }
 
-// SyncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if a start would not use the
-// environment, even without --python and PYPLUG_PYTHON.
+// SyncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if
+// a start would not use the environment, even without --python and PYPLUG_PYTHON.
 func (o *Opened) SyncSource() (source env.Source, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf

@@ -9,8 +9,9 @@
 //  2. The key is the hash of what the source asks for, the base Python and the installer, and
 //     of the directory if the source may name something in it. Plugins with the same key
 //     share an environment in the user's cache; with InPlace it is .venv beside the source.
-//  3. [Plan.Make] takes a lock, builds in a directory of its own beside the place, and renames. What fails, is interrupted or killed leaves
-//     no environment there; what a killed one left of its directory is removed by the next.
+//  3. [Plan.Make] takes a lock, builds in a directory of its own beside the place, and renames.
+//     What fails, is interrupted or killed leaves no environment there; what a killed one left of
+//     its directory is removed by the next.
 //  4. A record in the cache maps the plugin's path to its environment. [Lookup] reads it. If
 //     the source has changed since, it says so.
 //
