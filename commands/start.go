@@ -120,7 +120,7 @@ func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, e
 	p := &plugin{prog: prog, path: o.Config.Plugin}
 	defer prog.streams.Waiting("starting " + p.path)()
 	err := p.open(ctx, o.Config)
-	if err == nil && !o.AutoStarted && prog.opts.json && p.opened.Settings().MTLS {
+	if err == nil && !o.AutoStarted && prog.opts.json && p.opened.Program().MTLS {
 		err = service.NoAttachError()
 	}
 	if err != nil {

@@ -3,6 +3,9 @@ package runner
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -99,8 +102,6 @@ type Settings struct {
 	Timeouts       Timeouts
 	ErrorField     string
 	Dir            string
-	// MTLS reports whether the connection to a gRPC plugin is secured by mTLS.
-	MTLS bool
 }
 
 // resolveSettings applies flag, manifest and default, in this order, to all but the
@@ -226,4 +227,38 @@ func (k Keep) once() Keep {
 	k.Workers, k.Restart, k.Preload = 1, pool.No, "off"
 	k.MaxCalls, k.MaxAge, k.IdleTime = 0, 0, 0
 	return k
+}
+
+// workDir resolves the plugin's working directory: the caller's unless another was
+// named. A process that cannot enter it would look like a broken Python.
+func workDir(c Config, dir string) (string, error) {
+	if dir == "" {
+		return c.Cwd, nil
+	}
+	dir = inDir(c.Cwd, dir)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", fmt.Errorf("working directory: %w", err)
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("working directory: %s is not a directory", dir)
+	}
+	return dir, nil
+}
+
+// inDir returns a path relative to a directory, unless it is absolute.
+func inDir(dir, path string) string {
+	if filepath.IsAbs(path) || dir == "" {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// environ is the plugin's environment: ours, then the manifest's, then flags'.
+func environ(c Config, m manifest.Manifest) []string {
+	set := make([]string, 0, len(m.Env)+len(c.Env))
+	for k, v := range m.Env {
+		set = append(set, k+"="+v)
+	}
+	return proc.Environ(c.Environ, c.CleanEnv, append(set, c.Env...))
 }

@@ -55,25 +55,17 @@ func describedBy(c Config) ([]protoschema.Source, error) {
 	return sources, nil
 }
 
-// inDir returns a path relative to a directory, unless it is absolute.
-func inDir(dir, path string) string {
-	if filepath.IsAbs(path) || dir == "" {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
-
 // pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may
 // describe no service, for example because the script extends the search path before it
 // imports them. Then, or if the plugin uses an SDK, pb2Sources also reads the installed
 // packages that it imports. If these describe no service either, it reads all files below
 // the plugin's directory. An error names a file that Python could not load either.
-func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
-	r := pb2Reader{shown: o.shown, seen: map[string]bool{}}
-	files, others := pysrc.Own(o.script, o.dirs, pysrc.Whole)
+func (r *resolved) pb2Sources() ([]protoschema.Source, error) {
+	found := pb2Reader{shown: r.shown, seen: map[string]bool{}}
+	files, others := pysrc.Own(r.script, r.dirs, pysrc.Whole)
 	for _, file := range files {
 		if isPB2(file.Path) {
-			if err := r.read(file.Path, file.Text); err != nil {
+			if err := found.read(file.Path, file.Text); err != nil {
 				return nil, err
 			}
 		}
@@ -84,30 +76,30 @@ func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
 		})
 	}
 	usesSDK := func(f pysrc.File) bool { return f.Serves().SDK != "" }
-	imported := len(r.sources) // nobody says that Python loads the other files
-	if r.services == 0 || slices.ContainsFunc(others, isGenerated) || slices.ContainsFunc(files, usesSDK) {
-		for _, file := range pysrc.Libraries(o.python.SearchPath(o.environ), others, pysrc.Whole) {
-			if isPB2(file.Path) && !r.seen[file.Path] {
-				_ = r.read(file.Path, file.Text)
+	imported := len(found.sources) // nobody says that Python loads the other files
+	if found.services == 0 || slices.ContainsFunc(others, isGenerated) || slices.ContainsFunc(files, usesSDK) {
+		for _, file := range pysrc.Libraries(r.python.SearchPath(r.environ), others, pysrc.Whole) {
+			if isPB2(file.Path) && !found.seen[file.Path] {
+				_ = found.read(file.Path, file.Text)
 			}
 		}
 	}
-	if r.services == 0 {
-		for _, path := range pysrc.Files(filepath.Dir(o.script)) {
-			if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && isPB2(path) && !r.seen[path] {
-				_ = r.read(path, text)
+	if found.services == 0 {
+		for _, path := range pysrc.Files(filepath.Dir(r.script)) {
+			if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && isPB2(path) && !found.seen[path] {
+				_ = found.read(path, text)
 			}
 		}
 	}
-	if _, err := protoschema.MergeDescriptors(r.sources...); err != nil { // such as those of a stale copy
-		return r.sources[:imported], nil
+	if _, err := protoschema.MergeDescriptors(found.sources...); err != nil { // such as those of a stale copy
+		return found.sources[:imported], nil
 	}
-	return r.sources, nil
+	return found.sources, nil
 }
 
 // shownCookie returns the magic cookie that the plugin's own files show.
-func (o *Opened) shownCookie() (key, value string) {
-	files, _ := pysrc.Own(o.script, o.dirs, pysrc.Short)
+func (r *resolved) shownCookie() (key, value string) {
+	files, _ := pysrc.Own(r.script, r.dirs, pysrc.Short)
 	return pysrc.Cookie(files)
 }
 

@@ -4,13 +4,16 @@
 //     manifest, default), the interpreter and the transport, into an [Opened] that
 //     never changes. Nothing is started.
 //  2. A [Transport] says how the plugin is run: as a functions file (functions.go) or as a
-//     gRPC plugin (grpc.go). It is chosen once, and nothing else asks which it is.
+//     gRPC plugin (server.go). It is chosen once, and nothing else asks which it is.
 //  3. [Opened.Start] has package pool keep one to many workers alive. Several pools of one
 //     plugin share its launcher. A command that makes one call sets [Config].Once: one
 //     worker, never restarted.
 //  4. [Opened.Watch] restarts a plugin when its files change; a [Snapshot] reports
 //     which have changed.
 //  5. [Opened.Launcher] starts single processes, for package check.
+//
+// Each file needs only files before it in this order: transport, grpc, config, python, resolve,
+// descriptors, functions, server, files, launcher, open; then start, watch, sync, kept and explain.
 //
 // The package does not know flags, output or its callers.
 package runner

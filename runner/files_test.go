@@ -17,8 +17,8 @@ import (
 func opened(root string, kind manifest.Kind, entry string) *Opened {
 	o := openedAt(fakePython(root), filepath.Join(root, filepath.FromSlash(entry)))
 	o.plugin.Kind, o.settings.Transport = kind, "grpc"
-	o.transport = &server{Opened: o}
-	o.files = newFiles(o)
+	o.transport = &server{resolved: o.resolved}
+	o.files = newFiles(&o.resolved, o.transport)
 	return o
 }
 
@@ -32,7 +32,8 @@ func TestFilesOfPrograms(t *testing.T) {
 	})
 	binary := opened(root, manifest.Executable, "binary")
 	binary.python = interp.Interpreter{}
-	binary.files = newFiles(binary)
+	binary.transport = &server{resolved: binary.resolved}
+	binary.files = newFiles(&binary.resolved, binary.transport)
 	for _, test := range []struct {
 		o    *Opened
 		want string

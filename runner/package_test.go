@@ -19,7 +19,7 @@ func ran(t *testing.T, python, cwd, path string) string {
 	if strings.HasSuffix(path, ".py") {
 		p.Kind = manifest.File
 	}
-	args, err := (&Opened{plugin: p, script: scriptOf(path)}).pythonArgs()
+	args, err := (&resolved{plugin: p, script: scriptOf(path)}).pythonArgs()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -200,7 +200,7 @@ func TestPB2Sources(t *testing.T) {
 
 // openedAt is a plugin that is no module, as far as its source needs it.
 func openedAt(python interp.Interpreter, entry string) *Opened {
-	return &Opened{plugin: manifest.Plugin{Entry: entry}, python: python, script: scriptOf(entry), dirs: pysrc.PlaceOf(entry, nil).Dirs()}
+	return &Opened{resolved: resolved{plugin: manifest.Plugin{Entry: entry}, python: python, script: scriptOf(entry), dirs: pysrc.PlaceOf(entry, nil).Dirs()}}
 }
 
 func TestPB2SourcesBroken(t *testing.T) {

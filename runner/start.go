@@ -6,10 +6,10 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
 )
@@ -46,6 +46,23 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	return pool.Start(ctx, o.launcher.hold(), opt)
 }
 
+// Pool is a plugin that runs. See [pool.Pool].
+type Pool = pool.Pool
+
+// Bootstrap returns the calls that are made after every start, in order.
+func (o *Opened) Bootstrap() []hook.Call { return hookCalls(o.plugin.Manifest.Bootstrap) }
+
+// Shutdown returns the calls that are made before the plugin is stopped, in order.
+func (o *Opened) Shutdown() []hook.Call { return hookCalls(o.plugin.Manifest.Shutdown) }
+
+func hookCalls(calls []manifest.HookCall) []hook.Call {
+	made := make([]hook.Call, len(calls))
+	for i, c := range calls {
+		made[i] = hook.Call{Hook: c.Hook, Args: hook.Args{JSON: c.Args}}
+	}
+	return made
+}
+
 // event passes on a transition.
 func (o *Opened) event(e hook.Event) {
 	if o.config.Debug != nil {
@@ -67,57 +84,6 @@ func (o *Opened) Launcher() hook.Launcher { return o.transport.launcher() }
 // Hold keeps what the plugin's pools share until release is called. For a functions file this
 // is the process that workers are forked from. Without Hold it ends with the last pool.
 func (o *Opened) Hold() (release func(context.Context) error) { return o.launcher.hold().Close }
-
-// launcher is shared by all pools of a plugin. Each launch uses the current files of the
-// plugin. It is safe for concurrent use.
-type launcher struct {
-	hook.Launcher
-	opened  *Opened
-	version atomic.Int64 // of the plugin's files at the newest launch
-	holds   atomic.Int64 // how many use it
-}
-
-func newLauncher(o *Opened) *launcher {
-	return &launcher{Launcher: o.transport.launcher(), opened: o}
-}
-
-// Launch starts one instance, of the files as they are now.
-func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
-	if !l.opened.config.Once {
-		if now := int64(l.opened.files.version()); l.version.Swap(now) != now {
-			l.Renew() // a zygote has imported older files
-		}
-		defer l.opened.files.version() // also learn the files that a failed start has imported
-	}
-	inst, err := l.Launcher.Launch(ctx)
-	if started := l.opened.config.Started; err == nil && started != nil {
-		started(inst.Info())
-	}
-	return inst, err
-}
-
-// hold returns the launcher for one user of it.
-func (l *launcher) hold() *held {
-	l.holds.Add(1)
-	return &held{launcher: l}
-}
-
-// held is one use of the launcher, such as by a pool.
-type held struct {
-	*launcher
-	released atomic.Bool
-}
-
-// Close releases what is kept between launches if nobody else uses it.
-func (h *held) Close(ctx context.Context) error {
-	if h.released.Swap(true) || h.holds.Add(-1) > 0 {
-		return nil
-	}
-	return h.Launcher.Close(ctx)
-}
-
-// Pool is a plugin that runs. See [pool.Pool].
-type Pool = pool.Pool
 
 // CallCarrying calls a hook. The call fails if the result, or an item, has an error at a path.
 // Such an item ends the stream. With an empty path nothing is searched.
@@ -183,3 +149,10 @@ func errorText(value json.RawMessage) string {
 	}
 	return string(value)
 }
+
+// Shutdown releases what this process keeps for all its plugins. Call it after the last
+// of them is closed.
+func Shutdown() { proc.Close() }
+
+// Lacks returns what this system does not support, or "".
+func Lacks() string { return proc.Lacks() }

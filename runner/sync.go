@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/env"
@@ -109,23 +108,6 @@ func (o *Opened) SyncSource() (source env.Source, ok bool) {
 // SyncLine returns the command line that makes the environment for a start like this one. The
 // environment is in the same place as the last one.
 func (o *Opened) SyncLine() string { return o.sync }
-
-// syncLine returns the command line that makes an environment in the place of the last one.
-func syncLine(p manifest.Plugin, last, python string) string {
-	words := []string{"pyplug", "sync"}
-	if filepath.Base(last) == ".venv" {
-		words = append(words, "--in-place")
-	}
-	if python != "" {
-		words = append(words, "--python", python)
-	}
-	if p.Module != "" {
-		words = append(words, "-m", p.Module)
-	} else {
-		words = append(words, p.Path)
-	}
-	return schema.QuoteLine(words)
-}
 
 // PythonNotes returns notes about the Pythons that a start skips. See
 // [interp.Interpreter.Skipped].

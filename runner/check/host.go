@@ -82,7 +82,7 @@ func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, erro
 		Host: c.o.Host, Env: append(c.hostEnviron(), env...),
 		Spec: stock.Spec{
 			Command: append([]string{p.Path}, p.Args...), Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
-			Versions: p.Versions, MTLS: c.s.Settings().MTLS, Ping: c.hostPings(), Watch: watchTime, StartTimeout: limit,
+			Versions: p.Versions, MTLS: p.MTLS, Ping: c.hostPings(), Watch: watchTime, StartTimeout: limit,
 			Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
 		},
 	})

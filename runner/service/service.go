@@ -131,7 +131,7 @@ func (s *Service) Serve(ctx context.Context, opened *runner.Opened) error {
 
 // listen acquires the name before the plugin starts. cancel ends the start.
 func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) error {
-	if !s.o.Detached && s.opened.Settings().MTLS {
+	if !s.o.Detached && s.opened.Program().MTLS {
 		return NoAttachError()
 	}
 	seen, err := s.opened.Snapshot(ctx)

@@ -129,7 +129,7 @@ func digestOf(opened *runner.Opened, o Options) string {
 		settings.Dir = "" // the directory of the caller does not count
 	}
 	t := settings.Timeouts
-	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, c.GRPC, settings.MTLS, c.Env, c.CleanEnv, c.NaN, c.NoConvert) +
+	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, c.GRPC, opened.Program().MTLS, c.Env, c.CleanEnv, c.NaN, c.NoConvert) +
 		"." + shortHash(t.Call, settings.ErrorField, o.Watch)
 }
 

@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/env"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+)
+
+// Variable is an environment variable that concerns Python, and its effect.
+type Variable struct{ Name, Value, Effect string }
+
+// Decision says how the Python is chosen.
+type Decision struct {
+	interp.Decision
+	Variables []Variable
+}
+
+// Explain says how the Python is chosen for c.Plugin, or without one for c.Cwd. It starts
+// nothing, whatever the plugin is. The error is a [*hook.Error]. If no Python was chosen,
+// the decision says why, and Explain returns no error.
+func Explain(ctx context.Context, c Config) (Decision, error) {
+	return hook.Interruptible(ctx, func() (d Decision, err error) {
+		r, p, environ, err := pythonRequest(c)
+		if err != nil {
+			return d, err
+		}
+		if env.SourceOf(p.Entry, p.Project.Dirs).Kind == "" {
+			r.Sync = ""
+		}
+		if d.Decision, err = interp.Explain(ctx, r); err != nil {
+			return d, hook.NewError(hook.Canceled, context.Cause(ctx))
+		}
+		d.Variables = variables(c, environ)
+		return d, nil
+	})
+}
+
+// FindPython returns the Python that a start of c.Plugin would use. If c.Plugin is empty, it
+// is that of c.Cwd. The error is a [*hook.Error].
+func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
+	return hook.Interruptible(ctx, func() (interp.Interpreter, error) {
+		r, _, _, err := pythonRequest(c)
+		if err != nil {
+			return interp.Interpreter{}, err
+		}
+		return findBy(ctx, r)
+	})
+}
+
+// IsPlugin reports whether c.Plugin is a plugin whose Python pyplug chooses.
+func IsPlugin(ctx context.Context, c Config) bool {
+	_, err := hook.Interruptible(ctx, func() (none struct{}, err error) {
+		_, _, _, err = pythonRequest(c)
+		return none, err
+	})
+	return err == nil
+}
+
+// Pythons lists the Pythons of this machine, see [interp.List].
+func Pythons(ctx context.Context, c Config) ([]interp.Interpreter, error) {
+	r := request(c, manifest.Plugin{Dirs: []string{c.Cwd}}, nil)
+	all, err := hook.Interruptible(ctx, func() ([]interp.Interpreter, error) { return interp.List(ctx, r) })
+	if err != nil {
+		return nil, hook.NewError(hook.Canceled, context.Cause(ctx))
+	}
+	return all, nil
+}
+
+// pythonRequest returns the request for the Python of c.Plugin, which may be empty, with the
+// plugin and its environment.
+func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) {
+	p, err := manifest.Plugin{Dirs: []string{c.Cwd}}, error(nil)
+	if c.Plugin != "" {
+		p, err = findPlugin(c)
+	} else {
+		p.Project = interp.FindProject(p.Dirs, c.Environ)
+		p.Requires = manifest.Requires(p.Project.Dirs)
+	}
+	if err != nil {
+		return interp.Request{}, p, nil, hook.NewError(hook.Usage, err)
+	}
+	env := environ(c, p.Manifest)
+	if p.Kind != manifest.Executable {
+		return request(c, p, env), p, env, nil
+	}
+	r, ok := shebangRequest(c, p, env)
+	if !ok {
+		return interp.Request{}, p, nil, hook.NewError(hook.Usage, fmt.Errorf("%s is a program, which chooses its Python itself", c.Plugin))
+	}
+	return r, p, env, nil
+}
+
+// pythonVariables are the variables of the caller that concern Python, with their effects.
+var pythonVariables = []Variable{
+	{Name: "PYPLUG_PYTHON", Effect: "names the Python, unless --python does"},
+	{Name: "VIRTUAL_ENV", Effect: "is the activated environment"},
+	{Name: "CONDA_PREFIX", Effect: "is the activated environment of conda"},
+	{Name: "UV_PROJECT_ENVIRONMENT", Effect: "names the environment of a project of uv"},
+	{Name: "POETRY_VIRTUALENVS_PATH", Effect: "says where poetry keeps environments"},
+	{Name: "PYENV_VERSION", Effect: "selects what pyenv's shims start"},
+	{Name: "PYTHONPATH", Effect: "kept: its directories come before the installed packages"},
+	{Name: "PYTHONHOME"}, {Name: "PYTHONEXECUTABLE"}, {Name: "__PYVENV_LAUNCHER__"},
+	{Name: "PYTHONSTARTUP"}, {Name: "PYTHONNOUSERSITE"}, {Name: "PYTHONUSERBASE"},
+}
+
+// variables returns the variables of the caller that concern Python. env is the plugin's environment.
+func variables(c Config, env []string) (all []Variable) {
+	for _, v := range pythonVariables {
+		v.Value = valueIn(c.Environ, v.Name)
+		switch {
+		case v.Value == "":
+			continue
+		case valueIn(env, v.Name) == "" && (v.Effect == "" || v.Name == "PYTHONPATH"):
+			v.Effect = "removed: it would lead Python elsewhere"
+		case v.Effect == "":
+			v.Effect = "kept"
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// valueIn returns the last value of a variable in an environment, or "".
+func valueIn(environ []string, name string) (value string) {
+	for _, entry := range environ {
+		if text, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = text
+		}
+	}
+	return value
+}

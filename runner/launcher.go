@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// launcher is shared by all pools of a plugin. Each launch uses the current files of the
+// plugin. It is safe for concurrent use.
+type launcher struct {
+	hook.Launcher
+	files   *files          // nil if there is only one launch
+	started func(hook.Info) // may be nil
+	version atomic.Int64    // of the plugin's files at the newest launch
+	holds   atomic.Int64    // how many use it
+}
+
+func newLauncher(l hook.Launcher, f *files, c Config) *launcher {
+	if c.Once {
+		f = nil
+	}
+	return &launcher{Launcher: l, files: f, started: c.Started}
+}
+
+// Launch starts one instance, of the files as they are now.
+func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
+	if l.files != nil {
+		if now := int64(l.files.version()); l.version.Swap(now) != now {
+			l.Renew() // a zygote has imported older files
+		}
+		defer l.files.version() // also learn the files that a failed start has imported
+	}
+	inst, err := l.Launcher.Launch(ctx)
+	if err == nil && l.started != nil {
+		l.started(inst.Info())
+	}
+	return inst, err
+}
+
+// hold returns the launcher for one user of it.
+func (l *launcher) hold() *held {
+	l.holds.Add(1)
+	return &held{launcher: l}
+}
+
+// held is one use of the launcher, such as by a pool.
+type held struct {
+	*launcher
+	released atomic.Bool
+}
+
+// Close releases what is kept between launches if nobody else uses it.
+func (h *held) Close(ctx context.Context) error {
+	if h.released.Swap(true) || h.holds.Add(-1) > 0 {
+		return nil
+	}
+	return h.Launcher.Close(ctx)
+}

@@ -1,0 +1,369 @@
+package runner
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// resolved is what is known about a plugin before its transport opens it. The zero value is
+// empty. After an error it has what was resolved before.
+type resolved struct {
+	config   Config
+	plugin   manifest.Plugin
+	took     time.Duration // to find the plugin
+	environ  []string
+	synced   string             // the environment that sync made last, see [interp.Request]
+	sync     string             // the command line that makes it
+	python   interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
+	script   string             // what Python runs, see [scriptOf]
+	dirs     []string           // in which the plugin's own modules are
+	settings Settings
+	keep     Keep
+	lacks    string // the limits of keep that this system cannot enforce; or empty
+}
+
+// resolve finds the plugin and its Python, chooses the transport and applies the settings. The
+// error is a [*hook.Error].
+func resolve(ctx context.Context, c Config) (r resolved, err error) {
+	r.config = c
+	began := time.Now()
+	r.plugin, err = findPlugin(c)
+	if r.took = time.Since(began); err != nil {
+		return r, hook.NewError(hook.Usage, err)
+	}
+	r.settings = resolveSettings(c, r.plugin)
+	if r.settings.Dir, err = workDir(c, r.settings.Dir); err != nil {
+		return r, hook.NewError(hook.Usage, err)
+	}
+	r.environ = environ(c, r.plugin.Manifest)
+	if err := r.resolvePython(ctx); err != nil {
+		return r, err
+	}
+	start, serves := &r.settings.Timeouts.Start, r.Transport().Serves
+	if serves {
+		*start = cmp.Or(*start, DefaultHandshake)
+	} else {
+		*start = cmp.Or(*start, c.DefaultStart, DefaultImport)
+	}
+	if r.keep, r.lacks, err = resolveKeep(c.Keep, r.plugin.Manifest, serves); err != nil {
+		return r, hook.NewError(hook.Usage, err)
+	}
+	if c.Once {
+		r.keep = r.keep.once()
+	}
+	return r, nil
+}
+
+// findPlugin finds c.Plugin and every requires-python of its project.
+func findPlugin(c Config) (manifest.Plugin, error) {
+	from, err := workDir(c, c.Dir)
+	if err != nil {
+		return manifest.Plugin{}, err
+	}
+	p, err := manifest.Resolve(c.Plugin, from)
+	if err != nil {
+		return p, err
+	}
+	p.Project = interp.FindProject(p.Dirs, c.Environ)
+	p.Requires = append(p.Requires, manifest.Requires(p.Project.Dirs[len(p.Dirs):])...)
+	if isFunctions(c, p) {
+		p.Kind = manifest.File
+	}
+	return p, nil
+}
+
+// isFunctions reports whether an executable is a functions file: a Python script that defines
+// public functions and does nothing that servers do, and neither does a file that it imports. A
+// script beside its Python is not one: it was installed as a program.
+func isFunctions(c Config, p manifest.Plugin) bool {
+	switch transport := cmp.Or(c.Transport, p.Manifest.Transport); {
+	case p.Kind != manifest.Executable || p.Shebang == "":
+		return false
+	case transport != "":
+		return !TransportOf(transport).Serves
+	case c.GRPC.Decides != "" || p.Manifest.Host != "":
+		return false
+	}
+	script := scriptOf(p.Entry)
+	files, _ := pysrc.Own(script, pysrc.PlaceOf(p.Entry, nil).Dirs(), pysrc.Short)
+	installed := filepath.IsAbs(p.Shebang) && interp.SamePath(filepath.Dir(script), filepath.Dir(p.Shebang))
+	if installed || !files[0].DefinesFunctions() {
+		return false
+	}
+	var all pysrc.Serves
+	for _, f := range files {
+		all = all.With(f.Serves())
+	}
+	return !all.Any()
+}
+
+// scriptOf returns the file that Python runs for an entry. It follows links.
+func scriptOf(entry string) string {
+	if info, err := os.Stat(entry); err == nil && info.IsDir() {
+		return filepath.Join(entry, "__main__.py")
+	}
+	if real, err := filepath.EvalSymlinks(entry); err == nil {
+		return real
+	}
+	return filepath.Clean(entry)
+}
+
+// resolvePython chooses the interpreter, and the transport, which depends on it.
+func (r *resolved) resolvePython(ctx context.Context) (err error) {
+	c, executable := r.config, r.plugin.Kind == manifest.Executable
+	if !executable {
+		ask := request(c, r.plugin, r.environ)
+		r.synced, r.sync = ask.Synced, ask.Sync
+		if r.python, err = findBy(ctx, ask); err != nil {
+			return err
+		}
+	}
+	if r.plugin.Entry == "" {
+		if err := r.locateModule(ctx); err != nil {
+			return err
+		}
+	}
+	r.script = scriptOf(r.plugin.Entry)
+	r.dirs = r.ownDirs()
+	r.settings.Transport, r.settings.Why = r.chooseTransport()
+	kind, zip := "an executable", manifest.IsZip(r.script)
+	if zip {
+		kind = "a zip application"
+	}
+	switch {
+	case !r.Transport().Serves && (executable || zip):
+		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, r.settings.Transport))
+	case !executable:
+		return nil
+	case c.Python != "":
+		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
+	}
+	if ask, ok := shebangRequest(c, r.plugin, r.environ); ok {
+		r.python, _ = interp.Find(ctx, ask) // the zero one if that is unknown
+		r.python.OfProject = true
+	}
+	return nil
+}
+
+// findModule is the Python program that finds a module.
+//
+//go:embed module.py
+var findModule string
+
+// moduleMark begins its answer, because a .pth file may print something before.
+const moduleMark = "\x1epyplug-module "
+
+// locateModule asks the plugin's Python where the plugin's module is. Python imports neither the module nor its parent
+// packages, except for a module that an installed package creates during its own import. As with uv run, the project
+// counts as installed: its src is searched last.
+func (r *resolved) locateModule(ctx context.Context) error {
+	p := r.plugin
+	if err := r.MayRun(); err != nil {
+		return hook.NewError(hook.Usage, fmt.Errorf("no file in %s is the module %s, and no Python is asked where it is: %w", p.From, p.Module, err))
+	}
+	p.Src = p.Project.Src()
+	out, err := proc.Run(ctx, proc.Tool{Path: r.python.Path, Args: []string{"-c", findModule, p.From, p.Src, p.Module}, Env: r.environ, Dir: p.From})
+	if ctx.Err() != nil {
+		return hook.NewError(hook.Canceled, context.Cause(ctx))
+	}
+	_, answer, ok := bytes.Cut(out.Stdout, []byte(moduleMark))
+	if err == nil && !ok {
+		err = errors.New(hook.Exit(out.Exit).String())
+	}
+	if err != nil {
+		e := hook.NewError(hook.Interpreter, fmt.Errorf("%s cannot be asked where the module %s is: %w", r.python.Path, p.Module, err))
+		e.Tried = strings.Split(strings.TrimSpace(string(out.Stderr)), "\n")
+		return e
+	}
+	words := strings.Split(string(answer), "\x00")
+	switch kind, where := words[0], words[1]; kind {
+	case "package", "file":
+		r.plugin = p.Located(where, kind == "package")
+	case "built-in": // each has a path of its own
+		r.plugin = p.Located(r.python.Path+":"+p.Module, false)
+	case "namespace":
+		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is a directory without __init__.py: want a module with code", p.Module))
+	default:
+		e := hook.NewError(hook.Usage, fmt.Errorf("no module %s: python %s finds no %s", p.Module, r.python.Version, where))
+		e.Tried = words[2:]
+		if file, isFile := strings.CutSuffix(p.Module, ".py"); isFile {
+			e.Hints = schema.Hints("-m takes the name of a module, without .py: -m %s", file)
+		}
+		return e
+	}
+	return nil
+}
+
+// lacksSource reports whether Python runs the plugin from something other than source.
+func (r *resolved) lacksSource() bool {
+	p := r.plugin
+	return manifest.IsZip(r.script) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")
+}
+
+// ownDirs returns the directories of the plugin's own modules. An installed module has only
+// that of its package.
+func (r *resolved) ownDirs() []string {
+	p := r.plugin
+	if p.Module != "" && p.Root() == "" {
+		return []string{p.Entry}
+	}
+	return r.imported().Dirs()
+}
+
+// imported returns the place of a plugin that is imported.
+func (r *resolved) imported() pysrc.Place {
+	switch p := r.plugin; {
+	case p.Module != "":
+		return modulePlace(p)
+	case p.Kind == manifest.Executable || manifest.IsZip(r.script):
+		return pysrc.ScriptPlace(r.script)
+	default:
+		return pysrc.PlaceOf(p.Entry, func() []string { return r.python.SearchPath(r.environ) })
+	}
+}
+
+// modulePlace returns the place of what -m names, which is where Python finds it.
+func modulePlace(p manifest.Plugin) pysrc.Place {
+	place := pysrc.Place{Name: p.Module, First: p.From, Last: p.Src}
+	switch {
+	case p.Kind == manifest.Package:
+		place.File = filepath.Join(p.Entry, "__init__.py")
+	case strings.HasSuffix(p.Entry, ".py"):
+		place.File = p.Entry
+	}
+	if place.File != "" {
+		place.Root = p.Root()
+	}
+	return place
+}
+
+// programPlace returns the place of a plugin that Python runs as a program. Hosts run a script as
+// python FILE, and a package as python -m. A module that runs only under its full name is run by
+// that name.
+func (r *resolved) programPlace() pysrc.Place {
+	place := r.imported()
+	switch {
+	case place.Name == "":
+		return pysrc.ScriptPlace(r.script)
+	case r.plugin.Kind == manifest.Package:
+		place.Last = ""
+	}
+	return place
+}
+
+// chooseTransport decides on the transport, and says why, without running the plugin.
+// Below, an entry is that of [manifest.Plugin]: a file, or the directory of a package.
+func (r *resolved) chooseTransport() (transport, why string) {
+	switch {
+	case r.config.Transport != "":
+		return r.config.Transport, "--transport"
+	case r.plugin.Manifest.Transport != "":
+		return r.plugin.Manifest.Transport, r.plugin.Manifest.File
+	case r.plugin.Kind == manifest.Executable:
+		return "grpc", "it is an executable"
+	case manifest.IsZip(r.script):
+		return "grpc", "a zip application"
+	}
+	yes, why := false, ""
+	if !r.lacksSource() {
+		yes, why = r.looksGRPC()
+	}
+	switch {
+	case yes:
+		return "grpc", why
+	case r.config.GRPC.Decides != "":
+		return "grpc", r.config.GRPC.Decides
+	case r.plugin.Manifest.Host != "":
+		return "grpc", "its host is " + r.plugin.Manifest.Host
+	}
+	return "pipe", ""
+}
+
+// looksGRPC reports whether a plugin is a gRPC plugin, and why. Either it imports a library
+// that serves go-plugin's hosts. Or one of its own files prints a handshake, and one imports gRPC.
+// One sign alone is not enough: any function may print such a line, and a test may
+// start a server. If [pysrc.File.Serves] cannot detect the line, --transport is needed.
+func (r *resolved) looksGRPC() (yes bool, why string) {
+	printer := ""
+	var all pysrc.Serves
+	files, _ := pysrc.Own(r.script, r.dirs, pysrc.Short)
+	for _, f := range files {
+		if all = all.With(f.Serves()); all.PrintsHandshake && printer == "" {
+			printer = f.Path
+		}
+	}
+	switch {
+	case all.PrintsHandshake && all.ImportsGRPC && printer == r.script:
+		return true, "it imports gRPC and prints a handshake"
+	case all.PrintsHandshake && all.ImportsGRPC:
+		return true, r.shown(printer) + " prints a handshake"
+	case all.SDK != "":
+		return true, "it imports " + all.SDK
+	}
+	return false, ""
+}
+
+// Transport returns how the plugin is run. It is the zero value until it is known.
+func (r *resolved) Transport() Transport { return TransportOf(r.settings.Transport) }
+
+// Source is the plugin's Python source: the files that Python runs, the Python that
+// runs them, and the directories in which the plugin's own modules are. There are none
+// for a program that is not Python's, and no files for a zip application or a module that
+// is not written in Python.
+func (r *resolved) Source() (scripts []string, python interp.Interpreter, dirs []string) {
+	if python = r.python; python.Path == "" || r.lacksSource() {
+		return nil, python, nil
+	}
+	if r.plugin.Kind == manifest.Package {
+		scripts = append(scripts, filepath.Join(r.plugin.Entry, "__init__.py"))
+		if !r.Transport().Serves { // it is imported, and __main__.py is not
+			return scripts, python, r.dirs
+		}
+	}
+	return append(scripts, r.script), python, r.dirs
+}
+
+// shown returns a path for messages: relative to the directory of the entry or of its own
+// modules if possible.
+func (r *resolved) shown(path string) string {
+	return schema.Relative(path, append([]string{filepath.Dir(r.plugin.Entry)}, r.dirs...)...)
+}
+
+// MayRun returns an error if the plugin was opened with [Config.Untrusted] and files of its
+// project choose its Python.
+func (r *resolved) MayRun() error {
+	switch {
+	case !r.config.Untrusted:
+	case r.python.OfProject:
+		return fmt.Errorf("the plugin's directory chooses %s (%s)", r.python.Path, r.python.Source)
+	case len(r.plugin.Manifest.Env) > 0: // LD_PRELOAD, PYTHONPATH and the like
+		return fmt.Errorf("%s sets variables for %s", r.plugin.Manifest.File, r.python.Path)
+	}
+	return nil
+}
+
+// reader returns a Python that may read the plugin's source, with its environment: the
+// plugin's own if MayRun allows it, else one of the user or the system.
+func (r *resolved) reader(ctx context.Context) (path string, vars []string, err error) {
+	if r.MayRun() == nil {
+		return r.python.Path, r.environ, nil
+	}
+	own := Config{Environ: r.config.Environ, Untrusted: true}
+	found, err := interp.Find(ctx, request(own, manifest.Plugin{}, nil))
+	return found.Path, environ(own, manifest.Manifest{}), err
+}

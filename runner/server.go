@@ -1,0 +1,151 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
+)
+
+// Connect connects to a gRPC server at unix:PATH or HOST:PORT. Nothing is started.
+func Connect(ctx context.Context, address string, c Config) (*Server, error) {
+	var err error
+	if c.GRPC.Extra, err = describedBy(c); err != nil {
+		return nil, hook.NewError(hook.Usage, err)
+	}
+	c.GRPC.Config.Debug = c.Debug
+	return grpcplugin.Connect(ctx, address, c.GRPC.Config)
+}
+
+// server is a gRPC plugin, a program that serves its hooks itself.
+type server struct {
+	resolved
+	program Program // without Output
+}
+
+// openServer opens a gRPC plugin.
+func openServer(r resolved) (transport, error) {
+	program, err := r.grpcConfig()
+	return &server{r, program}, err
+}
+
+// programOf returns how a gRPC plugin is started. Other plugins have the zero value.
+func programOf(t transport) Program {
+	if s, ok := t.(*server); ok {
+		return s.program
+	}
+	return Program{}
+}
+
+func (s *server) place() pysrc.Place { return s.programPlace() }
+
+func (s *server) launcher() hook.Launcher {
+	c := s.program
+	c.Output = s.config.Output
+	return grpcplugin.New(c)
+}
+
+func (s *server) watched() (list func() []string, scans bool) {
+	scripts, _, _ := s.Source()
+	if len(scripts) == 0 {
+		return func() []string { return nil }, false
+	}
+	dir := filepath.Dir(scripts[0])
+	return func() []string { return pysrc.Files(dir) }, true
+}
+
+func (s *server) takesSeries() bool { return false }
+
+// sourceHooks returns the methods that descriptors describe.
+func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
+	found, _ := hook.Interruptible(ctx, func() ([]schema.Hook, error) {
+		sources := s.program.Extra
+		if s.program.Sources != nil {
+			own, err := s.program.Sources()
+			if err != nil {
+				return nil, err
+			}
+			sources = append(own, sources...)
+		}
+		set, err := protoschema.MergeDescriptors(sources...)
+		if err != nil {
+			return nil, err
+		}
+		return set.Schema(true).Hooks, nil
+	})
+	return found
+}
+
+// grpcConfig says how a gRPC plugin is started. An error is of kind Usage.
+func (r *resolved) grpcConfig() (Program, error) {
+	c, m, cfg := r.config, r.plugin.Manifest, r.config.GRPC.Config
+	if h, named := manifest.Hosts[c.GRPC.Host]; named {
+		m.CookieKey, m.CookieValue, m.ProtocolVersions, m.MTLS = h.CookieKey, h.CookieValue, h.Versions, &h.MTLS
+	}
+	cfg.Path, cfg.Env, cfg.Dir = r.plugin.Entry, r.environ, r.settings.Dir
+	cfg.StartTimeout, cfg.StopTimeout, cfg.MaxMemory = r.settings.Timeouts.Start, r.settings.Timeouts.Stop, r.keep.MaxMemory
+	// The default is longer for the first answer than for later ones.
+	cfg.HealthTimeout = cmp.Or(c.Timeouts.Probe, given(m.Timeouts.Probe, Forever))
+	cfg.Service, cfg.Curve = cmp.Or(cfg.Service, m.Probe), curves[c.GRPC.Curve]
+	cfg.Observe, cfg.Debug = c.Observe, c.Debug
+	var err error
+	if cfg.Extra, err = describedBy(c); err != nil {
+		return cfg, err
+	}
+	switch {
+	case c.GRPC.NoCookie:
+		cfg.CookieKey, cfg.CookieValue = "", ""
+	case cfg.CookieKey == "":
+		cfg.CookieKey, cfg.CookieValue = m.CookieKey, m.CookieValue
+	}
+	if len(cfg.Versions) == 0 {
+		cfg.Versions = m.ProtocolVersions
+	}
+	if mtls := cmp.Or(c.GRPC.MTLS, m.MTLS); mtls != nil {
+		cfg.MTLS = *mtls
+	}
+	if r.python.Path != "" {
+		cfg.Sources, cfg.Cookie = r.pb2Sources, r.shownCookie
+	}
+	if cfg.Python = r.plugin.Shebang != ""; r.plugin.Kind != manifest.Executable {
+		cfg.Python, cfg.Path = true, r.python.Path
+		if cfg.Args, err = r.pythonArgs(); err != nil {
+			return cfg, err
+		}
+	}
+	cfg.Args = slices.Concat(cfg.Args, m.Args, c.GRPC.Arguments)
+	return cfg, nil
+}
+
+// asPackage runs a package or a module as python -m does, but from any directory. It changes
+// sys.path before it imports anything from a file, because Python would search the working
+// directory.
+const asPackage = `import sys
+sys.path[0], last, name = sys.argv[1:4]
+if last:
+    sys.path.append(last)
+del sys.argv[1:4]
+import runpy
+runpy.run_module(name, run_name="__main__", alter_sys=True)`
+
+// pythonArgs returns the arguments with which Python runs the plugin as a program.
+func (r *resolved) pythonArgs() ([]string, error) {
+	p, place := r.plugin, r.programPlace()
+	if place.Name == "" {
+		return []string{p.Entry}, nil
+	}
+	if _, err := os.Stat(filepath.Join(p.Entry, "__main__.py")); p.Module == "" && p.Kind == manifest.Package && errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no __main__.py, want one in a package that is a gRPC plugin", p.Path)
+	}
+	return []string{"-c", asPackage, place.First, place.Last, place.Name}, nil
+}

@@ -1,0 +1,106 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Digest returns a digest of the plugin's own files, as far as they are known, and of its manifest.
+// If ctx ends, the error is of kind Canceled.
+func (o *Opened) Digest(ctx context.Context) (string, error) {
+	return hook.Interruptible(ctx, func() (string, error) {
+		paths := o.files.own()
+		if file := o.plugin.Manifest.File; file != "" {
+			paths = append(paths, file)
+		}
+		slices.Sort(paths)
+		sum := sha256.New()
+		for _, path := range slices.Compact(paths) {
+			name, err := filepath.Rel(filepath.Dir(o.plugin.Entry), path)
+			if err != nil {
+				name = path
+			}
+			fmt.Fprintln(sum, name)
+			if file, info, err := bounded.Open(path); err == nil { // an unreadable file counts as missing
+				fmt.Fprintln(sum, info.Size())
+				_, _ = io.Copy(sum, file)
+				_ = file.Close() // nothing was written
+			}
+		}
+		return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+	})
+}
+
+// Snapshot takes a snapshot of the plugin's files. If ctx ends, the error is of kind Canceled.
+func (o *Opened) Snapshot(ctx context.Context) (Snapshot, error) {
+	return hook.Interruptible(ctx, func() (Snapshot, error) {
+		seen, _ := o.files.look(startFile, nil)
+		return Snapshot{o.files, seen}, nil
+	})
+}
+
+// watchEvery is how often [Opened.Watch] looks at the files.
+const watchEvery = 250 * time.Millisecond
+
+// Watch calls restart until ctx ends, whenever the plugin's own files differ: at first
+// from since, then from their state at the last change. Editors write in steps, so a
+// change counts once the files are the same at two looks, a quarter of a second apart. It
+// then calls report with what changed and with restart's error. A change during a restart
+// cancels that restart, which is not reported, and begins another. Report is never called
+// by two goroutines at once.
+//
+// The manifest and the interpreter are not watched: they are read when the plugin is
+// opened.
+func (o *Opened) Watch(ctx context.Context, since Snapshot, restart func(ctx context.Context, reason string) error, report func(changed []string, err error)) {
+	watch(ctx, o.files, since.seen, restart, report)
+}
+
+func watch(ctx context.Context, f *files, known stamps, restart func(ctx context.Context, reason string) error, report func(changed []string, err error)) {
+	var running sync.WaitGroup // of one restart at most
+	stop := func() {}          // cancels it
+	defer func() { stop(); running.Wait() }()
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for last := known; ; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		now, changed := f.look(ownFile, known)
+		settled := maps.Equal(now, last)
+		if last = now; !settled || len(changed) == 0 {
+			continue
+		}
+		known = now
+		stop()
+		running.Wait() // a canceled restart returns at once
+		one, cancel := context.WithCancel(ctx)
+		stop = cancel
+		running.Go(func() {
+			if err := restart(one, changeOf(changed)); one.Err() == nil {
+				report(changed, err)
+			}
+		})
+	}
+}
+
+// changeOf describes a change as the reason of a restart.
+func changeOf(files []string) string {
+	text := filepath.Base(files[0])
+	if len(files) > 1 {
+		text += " and others"
+	}
+	return text + " changed"
+}
