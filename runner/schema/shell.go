@@ -3,8 +3,10 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -29,77 +31,38 @@ func needsQuote(r rune) bool {
 	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) && r < 0x80
 }
 
+// linePart matches the beginning of a line: blanks, the end of a line that goes on, an escaped
+// character, text in quotes of either kind, or plain text.
+var linePart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^(?:([ \t\n]+)|\\\n|\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|([^ \t\n\\'"]+))`)
+})
+
+// unescape replaces what a backslash escapes in double quotes. Before other characters it is
+// literal.
+var unescape = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`", "\\\n", "")
+
 // SplitLine splits a line into words as a shell does: quotes of both kinds, and backslashes. It
 // expands nothing.
 func SplitLine(text string) ([]string, error) {
 	var words []string
-	var word []byte
-	in := false // a word has begun
-	for text != "" {
-		var part, quote string
-		var err error
-		switch c := text[0]; {
-		case strings.HasPrefix(text, "\\\n"): // the line goes on
-			text = text[2:]
-			continue
-		case c == ' ' || c == '\t' || c == '\n':
-			if in {
-				words = append(words, string(word))
-			}
-			word, in, text = nil, false, text[1:]
-			continue
-		case text == "\\":
+	for begun := false; text != ""; {
+		part := linePart().FindStringSubmatch(text)
+		switch {
+		case part == nil && text[0] == '\\':
 			return nil, errors.New("nothing follows the last backslash")
-		case c == '\\':
-			_, size := utf8.DecodeRuneInString(text[1:])
-			part, text = text[1:1+size], text[1+size:]
-		case c == '\'':
-			quote = "'"
-			part, text, err = verbatim(text[1:])
-		case c == '"':
-			quote = `"`
-			part, text, err = escaped(text[1:])
+		case part == nil:
+			return nil, fmt.Errorf("a %c is not closed", text[0])
+		case part[0] == "\\\n": // the line goes on
+		case part[1] != "":
+			begun = false
 		default:
-			part, text = text[:1], text[1:]
+			if !begun {
+				words = append(words, "")
+			}
+			words[len(words)-1] += part[2] + part[3] + unescape.Replace(part[4]) + part[5]
+			begun = true
 		}
-		if err != nil {
-			return nil, fmt.Errorf("a %s %w", quote, err)
-		}
-		word, in = append(word, part...), true
-	}
-	if in {
-		words = append(words, string(word))
+		text = text[len(part[0]):]
 	}
 	return words, nil
-}
-
-var errNotClosed = errors.New("is not closed")
-
-// verbatim reads to the next single quote.
-func verbatim(text string) (part, rest string, err error) {
-	part, rest, closed := strings.Cut(text, "'")
-	if !closed {
-		return "", "", errNotClosed
-	}
-	return part, rest, nil
-}
-
-// escaped reads to the next double quote. A backslash is literal unless it precedes ", \, $, `
-// or a newline.
-func escaped(text string) (part, rest string, err error) {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == '"':
-			return b.String(), text[i+1:], nil
-		case c == '\\' && i+1 < len(text) && strings.IndexByte("\"\\$`\n", text[i+1]) >= 0:
-			if i++; text[i] == '\n' {
-				continue
-			}
-			c = text[i]
-		}
-		b.WriteByte(c)
-	}
-	return "", "", errNotClosed
 }
