@@ -98,7 +98,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	var body bytes.Buffer
 	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // so that it is not held twice
 	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		err = errTooLarge
 	}
 	return body.Bytes(), err

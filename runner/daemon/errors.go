@@ -29,8 +29,8 @@ const (
 
 // Is reports whether err is an error with that reason.
 func Is(err error, reason string) bool {
-	e := (*hook.Error)(nil)
-	return errors.As(err, &e) && e.Reason == reason
+	e, ok := errors.AsType[*hook.Error](err)
+	return ok && e.Reason == reason
 }
 
 // NotRunningError is the error for a word that names no running plugin, such as a

@@ -188,8 +188,8 @@ func (x *exchange) feed() *io.PipeReader {
 
 // abort ends the exchange with an error of the caller's.
 func (x *exchange) abort(kind hook.Kind, err error) {
-	e := (*hook.Error)(nil)
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*hook.Error](err)
+	if !ok {
 		e = hook.NewError(kind, err)
 	}
 	x.cancel(e)
@@ -229,10 +229,10 @@ func (x *exchange) close() {
 // failure returns the error of an exchange that failed: the reason if this side ended it,
 // otherwise the error that the daemon answered, otherwise that the daemon exited.
 func (x *exchange) failure(err error) *hook.Error {
-	e := (*hook.Error)(nil)
-	if !errors.As(context.Cause(x.run), &e) {
-		if errors.As(err, &e) {
-			return e
+	e, ended := errors.AsType[*hook.Error](context.Cause(x.run))
+	if !ended {
+		if answered, ok := errors.AsType[*hook.Error](err); ok {
+			return answered
 		}
 		e = lostError(x.client.place.name, x.client.id)
 	}

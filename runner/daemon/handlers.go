@@ -279,29 +279,27 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	body := statusBody{Schema: 1, Identity: s.id}
+	var err error
 	select {
 	case <-s.ready:
+		if s.opts.Notes != nil {
+			body.Notes = s.opts.Notes()
+		}
+		if s.failure != nil {
+			body.Status = hook.Status{State: hook.StateFailed, Reason: s.failure.Error()}
+		} else {
+			body.Status, err = s.plugin.Status(r.Context())
+		}
 	default:
 		body.Status = hook.Status{State: hook.StateStarting, Since: s.id.Started}
 		if why := s.notReady(""); why != nil {
 			body.Status.Reason = why.Error()
 		}
+	}
+	if err == nil {
 		writeJSON(w, http.StatusOK, body)
-		return nil
 	}
-	if s.failure != nil {
-		body.Status = hook.Status{State: hook.StateFailed, Reason: s.failure.Error()}
-	} else {
-		var err error
-		if body.Status, err = s.plugin.Status(r.Context()); err != nil {
-			return err
-		}
-	}
-	if s.opts.Notes != nil {
-		body.Notes = s.opts.Notes()
-	}
-	writeJSON(w, http.StatusOK, body)
-	return nil
+	return err
 }
 
 // serveStop answers when the name is free, which is when the process tree is gone.

@@ -250,18 +250,11 @@ func (t *tailer) follow(path string, emit func(Line) error) error {
 		return unavailable(err)
 	}
 	replaced := err == nil && !sameFile(next, t.file)
-	if !replaced {
+	if err := t.rest(emit, replaced); err != nil || !replaced {
 		_ = next.Close() // which fails if it is nil
+		return err
 	}
-	if t.file != nil {
-		if err := t.rest(emit, replaced); err != nil || !replaced {
-			return err
-		}
-		t.close()
-	}
-	if !replaced {
-		return nil
-	}
+	t.close()
 	t.file = next
 	return t.rest(emit, false)
 }
@@ -275,9 +268,12 @@ func sameFile(a, b *os.File) bool {
 
 func (t *tailer) close() { _ = t.file.Close() } // which fails if it is nil
 
-// rest emits the lines up to the end of the file. It leaves a last line without an end to the
-// next call, unless the file is complete.
+// rest emits the lines up to the end of the file, if there is one. It leaves a last line without
+// an end to the next call, unless the file is complete.
 func (t *tailer) rest(emit func(Line) error, complete bool) error {
+	if t.file == nil {
+		return nil
+	}
 	for r := bufio.NewReader(t.file); ; {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {

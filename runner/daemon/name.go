@@ -112,7 +112,7 @@ func search(name string) ([]place, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := existing(RunDirs())
+	dirs, _, err := existing(RunDirs())
 	return slices.DeleteFunc(all, func(p place) bool { return !slices.Contains(dirs, p.dir) }), err
 }
 
@@ -244,7 +244,7 @@ func List(ctx context.Context) (live []Identity, err error) {
 	if !supported {
 		return nil, unavailable(errWindows)
 	}
-	dirs, err := existing(RunDirs())
+	dirs, _, err := existing(RunDirs())
 	for _, dir := range dirs {
 		names, failed := namesIn(dir)
 		if failed != nil && err == nil {

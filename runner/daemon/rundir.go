@@ -81,9 +81,8 @@ var errNotOurs = errors.New("want a directory of this user")
 
 // existing returns the run directories that exist and can be used, and the error of one that
 // cannot be used. A directory that is not ours is an error only if no other one exists or
-// could be created, because it holds none of our plugins. See [Skipped].
-func existing(dirs []string) (there []string, err error) {
-	var notOurs error
+// could be created, because it holds none of our plugins. Otherwise its error is skipped.
+func existing(dirs []string) (there []string, skipped, err error) {
 	others := false
 	for _, dir := range dirs {
 		switch failed := checkDir(dir); {
@@ -92,29 +91,25 @@ func existing(dirs []string) (there []string, err error) {
 		case errors.Is(failed, fs.ErrNotExist):
 			others = true
 		case errors.Is(failed, errNotOurs):
-			notOurs = failed
+			skipped = failed
 		case err == nil:
 			err = failed
 		}
 	}
 	if err == nil && !others && len(there) == 0 {
-		err = notOurs
+		return nil, nil, skipped
 	}
-	return there, err
+	return there, skipped, err
 }
 
 // Skipped returns the error of a run directory that is not searched although others are; nil
 // if all are searched.
 func Skipped() error {
-	if _, err := existing(RunDirs()); err != nil {
+	_, skipped, err := existing(RunDirs())
+	if err != nil {
 		return nil // the caller of existing reports that error
 	}
-	for _, dir := range RunDirs() {
-		if err := checkDir(dir); errors.Is(err, errNotOurs) {
-			return err
-		}
-	}
-	return nil
+	return skipped
 }
 
 // checkDir rejects a run directory that other users could change: it must be a

@@ -36,11 +36,11 @@ func TestExistingDirs(t *testing.T) {
 			}
 			for _, dirs := range [][]string{{good, bad}, {bad, good}, {none, bad}} {
 				want := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return dir != good })
-				if there, err := existing(dirs); err != nil || !slices.Equal(there, want) {
+				if there, _, err := existing(dirs); err != nil || !slices.Equal(there, want) {
 					t.Errorf("%v: got %v, %v, want %v", dirs, there, err, want)
 				}
 			}
-			there, err := existing([]string{bad})
+			there, _, err := existing([]string{bad})
 			if len(there) > 0 || err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), bad) {
 				t.Errorf("the only one: %v, %v", there, err)
 			}

@@ -225,7 +225,7 @@ func (s *Server) Stopping() context.Context { return s.stopping }
 // called once.
 func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	s.mu.Lock()
-	s.plugin = plugin
+	s.plugin, s.unhealthy = plugin, nil
 	if s.opts.IdleExit > 0 {
 		s.idle = time.AfterFunc(s.opts.IdleExit, func() {
 			if s.endCalls(true) {
@@ -259,11 +259,6 @@ func (s *Server) Unhealthy(err error) {
 // notReady returns why the plugin is not ready yet. It returns nil if the plugin is ready or the
 // reason is unknown.
 func (s *Server) notReady(hookName string) error {
-	select {
-	case <-s.ready:
-		return nil
-	default:
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.unhealthy == nil {
@@ -280,11 +275,13 @@ func (s *Server) Fail(err error) {
 	if s.stopping.Err() != nil {
 		err = stoppingError(s.id.Name) // the waiting clients did not cancel
 	}
-	s.failure = s.complete(err)
-	s.endCalls(false)
+	failure := s.complete(err)
+	s.mu.Lock()
+	s.failure, s.unhealthy, s.ending = failure, nil, true
+	s.mu.Unlock()
 	close(s.ready)
 	s.release()
-	s.opts.Starter.Fail(s.failure) // a new attempt then finds the name free
+	s.opts.Starter.Fail(failure) // a new attempt then finds the name free
 }
 
 // endCalls makes the server reject calls. If onlyIdle is set, it does so only if no
