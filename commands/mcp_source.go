@@ -152,12 +152,11 @@ func (s *ownSource) follow(ctx context.Context, server *mcp.Server) {
 	s.mu.Lock()
 	seen := s.seen
 	s.mu.Unlock()
-	go s.p.opened.Watch(ctx, seen, func(ctx context.Context, _ string) error { // ends with ctx
+	go s.p.opened.Watch(ctx, seen, func(ctx context.Context, _ []string) { // ends with ctx
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.reload(ctx)
-		return nil
-	}, func([]string, error) {})
+	})
 	for {
 		select {
 		case <-s.reloaded:

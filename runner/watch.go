@@ -53,21 +53,19 @@ func (o *Opened) Snapshot(ctx context.Context) (Snapshot, error) {
 // watchEvery is how often [Opened.Watch] looks at the files.
 const watchEvery = 250 * time.Millisecond
 
-// Watch calls restart until ctx ends, whenever the plugin's own files differ: at first
-// from since, then from their state at the last change. Editors write in steps, so a
-// change counts once the files are the same at two looks, a quarter of a second apart. It
-// then calls report with what changed and with restart's error. A change during a restart
-// cancels that restart, which is not reported, and begins another. Report is never called
-// by two goroutines at once.
+// Watch calls load with the changed files until ctx ends, whenever the plugin's own files
+// differ: at first from since, then from their state at the last change. Editors write in
+// steps, so a change counts once the files are the same at two looks, a quarter of a second
+// apart. A change while load runs ends the context of load, and the next call begins after it.
 //
 // The manifest and the interpreter are not watched: they are read when the plugin is
 // opened.
-func (o *Opened) Watch(ctx context.Context, since Snapshot, restart func(ctx context.Context, reason string) error, report func(changed []string, err error)) {
-	watch(ctx, o.files, since.seen, restart, report)
+func (o *Opened) Watch(ctx context.Context, since Snapshot, load func(ctx context.Context, changed []string)) {
+	watch(ctx, o.files, since.seen, load)
 }
 
-func watch(ctx context.Context, f *files, known stamps, restart func(ctx context.Context, reason string) error, report func(changed []string, err error)) {
-	var running sync.WaitGroup // of one restart at most
+func watch(ctx context.Context, f *files, known stamps, load func(ctx context.Context, changed []string)) {
+	var running sync.WaitGroup // of one load at most
 	stop := func() {}          // cancels it
 	defer func() { stop(); running.Wait() }()
 	tick := time.NewTicker(watchEvery)
@@ -85,22 +83,9 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 		}
 		known = now
 		stop()
-		running.Wait() // a canceled restart returns at once
+		running.Wait() // a canceled load returns at once
 		one, cancel := context.WithCancel(ctx)
 		stop = cancel
-		running.Go(func() {
-			if err := restart(one, changeOf(changed)); one.Err() == nil {
-				report(changed, err)
-			}
-		})
+		running.Go(func() { load(one, changed) })
 	}
-}
-
-// changeOf describes a change as the reason of a restart.
-func changeOf(files []string) string {
-	text := filepath.Base(files[0])
-	if len(files) > 1 {
-		text += " and others"
-	}
-	return text + " changed"
 }

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -124,8 +123,8 @@ func TestWatch(t *testing.T) {
 				known, _ := f.look(ownFile, nil)
 				ctx, cancel := context.WithCancel(t.Context())
 				var reported []string
-				restart := func(context.Context, string) error { d.load(); return nil }
-				go watch(ctx, f, known, restart, func(changed []string, _ error) {
+				go watch(ctx, f, known, func(_ context.Context, changed []string) {
+					d.load()
 					for i, file := range changed {
 						changed[i] = path.Base(file)
 					}
@@ -157,8 +156,7 @@ func TestWatchPace(t *testing.T) {
 		d.looks = 0
 		ctx, cancel := context.WithCancel(t.Context())
 		reported := make(chan time.Time, 1)
-		go watch(ctx, f, known, func(context.Context, string) error { return nil },
-			func([]string, error) { reported <- time.Now() })
+		go watch(ctx, f, known, func(context.Context, []string) { reported <- time.Now() })
 		time.Sleep(10*time.Second + time.Millisecond)
 		synctest.Wait()
 		if d.looks != 40 {
@@ -174,11 +172,10 @@ func TestWatchPace(t *testing.T) {
 }
 
 // TestWatchRestarts holds that each change begins a restart, that a change during a
-// restart cancels that restart, which is not reported, and that nothing is reported
-// once the watching has ended. What changed before it began is a change.
+// restart cancels that restart, and that no restart runs once the watching has ended. What
+// changed before it began is a change.
 func TestWatchRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := errors.New("broken")
 		d := newDrive()
 		f := d.files()
 		known, _ := f.look(ownFile, nil)
@@ -190,26 +187,20 @@ func TestWatchRestarts(t *testing.T) {
 			log = append(log, fmt.Sprintf(format, args...))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		restart := func(ctx context.Context, reason string) error {
-			note("%s", reason)
+		restart := func(ctx context.Context, changed []string) {
+			note("%s changed", path.Base(changed[0]))
 			select {
 			case <-time.After(2 * time.Second):
+				note("restarted")
 			case <-ctx.Done():
 				note("canceled")
-				return ctx.Err()
 			}
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			if d.text == "bad" {
-				return broken
-			}
-			return nil
 		}
 		ended := make(chan struct{})
 		d.write("/p/a.py")
 		go func() {
 			defer close(ended)
-			watch(ctx, f, known, restart, func(files []string, err error) { note("%s: %v", path.Base(files[0]), err) })
+			watch(ctx, f, known, restart)
 		}()
 		for _, step := range []struct {
 			text string
@@ -222,26 +213,15 @@ func TestWatchRestarts(t *testing.T) {
 		cancel()
 		<-ended
 		want := []string{
-			"a.py changed", "a.py: <nil>",
-			"main.py changed", "main.py: <nil>",
-			"main.py changed", "main.py: broken",
+			"a.py changed", "restarted",
+			"main.py changed", "restarted",
+			"main.py changed", "restarted",
 			"main.py changed", "canceled",
-			"main.py changed", "main.py: <nil>",
+			"main.py changed", "restarted",
 			"main.py changed", "canceled",
 		}
 		if !slices.Equal(log, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(log, "\n"), strings.Join(want, "\n"))
 		}
 	})
-}
-
-func TestChangeOf(t *testing.T) {
-	for want, files := range map[string][]string{
-		"a.py changed":            {"/p/a.py"},
-		"a.py and others changed": {"/p/a.py", "/p/b.py", "/p/c.py", "/p/d.py"},
-	} {
-		if got := changeOf(files); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/daemon"
 )
 
 // changes tracks which of a plugin's files have changed since its workers loaded them.
@@ -98,22 +98,32 @@ func changedHow(path string) (how string, removed bool) {
 	return filepath.Base(path) + " has changed", false
 }
 
-// watched reports the result of the restart after a change of the plugin's files.
-func (s *Service) watched(changed []string, err error) {
-	text := filepath.Base(changed[0])
-	if len(changed) > 1 {
-		text += " and others"
-	}
-	if err == nil {
-		s.log(daemon.Line{Stream: daemon.Own, Text: text + " changed, and the new plugin runs"})
+// reload restarts the workers after a change of the plugin's files, and reports the result.
+func (s *Service) reload(ctx context.Context, files []string) {
+	text := changeOf(files)
+	err := s.Restart(ctx, text)
+	switch {
+	case ctx.Err() != nil: // the files have changed again
+		return
+	case err == nil:
+		s.logOwn(text + ", and the new plugin runs")
 		return
 	}
 	s.changes.mu.Lock()
 	s.changes.broken, _, _ = strings.Cut(err.Error(), "\n")
 	s.changes.mu.Unlock()
-	text += " changed and does not start"
+	text += " and does not start"
 	if s.status().Ready > 0 { // it may have exited meanwhile
 		text += ", so the old plugin stays"
 	}
 	s.note(text + ": " + err.Error())
+}
+
+// changeOf describes a change of files.
+func changeOf(files []string) string {
+	text := filepath.Base(files[0])
+	if len(files) > 1 {
+		text += " and others"
+	}
+	return text + " changed"
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -14,7 +13,7 @@ import (
 
 // note reports something to the user, once.
 func (s *Service) note(text string) {
-	s.log(daemon.Line{Stream: daemon.Own, Text: text})
+	s.logOwn(text)
 	s.host.Starter.Note(text)
 	s.host.Note(text)
 }
@@ -25,6 +24,9 @@ func (s *Service) log(line daemon.Line) {
 		s.server.Log().Add(line)
 	}
 }
+
+// logOwn adds a line of pyplug's own to the log.
+func (s *Service) logOwn(text string) { s.log(daemon.Line{Stream: daemon.Own, Text: text}) }
 
 // Printed adds a line that the plugin printed to the log.
 func (s *Service) Printed(stream, text string, cut int) {
@@ -42,19 +44,17 @@ func (s *Service) logFrames(err error) {
 		return
 	}
 	for _, frame := range raised.Frames {
-		s.log(daemon.Line{Stream: daemon.Own, Text: fmt.Sprintf("  %s:%d in %s", frame.File, frame.Line, frame.Function)})
+		s.logOwn(fmt.Sprintf("  %s:%d in %s", frame.File, frame.Line, frame.Function))
 	}
 }
 
 // maxFailures is how many failed calls a second the log names. It counts further ones.
 const maxFailures = 10
 
-// failures are the failed calls of the current second.
+// failures counts the failed calls of the current second.
 type failures struct {
-	mu     sync.Mutex
-	since  time.Time
-	logged int
-	more   int // that were not logged
+	mu    sync.Mutex
+	count int
 }
 
 // callFailed writes a failed call into the log.
@@ -62,36 +62,25 @@ func (s *Service) callFailed(name string, err error) {
 	f := &s.failures
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now := time.Now()
-	if now.Sub(f.since) >= time.Second {
-		s.logMore()
-		f.since, f.logged = now, 0
+	if f.count++; f.count == 1 {
+		time.AfterFunc(time.Second, s.endFailures)
 	}
-	if f.logged == maxFailures {
-		if f.more++; f.more == 1 {
-			time.AfterFunc(f.since.Add(time.Second).Sub(now), s.flushFailures)
-		}
-		return
+	if f.count <= maxFailures {
+		e := hook.AsError(err)
+		text, _, _ := strings.Cut(e.Error(), "\n")
+		s.logOwn(fmt.Sprintf("call %s failed (%s): %s", name, e.Kind, text))
 	}
-	f.logged++
-	e := hook.AsError(err)
-	text, _, _ := strings.Cut(e.Error(), "\n")
-	s.log(daemon.Line{Stream: daemon.Own, Text: fmt.Sprintf("call %s failed (%s): %s", name, e.Kind, text)})
 }
 
-// flushFailures writes the number of failed calls that the log does not name.
-func (s *Service) flushFailures() {
-	s.failures.mu.Lock()
-	defer s.failures.mu.Unlock()
-	s.logMore()
-}
-
-// logMore is flushFailures for a caller that holds the lock.
-func (s *Service) logMore() {
-	if f := &s.failures; f.more > 0 {
-		s.log(daemon.Line{Stream: daemon.Own, Text: schema.Plural(f.more, "more call") + " failed"})
-		f.more = 0
+// endFailures ends a second. It writes the number of failed calls that the log does not name.
+func (s *Service) endFailures() {
+	f := &s.failures
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if more := f.count - maxFailures; more > 0 {
+		s.logOwn(schema.Plural(more, "more call") + " failed")
 	}
+	f.count = 0
 }
 
 const (
@@ -102,43 +91,25 @@ const (
 	backlogTimeout = 2 * time.Second
 )
 
-// backlog reports transitions in a goroutine of its own, in order: the plugin must not wait
-// for a terminal or a disk. Make one with newBacklog. It is safe for concurrent use.
-type backlog struct {
-	events  chan hook.Event
-	done    chan struct{} // closed after the last report
-	dropped atomic.Int64
-	end     sync.Once
-}
-
-func newBacklog(report func(hook.Event)) *backlog {
-	b := &backlog{events: make(chan hook.Event, maxBacklog), done: make(chan struct{})}
-	go func() { // ends with close
-		defer close(b.done)
-		for e := range b.events {
-			report(e)
+// startReports reports transitions in a goroutine of its own, in order, until endReports: the
+// plugin must not wait for a terminal or a disk.
+func (s *Service) startReports() {
+	s.transitions = make(chan hook.Event, maxBacklog)
+	reported := make(chan struct{})
+	go func() { // ends with endReports
+		defer close(reported)
+		for e := range s.transitions {
+			s.report(e)
 		}
 	}()
-	return b
-}
-
-// add queues a transition. It does not block.
-func (b *backlog) add(e hook.Event) {
-	select {
-	case b.events <- e:
-	default:
-		b.dropped.Add(1)
-	}
-}
-
-// close waits until all is reported, at most backlogTimeout: the rest ends with the process.
-// Nothing may be added after it.
-func (b *backlog) close() {
-	b.end.Do(func() {
-		close(b.events)
+	s.endReports = sync.OnceFunc(func() {
+		close(s.transitions)
 		select {
-		case <-b.done:
-		case <-time.After(backlogTimeout):
+		case <-reported:
+		case <-time.After(backlogTimeout): // the rest ends with the process
+		}
+		if dropped := s.dropped.Load(); dropped > 0 {
+			s.host.Warn(fmt.Errorf("%d events were not reported: writing them took too long", dropped))
 		}
 	})
 }
@@ -148,7 +119,11 @@ func (s *Service) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		s.generation.Store(int64(e.Generation))
 	}
-	s.reports.add(e)
+	select {
+	case s.transitions <- e:
+	default:
+		s.dropped.Add(1)
+	}
 }
 
 // report writes a transition into the log and passes it on. After an error it does not call
@@ -169,13 +144,6 @@ func (s *Service) report(e hook.Event) {
 	if err := s.host.Event(s.name, e); err != nil {
 		s.eventsBroken = true
 		s.host.Warn(fmt.Errorf("--events: %w: no more events are written", err))
-	}
-}
-
-// endReports reports the rest of the transitions. The plugin must be gone.
-func (s *Service) endReports() {
-	if s.reports.close(); s.reports.dropped.Load() > 0 {
-		s.host.Warn(fmt.Errorf("%d events were not reported: writing them took too long", s.reports.dropped.Swap(0)))
 	}
 }
 

@@ -20,11 +20,9 @@ func withEvents(write func(name string, e hook.Event) error) (s *Service, warnin
 		defer mu.Unlock()
 		*warnings = append(*warnings, err.Error())
 	}})
-	s.name, s.reports = "greeter", newBacklog(s.report)
-	return s, warnings, func() {
-		s.endReports()
-		<-s.reports.done
-	}
+	s.name = "greeter"
+	s.startReports()
+	return s, warnings, s.endReports
 }
 
 // Events are written in order, under the plugin's name.

@@ -73,9 +73,11 @@ type Service struct {
 	host         Host
 	opened       *runner.Opened
 	name         string
-	server       *daemon.Server // nil until it has its name
-	reports      *backlog       // of transitions, for the log and the host
-	eventsBroken bool           // host.Event failed; used by the goroutine of reports
+	server       *daemon.Server  // nil until it has its name
+	transitions  chan hook.Event // to report
+	dropped      atomic.Int64    // transitions that are not reported
+	endReports   func()          // waits until the transitions are reported; the plugin must be gone
+	eventsBroken bool            // host.Event failed; used by the goroutine that reports
 	changes      changes
 	failures     failures     // for the log
 	generation   atomic.Int64 // the newest
@@ -109,7 +111,8 @@ func (s *Service) Config() runner.Config {
 // ended and the plugin had to be killed. If ctx ended and the plugin stopped by itself, it
 // is nil.
 func (s *Service) Serve(ctx context.Context, opened *runner.Opened) error {
-	s.opened, s.reports = opened, newBacklog(s.report)
+	s.opened = opened
+	s.startReports()
 	defer s.endReports()
 	starting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -154,7 +157,7 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	if err != nil {
 		return err
 	}
-	s.log(daemon.Line{Stream: daemon.Own, Text: fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.opened.Plugin().Entry)})
+	s.logOwn(fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.opened.Plugin().Entry))
 	stopping := s.server.Stopping()
 	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
 	return nil
@@ -167,7 +170,7 @@ func (s *Service) run(ctx context.Context) error {
 	var work sync.WaitGroup
 	events := s.Events(running)
 	if s.o.Watch {
-		work.Go(func() { s.opened.Watch(running, s.changes.started, s.Restart, s.watched) })
+		work.Go(func() { s.opened.Watch(running, s.changes.started, s.reload) })
 	}
 	s.host.Hangup(func() bool { return s.hangup(running) })
 	defer s.host.Hangup(nil)
@@ -266,7 +269,7 @@ func (s *Service) Restart(ctx context.Context, reason string) error {
 // if the plugin was killed.
 func (s *Service) Close(ctx context.Context) error {
 	err := s.Pool.Close(ctx)
-	s.flushFailures() // before the log is closed
+	s.endFailures() // before the log is closed
 	s.endReports()
 	if err == nil {
 		err = ctx.Err()
