@@ -16,22 +16,6 @@ const (
 	maxAnswer = 1 << 20
 )
 
-// Left is a call that was sent and not answered here. The caller of [Take] continues it.
-type Left struct {
-	Dir  string // the run directory
-	Name string
-	Conn *os.File // the connection
-	Read []byte   // what was read from it
-}
-
-var left *Left
-
-// Take returns the call that was left, once; nil if none was.
-func Take() *Left {
-	taken := left
-	left = nil
-	return taken
-}
 
 func init() {
 	if len(os.Args) < 4 || os.Args[1] != "call" {
@@ -187,6 +171,7 @@ func escape(text, mark string, plain func(c byte) bool) string {
 	return b.String()
 }
 
+
 func decimal(n int) string {
 	if n < 10 {
 		return string(hex[n])
@@ -216,21 +201,17 @@ func parse(answer string) (result string, more bool) {
 // print prints a line and ends the process. It returns if nothing could be printed:
 // then the ordinary way says why.
 func print(line string) {
-	for rest := []byte(line); len(rest) > 0; {
-		n, err := syscall.Write(syscall.Stdout, rest)
-		rest = rest[max(n, 0):]
-		switch {
-		case err == nil, err == syscall.EINTR:
-		case err == syscall.EPIPE:
-			syscall.Exit(0) // a reader that is gone is no error
-		case err == syscall.EAGAIN: // standard output does not block
-			time.Sleep(time.Millisecond)
-		case len(rest) == len(line):
-			return
-		default:
-			_, _ = os.Stderr.WriteString("error: standard output: write /dev/stdout: " + err.Error() + "\n")
-			syscall.Exit(1)
-		}
+	fd, err := syscall.Dup(syscall.Stdout) // os ends the process by SIGPIPE only for descriptor 1
+	if err != nil {
+		return
 	}
-	syscall.Exit(0)
+	n, err := os.NewFile(uintptr(fd), "/dev/stdout").WriteString(line)
+	failed, _ := err.(*os.PathError)
+	switch {
+	case err == nil, failed != nil && failed.Err == syscall.EPIPE: // a reader that is gone is no error
+		syscall.Exit(0)
+	case n > 0:
+		_, _ = os.Stderr.WriteString("error: standard output: " + err.Error() + "\n")
+		syscall.Exit(1)
+	}
 }
