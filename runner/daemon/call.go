@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -53,7 +54,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		result, err = p.Call(ctx, call)
 	}
-	out.endItems()
+	out.items.Wait()
 	switch {
 	case err != nil && out.began:
 		_ = out.write(wire.Line{Error: s.complete(err)})
@@ -150,10 +151,8 @@ type lineWriter struct {
 	ctx     context.Context
 	stop    func() bool // ends the watch of ctx
 
-	began bool          // an item was emitted
-	items chan []byte   // to writeItems; nil before and after
-	over  chan struct{} // closed when writeItems has returned
-	err   error         // of writeItems, once it has returned
+	began bool           // an item was emitted
+	items sync.WaitGroup // of the write of one item at most
 }
 
 // newLineWriter returns a writer for the answer to a request. A client may take as long
@@ -166,43 +165,23 @@ func newLineWriter(ctx context.Context, w http.ResponseWriter) *lineWriter {
 
 // close ends the use of the writer.
 func (o *lineWriter) close() {
-	o.endItems()
+	o.items.Wait()
 	o.stop()
 }
 
-// emit passes an item to writeItems. It waits until writeItems takes the item or ctx ends: a
-// client that does not read must not keep the plugin busy.
+// emit writes an item. It waits until the item is written or ctx ends: a client that does
+// not read must not keep the plugin busy.
 func (o *lineWriter) emit(line []byte) error {
-	if !o.began {
-		o.began, o.items, o.over = true, make(chan []byte), make(chan struct{})
-		go o.writeItems(o.items)
-	}
-	select {
-	case o.items <- line:
-		return nil
-	case <-o.over:
-		return o.err
-	case <-o.ctx.Done():
+	if o.began = true; o.ctx.Err() != nil {
 		return o.ctx.Err()
 	}
-}
-
-// writeItems writes items until endItems, or until one cannot be written.
-func (o *lineWriter) writeItems(items <-chan []byte) {
-	defer close(o.over)
-	for line := range items {
-		if o.err = o.writeText(line); o.err != nil {
-			return
-		}
-	}
-}
-
-// endItems waits until all items are written.
-func (o *lineWriter) endItems() {
-	if o.items != nil {
-		close(o.items)
-		<-o.over
-		o.items = nil
+	written := make(chan error, 1)
+	o.items.Go(func() { written <- o.writeText(line) })
+	select {
+	case err := <-written:
+		return err
+	case <-o.ctx.Done(): // the next item is refused
+		return nil
 	}
 }
 

@@ -106,16 +106,16 @@ func (x *exchange) connect(ctx context.Context) (net.Conn, error) {
 		case time.Since(x.began) > takeLimit:
 			failed = unresponsiveError(c.place.name, c.id)
 		case ctx.Err() != nil:
-			return nil, hook.Ended(ctx, x.hook, "no connection", false)
+			failed = hook.Ended(ctx, "", "no connection", false)
+		default:
+			select {
+			case <-time.After(pollEvery):
+			case <-ctx.Done():
+			}
+			continue
 		}
-		if failed != nil {
-			failed.Hook = x.hook
-			return nil, failed
-		}
-		select {
-		case <-time.After(pollEvery):
-		case <-ctx.Done():
-		}
+		failed.Hook = x.hook
+		return nil, failed
 	}
 }
 

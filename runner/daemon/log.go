@@ -3,6 +3,7 @@ package daemon
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -224,10 +225,7 @@ func findLog(name string) (*tailer, error) {
 			err = unavailable(failed)
 		}
 	}
-	if err == nil {
-		err = NotRunningError(name)
-	}
-	return nil, err
+	return nil, cmp.Or[error](err, NotRunningError(name))
 }
 
 // catchUp emits the lines since the last call. The first call emits all lines.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -247,9 +248,7 @@ func List(ctx context.Context) (live []Identity, err error) {
 	dirs, _, err := existing(RunDirs())
 	for _, dir := range dirs {
 		names, failed := namesIn(dir)
-		if failed != nil && err == nil {
-			err = failed
-		}
+		err = cmp.Or(err, failed)
 		for _, name := range names {
 			if ctx.Err() != nil {
 				return live, hook.Ended(ctx, "", "no list", false)

@@ -108,14 +108,14 @@ func makePlaces(name string) (made []place, err error) {
 	for _, p := range all {
 		if failed := makeDir(p.dir); failed != nil {
 			err = failed
-			continue
+		} else {
+			made = append(made, p)
 		}
-		made = append(made, p)
 	}
 	if len(made) > 0 {
-		err = nil
+		return made, nil
 	}
-	return made, err
+	return nil, err
 }
 
 // awaitLocks acquires the name in all of its places. It begins with the last place, which is
