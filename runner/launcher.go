@@ -14,7 +14,7 @@ type launcher struct {
 	files   *files          // nil if there is only one launch
 	started func(hook.Info) // may be nil
 	version atomic.Int64    // of the plugin's files at the newest launch
-	holds   atomic.Int64    // how many use it
+	pools   atomic.Int64    // how many use it
 }
 
 func newLauncher(l hook.Launcher, f *files, c Config) *launcher {
@@ -39,22 +39,22 @@ func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	return inst, err
 }
 
-// hold returns the launcher for one user of it.
-func (l *launcher) hold() *held {
-	l.holds.Add(1)
-	return &held{launcher: l}
+// forPool returns the launcher for one more pool.
+func (l *launcher) forPool() hook.Launcher {
+	l.pools.Add(1)
+	return &pooled{launcher: l}
 }
 
-// held is one use of the launcher, such as by a pool.
-type held struct {
+// pooled is the launcher of one pool.
+type pooled struct {
 	*launcher
-	released atomic.Bool
+	closed atomic.Bool
 }
 
-// Close releases what is kept between launches if nobody else uses it.
-func (h *held) Close(ctx context.Context) error {
-	if h.released.Swap(true) || h.holds.Add(-1) > 0 {
+// Close releases what is kept between launches if no other pool uses it.
+func (p *pooled) Close(ctx context.Context) error {
+	if p.closed.Swap(true) || p.pools.Add(-1) > 0 {
 		return nil
 	}
-	return h.Launcher.Close(ctx)
+	return p.Launcher.Close(ctx)
 }

@@ -15,6 +15,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
+// askLimit is the timeout of a Python that prints its version. A healthy one takes
+// milliseconds. A wrapper that hangs may be tried under several names.
+const askLimit = 10 * time.Second
+
 // request returns the request for an interpreter.
 func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 	m := p.Manifest
@@ -39,8 +43,12 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 		Environ:     c.Environ,
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
 		Untrusted:   c.Untrusted,
-		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
-			return ask(ctx, proc.Tool{Path: path, Args: args, Env: vars, Limit: askLimit})
+		Run: func(ctx context.Context, path string, args []string) (stdout []byte, stderr string, err error) {
+			out, err := proc.Run(ctx, proc.Tool{Path: path, Args: args, Env: vars, Limit: askLimit})
+			if err == nil && out.Exit.Code != 0 {
+				err = errors.New(hook.Exit(out.Exit).String())
+			}
+			return out.Stdout, string(out.Stderr), err
 		},
 	}
 }
@@ -92,17 +100,4 @@ func PythonError(err error) *hook.Error {
 		}
 	}
 	return e
-}
-
-// askLimit is the timeout of a Python that prints its version. A healthy one takes
-// milliseconds. A wrapper that hangs may be tried under several names.
-const askLimit = 10 * time.Second
-
-// ask runs a Python that prints its version. See [interp.RunFunc].
-func ask(ctx context.Context, t proc.Tool) (stdout []byte, stderr string, err error) {
-	out, err := proc.Run(ctx, t)
-	if err == nil && out.Exit.Code != 0 {
-		err = errors.New(hook.Exit(out.Exit).String())
-	}
-	return out.Stdout, string(out.Stderr), err
 }

@@ -43,7 +43,7 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	} else {
 		opt.Version = o.files.version
 	}
-	return pool.Start(ctx, o.launcher.hold(), opt)
+	return pool.Start(ctx, o.launcher.forPool(), opt)
 }
 
 // Pool is a plugin that runs. See [pool.Pool].
@@ -80,10 +80,6 @@ func (o *Opened) Memory() int64 { return proc.TotalMemory() }
 // Launcher returns what starts the plugin's processes. The caller makes bootstrap calls and
 // restarts, and limits calls. With [Config].Once the processes share nothing.
 func (o *Opened) Launcher() hook.Launcher { return o.transport.launcher() }
-
-// Hold keeps what the plugin's pools share until release is called. For a functions file this
-// is the process that workers are forked from. Without Hold it ends with the last pool.
-func (o *Opened) Hold() (release func(context.Context) error) { return o.launcher.hold().Close }
 
 // CallCarrying calls a hook. The call fails if the result, or an item, has an error at a path.
 // Such an item ends the stream. With an empty path nothing is searched.

@@ -11,8 +11,6 @@ import (
 // Transport is a way to run and call a plugin, as far as users notice it. The zero value is
 // an unknown transport.
 type Transport struct {
-	// Name is "pipe" or "grpc".
-	Name string
 	// What names such a plugin in a message.
 	What string
 	// Serves reports whether the plugin is a server that hosts of go-plugin start, too.
@@ -39,23 +37,14 @@ type transport interface {
 	takesSeries() bool
 }
 
-// transports has every transport.
-var transports = []Transport{
-	{
-		Name: "pipe", What: "a functions file", NoHooks: "it defines no public function",
-	},
-	{
-		Name: "grpc", What: "a gRPC plugin", Serves: true, Streams: true,
+// transports has every transport by its name.
+var transports = map[string]Transport{
+	"pipe": {What: "a functions file", NoHooks: "it defines no public function"},
+	"grpc": {
+		What: "a gRPC plugin", Serves: true, Streams: true,
 		NoHooks: "no server reflection describes its methods, and no other descriptors were found",
 	},
 }
 
 // TransportOf returns the transport of a name, or the zero value.
-func TransportOf(name string) Transport {
-	for _, t := range transports {
-		if t.Name == name {
-			return t
-		}
-	}
-	return Transport{}
-}
+func TransportOf(name string) Transport { return transports[name] }

@@ -180,7 +180,7 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 // "" if it applies.
 func (c *check) notApplicable(st stage) string {
 	switch way := c.s.Transport(); {
-	case st.server && way.Name != "" && !way.Serves:
+	case st.server && way.What != "" && !way.Serves:
 		return "gRPC plugins only"
 	case st.name == stageAgain && !c.o.Crash && !slices.Contains(c.o.Skip, stageAgain):
 		return "needs --crash"
