@@ -75,15 +75,10 @@ func (e *NoHookError) Error() string {
 
 // Hints suggests the most similar hook, or lists the hooks if none is similar.
 func (e *NoHookError) Hints() []Hint {
-	const most = 10
 	if s := Suggest(e.Hook, e.Known); s != "" || len(e.Known) == 0 {
 		return DidYouMean(s)
 	}
-	list := strings.Join(e.Known[:min(len(e.Known), most)], ", ")
-	if len(e.Known) > most {
-		list += ", …"
-	}
-	return Hints("its hooks are %s", list)
+	return Hints("its hooks are %s", list(e.Known, 10))
 }
 
 // Reason is "no-hook".
@@ -102,14 +97,18 @@ func (e *MissingModuleError) Error() string { return e.Text }
 
 // OneOf lists the choices, at most the first 20.
 func OneOf(names []string) string {
-	const most = 20
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return "none"
-	case len(names) > most:
-		return "one of " + strings.Join(names[:most], ", ") + ", …"
 	}
-	return "one of " + strings.Join(names, ", ")
+	return "one of " + list(names, 20)
+}
+
+// list joins at most most names.
+func list(names []string, most int) string {
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // Suggest returns the name in known that the user probably meant, or "": the nearest by edit

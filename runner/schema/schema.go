@@ -186,11 +186,7 @@ func (h *Hook) Explain() {
 	values := h.values()
 	h.Params = slices.Clone(h.Params)
 	for i, p := range h.Params {
-		var example json.RawMessage
-		if i < len(values) {
-			example = values[i]
-		}
-		h.Params[i].Words = p.words(example)
+		h.Params[i].Words = p.words(values[i])
 	}
 }
 
@@ -244,18 +240,17 @@ func isContainer(value json.RawMessage) bool {
 	return len(value) > 0 && (value[0] == '{' || value[0] == '[')
 }
 
-// values returns the template's values of the parameters, nil for a missing one.
+// values returns the template's value of each parameter, nil for a missing one.
 func (h Hook) values() []json.RawMessage {
-	var values []json.RawMessage
-	if json.Unmarshal(h.Template, &values) == nil {
-		return values
-	}
+	values := make([]json.RawMessage, len(h.Params))
+	var positions []json.RawMessage
 	var names map[string]json.RawMessage
-	if json.Unmarshal(h.Template, &names) != nil {
-		return nil
-	}
-	for _, p := range h.Params {
-		values = append(values, names[p.Name])
+	if json.Unmarshal(h.Template, &positions) == nil {
+		copy(values, positions)
+	} else if json.Unmarshal(h.Template, &names) == nil {
+		for i, p := range h.Params {
+			values[i] = names[p.Name]
+		}
 	}
 	return values
 }
@@ -266,7 +261,7 @@ func (h Hook) Example() []string {
 	var words []string
 	isMethod := strings.Contains(h.Name, "/")
 	values := h.values()
-	for i, p := range h.Params[:min(len(h.Params), len(values))] {
+	for i, p := range h.Params {
 		value := values[i]
 		switch {
 		case value == nil, p.isVariadic(), !p.Required && !isMethod:

@@ -35,7 +35,7 @@ func isRewritable(text string) bool {
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return false
 	}
-	if isDigits(digits) {
+	if strings.Trim(digits, "0123456789") == "" {
 		return digits[0] != '0' || text == "0"
 	}
 	f, err := strconv.ParseFloat(text, 64)
@@ -56,14 +56,6 @@ func pythonFloat(f float64) string {
 	return s
 }
 
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
 
 // ParseBool takes true, false, yes, no, on and off in any case, 1 and 0.
 func ParseBool(text string) (json.RawMessage, bool) {
