@@ -29,7 +29,7 @@ const (
 )
 
 // serveCall makes a call and answers it.
-func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) {
 	defer s.use()()
 	call := hook.Call{Hook: r.PathValue("hook"), Replay: r.URL.Query().Get("replay") != ""}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -47,7 +47,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 		endReads(ctx, w)
 		call.Input = hook.Messages(ctx, clientBody{r.Body, cancel}, "the input", maxBody, errTooLarge)
 	} else if call.Args, err = readArgs(ctx, w, r, mediaType); err != nil {
-		return err
+		return nil, err
 	}
 	p, err := s.await(ctx, call.Hook)
 	var result hook.Result
@@ -59,13 +59,13 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	case err != nil && out.began:
 		_ = out.write(wire.Line{Error: s.complete(err)})
 	case err != nil:
-		return err
+		return nil, err
 	case result.Streamed: // its items went to Emit
 		_ = out.write(wire.Line{Done: true, Notes: result.Notes})
 	default:
 		writeResult(w, result)
 	}
-	return nil
+	return nil, nil
 }
 
 // readArgs reads the whole body of a unary call, because net/http notices the end of the

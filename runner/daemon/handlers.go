@@ -52,9 +52,10 @@ type statusBody struct {
 // healthEvery is the interval between two probes of a watched health.
 const healthEvery = time.Second
 
-// answerer answers a request, or returns an error for its caller to answer. The
-// request's context ends with the connection, or when ?timeout is over.
-type answerer func(w http.ResponseWriter, r *http.Request) error
+// answerer returns the value or the error with which its caller answers a request. It
+// returns neither if it has answered. The request's context ends with the connection, or
+// when ?timeout is over.
+type answerer func(w http.ResponseWriter, r *http.Request) (value any, err error)
 
 // handler answers the requests that docs/http.md documents. It uses no [http.ServeMux],
 // because that redirects some paths.
@@ -81,6 +82,7 @@ func (s *Server) handler() http.Handler {
 			method = http.MethodGet
 		}
 		answer := requests[path][method]
+		var value any
 		limit, err := s.check(r)
 		switch {
 		case err != nil:
@@ -89,10 +91,13 @@ func (s *Server) handler() http.Handler {
 		default:
 			ctx, cancel := hook.WithLimit(r.Context(), limit)
 			defer cancel()
-			err = answer(w, r.WithContext(ctx))
+			value, err = answer(w, r.WithContext(ctx))
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			s.writeError(w, err)
+		case value != nil:
+			writeJSON(w, http.StatusOK, value)
 		}
 	})
 }
@@ -179,53 +184,45 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 }
 
 // withPlugin calls serve with the plugin once that has started.
-func (s *Server) withPlugin(serve func(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error) answerer {
-	return func(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) withPlugin(serve func(p hook.Plugin, w http.ResponseWriter, r *http.Request) (any, error)) answerer {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		p, err := s.await(r.Context(), "")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return serve(r.Context(), p, w, r)
+		return serve(p, w, r)
 	}
 }
 
-func serveHooks(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
-	found, err := p.Hooks(ctx, schema.Query{Hook: r.PathValue("hook"), Input: r.URL.Query().Get("input") != ""})
-	if err == nil {
-		writeJSON(w, http.StatusOK, found)
-	}
-	return err
+func serveHooks(p hook.Plugin, _ http.ResponseWriter, r *http.Request) (any, error) {
+	return p.Hooks(r.Context(), schema.Query{Hook: r.PathValue("hook"), Input: r.URL.Query().Get("input") != ""})
 }
 
-func (s *Server) serveRestart(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveRestart(p hook.Plugin, _ http.ResponseWriter, r *http.Request) (any, error) {
 	defer s.use()()
-	err := p.Restart(ctx, cmp.Or(r.URL.Query().Get("reason"), "a client requested a restart"))
-	if err == nil {
-		writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"restarted":true}`))
-	}
-	return err
+	reason := cmp.Or(r.URL.Query().Get("reason"), "a client requested a restart")
+	return json.RawMessage(`{"schema":1,"restarted":true}`), p.Restart(r.Context(), reason)
 }
 
 // serveHealth answers 200 or 503. With ?watch=1 it writes a line for each change.
-func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) (any, error) {
 	ctx, watched := r.Context(), r.URL.Query().Get("watch") != ""
 	if err := s.notReady(""); err != nil && !watched {
-		return err
+		return nil, err
 	}
 	p, err := s.await(ctx, "")
-	if err != nil {
-		return err
-	}
-	if watched {
+	switch {
+	case err != nil:
+		return nil, err
+	case watched:
 		s.watchHealth(ctx, p, w)
-		return nil
+		return nil, nil
 	}
 	if err := p.Health(ctx); err != nil {
 		writeJSON(w, http.StatusServiceUnavailable, wire.Failed(s.complete(err)))
-		return nil
+		return nil, nil
 	}
-	writeJSON(w, http.StatusOK, healthBody{Schema: 1, Healthy: true})
-	return nil
+	return healthBody{Schema: 1, Healthy: true}, nil
 }
 
 // watchHealth writes a line for each change until ctx ends.
@@ -252,10 +249,10 @@ func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.Response
 }
 
 // serveEvents writes a line for each transition, as --events does.
-func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.ResponseWriter, _ *http.Request) error {
-	out := newLineWriter(ctx, w)
+func (s *Server) serveEvents(p hook.Plugin, w http.ResponseWriter, r *http.Request) (any, error) {
+	out := newLineWriter(r.Context(), w)
 	defer out.close()
-	events := p.Events(ctx) // before the client learns that it is subscribed
+	events := p.Events(r.Context()) // before the client learns that it is subscribed
 	w.Header().Set("Content-Type", streamType)
 	_ = out.control.Flush() // the next write returns the error
 	for event, err := range events {
@@ -267,19 +264,18 @@ func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.Response
 			break
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // serveStatus answers at once, even while the plugin starts. With ?ready=1 it answers
 // when the start is over, with the start's error if it failed.
-func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveStatus(_ http.ResponseWriter, r *http.Request) (value any, err error) {
 	if r.URL.Query().Get("ready") != "" {
 		if _, err := s.await(r.Context(), ""); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	body := statusBody{Schema: 1, Identity: s.id}
-	var err error
 	select {
 	case <-s.ready:
 		if s.opts.Notes != nil {
@@ -296,21 +292,17 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 			body.Status.Reason = why.Error()
 		}
 	}
-	if err == nil {
-		writeJSON(w, http.StatusOK, body)
-	}
-	return err
+	return body, err
 }
 
 // serveStop answers when the name is free, which is when the process tree is gone.
-func (s *Server) serveStop(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveStop(_ http.ResponseWriter, r *http.Request) (any, error) {
 	s.stop(stoppingError(s.id.Name))
 	if r.URL.Query().Get("now") != "" {
 		s.kill()
 	}
 	<-s.released
-	writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"stopped":["`+s.id.Name+`"]}`))
-	return nil
+	return json.RawMessage(`{"schema":1,"stopped":["` + s.id.Name + `"]}`), nil
 }
 
 // ascii returns texts as a JSON array in ASCII, for a header.
