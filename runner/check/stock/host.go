@@ -48,17 +48,6 @@ type Spec struct {
 	Limit time.Duration
 }
 
-// limit bounds a step.
-func (s Spec) limit(step string) time.Duration {
-	switch step {
-	case StepStart:
-		return s.StartTimeout + s.Limit
-	case StepWatch:
-		return s.Watch + s.Limit
-	}
-	return s.Limit
-}
-
 // The names of the steps, in their order.
 const (
 	StepStart   = "start"   // the process runs and go-plugin accepts its handshake
@@ -82,16 +71,6 @@ const (
 	exitUsage = 2
 )
 
-// record is one line that the host prints. One field is set.
-type record struct {
-	Begins  string `json:",omitempty"`
-	Address string `json:",omitempty"`
-	Ended   *Step  `json:",omitempty"`
-	Exit    *Exit  `json:",omitempty"`
-	Hangs   string `json:",omitempty"`
-	Log     string `json:",omitempty"`
-}
-
 // Main runs the host. args are those that [Run] appends to Request.Host. out is the
 // standard output, which Run reads. The process must exit with the returned code at once,
 // because a step that hangs is still running. The process must do nothing else, because
@@ -110,8 +89,7 @@ type host struct {
 	spec    Spec
 	cmd     *exec.Cmd // the plugin
 	address net.Addr  // where it listens
-	started time.Time // the start of its process
-	hung    bool
+	known   record
 	gaveUp  atomic.Bool // go-plugin gave up waiting for the plugin's exit
 
 	mu  sync.Mutex // protects out
@@ -123,9 +101,7 @@ func (h *host) run() int {
 	client := plugin.NewClient(h.config())
 	var conn plugin.ClientProtocol
 	start := func() (err error) {
-		if h.address, err = client.Start(); err == nil {
-			h.print(record{Address: shorten(h.address.Network() + ":" + h.address.String())})
-		}
+		h.address, err = client.Start()
 		return err
 	}
 	connect := func() (err error) {
@@ -134,90 +110,85 @@ func (h *host) run() int {
 		}
 		return err
 	}
+	ping := func() error { return conn.Ping() }
 	watch := func() error {
-		if h.exits(client, h.spec.Watch) {
+		if exits(client, h.spec.Watch) {
 			return errors.New("the plugin exited")
 		}
 		return nil
 	}
-	exited := false
-	h.started = time.Now()
-	if h.step(StepStart, start) {
-		ping := func() error { return conn.Ping() }
-		works := h.step(StepConnect, connect) && (!h.spec.Ping || h.step(StepPing, ping)) && (h.spec.Watch == 0 || h.step(StepWatch, watch))
-		exited = !works && !h.hung && h.exits(client, exitTime)
+	exited, started := false, time.Now()
+	if h.step(StepStart, h.spec.StartTimeout, start) {
+		h.known.Address = shorten(h.address.Network()+":"+h.address.String(), maxAddress)
+		works := h.step(StepConnect, 0, connect) && (!h.spec.Ping || h.step(StepPing, 0, ping)) &&
+			(h.spec.Watch == 0 || h.step(StepWatch, h.spec.Watch, watch))
+		exited = !works && h.known.Hung == "" && exits(client, exitTime)
 	}
-	uptime := time.Since(h.started)
-	if !h.hung {
-		h.step(StepStop, func() error { client.Kill(); return nil })
-	}
-	if h.hung {
+	uptime := time.Since(started)
+	if h.known.Hung != "" || !h.step(StepStop, 0, func() error { client.Kill(); return nil }) {
 		return exitHung
 	}
 	if state := h.cmd.ProcessState; state != nil { // Kill has waited for it
 		e := Exit{ByItself: exited, Uptime: uptime}
 		e.Code, e.Signal = proc.StatusOf(state)
 		e.Killed = !exited && h.gaveUp.Load() && (e.Signal == "SIGKILL" || runtime.GOOS == "windows")
-		h.print(record{Exit: &e})
+		h.known.Exit = &e
+		h.print(h.known)
 	}
 	return exitDone
 }
 
 // exits reports whether the plugin exits within a time. go-plugin notices an exit when the
 // last process that has the plugin's pipes has closed them.
-func (h *host) exits(client *plugin.Client, within time.Duration) bool {
-	end, look := time.NewTimer(within), time.NewTicker(lookEvery)
-	defer end.Stop()
-	defer look.Stop()
-	for !client.Exited() {
-		select {
-		case <-look.C:
-		case <-end.C:
-			return client.Exited()
+func exits(client *plugin.Client, within time.Duration) bool {
+	for end := time.Now().Add(within); !client.Exited(); time.Sleep(lookEvery) {
+		if time.Now().After(end) {
+			return false
 		}
 	}
 	return true
 }
 
-// step does one step within its limit and reports whether it succeeded. The
-// goroutine of a step that hangs ends with the process.
-func (h *host) step(name string, do func() error) bool {
-	h.print(record{Begins: name})
+// step does one step and reports whether it succeeded. Its limit is longer than that of other
+// steps by a time. The goroutine of a step that hangs ends with the process.
+func (h *host) step(name string, longer time.Duration, do func() error) bool {
+	h.known.Begun = name
+	h.print(h.known)
 	began := time.Now()
 	done := make(chan error, 1)
 	go func() { done <- do() }()
+	var err error
 	select {
-	case err := <-done:
+	case err = <-done:
 		s := Step{Name: name, Took: time.Since(began)}
 		if err != nil {
-			s.Err = shorten(err.Error())
+			s.Err = shorten(err.Error(), maxError)
 		}
-		h.print(record{Ended: &s})
-		return err == nil
-	case <-time.After(h.spec.limit(name)):
-		h.hung = true
-		h.print(record{Hangs: name})
-		return false
+		h.known.Steps = append(h.known.Steps, s)
+	case <-time.After(h.spec.Limit + longer):
+		h.known.Hung = name
 	}
+	h.print(h.known)
+	return err == nil && h.known.Hung == ""
 }
 
-// print prints a record. It fails only if the parent is gone, which ends this
-// process, too.
-func (h *host) print(r record) {
+// print prints a record or a line of the log. It fails only if the parent is gone, which ends
+// this process, too.
+func (h *host) print(what any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_ = h.out.Encode(r)
+	_ = h.out.Encode(what)
 }
 
 func (h *host) config() *plugin.ClientConfig {
 	h.cmd = exec.Command(h.spec.Command[0], h.spec.Command[1:]...)
 	h.cmd.Dir = h.spec.Dir
-	versions := map[int]plugin.PluginSet{}
+	set, versions := plugin.PluginSet{pluginName: &service{}}, map[int]plugin.PluginSet{}
 	for _, v := range h.spec.Versions {
-		versions[v] = plugin.PluginSet{pluginName: &service{}}
+		versions[v] = set
 	}
 	if len(versions) == 0 {
-		versions[1] = plugin.PluginSet{pluginName: &service{}}
+		versions[1] = set
 	}
 	return &plugin.ClientConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
@@ -273,7 +244,7 @@ func (h *host) logOwn(line string, cut int) {
 
 func (h *host) log(line string, _ int) {
 	if strings.TrimSpace(line) != "" {
-		h.print(record{Log: line[:min(len(line), maxLine)]})
+		h.print(shorten(line, maxLine))
 	}
 }
 
@@ -294,9 +265,10 @@ func (*service) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.C
 // A record is one line, and proc keeps 16 KiB of a line. These lengths fit even if JSON
 // turns each byte into six, as it does with control characters.
 const (
-	maxError = 2400
-	maxLine  = 1 << 10
+	maxError   = 2400
+	maxAddress = 200
+	maxLine    = 1 << 10
 )
 
 // shorten cuts a long text, which is what the plugin printed.
-func shorten(text string) string { return text[:min(len(text), maxError)] }
+func shorten(text string, most int) string { return text[:min(len(text), most)] }

@@ -36,7 +36,7 @@ type Step struct {
 	Name string
 	Took time.Duration
 	// Err is go-plugin's error, or "" if the step succeeded. An error longer than 2400
-	// bytes lacks its middle.
+	// bytes lacks its end.
 	Err string
 }
 
@@ -70,7 +70,7 @@ type Outcome struct {
 	Address string
 	// Log holds the last lines of the host's log: go-plugin's warnings and errors,
 	// and the plugin's standard error.
-	Log []string
+	Log []string `json:"-"`
 	// Left names the processes that outlived the host, in the form of [proc.Exit].
 	// After a crash, or if a step other than [StepStop] hung, it contains the plugin,
 	// because nothing has stopped it. On Windows it is always empty.
@@ -95,70 +95,62 @@ func Run(ctx context.Context, r Request) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	var rec recorder
+	rec := recorder{}
 	args := append(slices.Clone(r.Host[1:]), string(spec))
 	p, err := proc.Start(proc.Spec{Path: r.Host[0], Args: args, Env: r.Env, OnLine: rec.line})
 	if err != nil {
 		return Outcome{}, err
 	}
-	// The host bounds its steps itself. This timeout is for a host that cannot, for
+	// The host bounds its five steps itself. This timeout is for a host that cannot, for
 	// example because the plugin has suspended it.
-	limit := slack
-	for _, step := range []string{StepStart, StepConnect, StepPing, StepWatch, StepStop} {
-		limit += r.Spec.limit(step)
-	}
-	timer := time.NewTimer(limit)
+	timer := time.NewTimer(slack + r.Spec.StartTimeout + r.Spec.Watch + 5*r.Spec.Limit)
 	defer timer.Stop()
 	select {
 	case <-p.Done():
 	case <-timer.C:
 		p.Kill()
-		if rec.inStep {
-			rec.outcome.Hung = rec.step
+		if rec.inStep() {
+			rec.Hung = rec.Begun
 		}
 	case <-ctx.Done():
 		p.Kill()
-		return rec.outcome, fmt.Errorf("%s: killed: %w", r.Host[0], ctx.Err())
+		return rec.Outcome, fmt.Errorf("%s: killed: %w", r.Host[0], ctx.Err())
 	}
 	return rec.result(r.Host[0], p.Exit())
+}
+
+// record is what the host knows. The host prints it whenever that changes, without the log,
+// each line of which it prints as a JSON string.
+type record struct {
+	Outcome
+	Begun string // the last step that began
 }
 
 // recorder records what the host prints. Until the process is done, only proc uses it; then
 // only Run does.
 type recorder struct {
-	outcome Outcome
-	step    string   // the last one that began
-	inStep  bool     // it has not ended
+	record
 	crashed bool     // Go's runtime has begun to report a crash
 	stderr  []string // the first lines of the crash, or of standard error if there is no crash
 }
 
+// inStep reports whether the last step that began has not ended.
+func (r *recorder) inStep() bool {
+	_, ended := r.Step(r.Begun)
+	return !ended
+}
+
 // line reads one line of the host.
 func (r *recorder) line(line proc.Line) {
-	if line.Stream == proc.Stderr {
-		r.stderrLine(line.Text)
-		return
-	}
-	var printed record
-	if json.Unmarshal([]byte(line.Text), &printed) != nil {
-		return // not the host's, which prints whole lines only
-	}
+	logged := ""
 	switch {
-	case printed.Begins != "":
-		r.step, r.inStep = printed.Begins, true
-	case printed.Address != "":
-		r.outcome.Address = printed.Address
-	case printed.Ended != nil:
-		r.outcome.Steps, r.inStep = append(r.outcome.Steps, *printed.Ended), false
-	case printed.Exit != nil:
-		r.outcome.Exit = printed.Exit
-	case printed.Hangs != "":
-		r.outcome.Hung = printed.Hangs
-	case printed.Log != "":
-		if len(r.outcome.Log) == maxLog {
-			r.outcome.Log = slices.Delete(r.outcome.Log, 0, 1)
-		}
-		r.outcome.Log = append(r.outcome.Log, printed.Log)
+	case line.Stream == proc.Stderr:
+		r.stderrLine(line.Text)
+	case json.Unmarshal([]byte(line.Text), &logged) == nil:
+		r.Log = append(r.Log, logged)
+		r.Log = r.Log[max(0, len(r.Log)-maxLog):]
+	default:
+		_ = json.Unmarshal([]byte(line.Text), &r.record) // fails if the line is not the host's, which prints whole lines only
 	}
 }
 
@@ -175,17 +167,17 @@ func (r *recorder) stderrLine(line string) {
 
 // result completes the outcome with the exit of the host.
 func (r *recorder) result(host string, exit proc.Exit) (Outcome, error) {
-	r.outcome.Left = exit.Left
+	r.Left = exit.Left
 	end := fmt.Sprintf("exit code %d", exit.Code)
 	if exit.Signal != "" {
 		end = exit.Signal
 	}
 	switch {
-	case r.step == "":
-		return r.outcome, fmt.Errorf("%s: exited with %s before its first step, want all steps: %.300s",
+	case r.Begun == "":
+		return r.Outcome, fmt.Errorf("%s: exited with %s before its first step, want all steps: %.300s",
 			host, end, strings.Join(r.stderr, " "))
-	case r.outcome.Hung != "":
-	case r.inStep || exit.Code != exitDone || exit.Signal != "":
+	case r.Hung != "":
+	case r.inStep() || exit.Code != exitDone || exit.Signal != "":
 		// The stacks follow a blank line.
 		blank := slices.IndexFunc(r.stderr, func(line string) bool { return strings.TrimSpace(line) == "" })
 		if blank >= 0 {
@@ -194,7 +186,7 @@ func (r *recorder) result(host string, exit proc.Exit) (Outcome, error) {
 		if len(r.stderr) > 0 {
 			end = strings.Join(r.stderr, "\n")
 		}
-		r.outcome.Crashed = r.step + ": " + end
+		r.Crashed = r.Begun + ": " + end
 	}
-	return r.outcome, nil
+	return r.Outcome, nil
 }
