@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
@@ -15,68 +14,35 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const (
-	// probeLimit bounds a probe whose context has no deadline.
-	probeLimit     = 2 * time.Second
-	serving        = "SERVING"
-	serviceUnknown = "SERVICE_UNKNOWN"
-)
+// probeLimit bounds a probe whose context has no deadline.
+const probeLimit = 2 * time.Second
 
-// healthStatus asks the health service once and returns the name of the status. The name is
-// SERVICE_UNKNOWN if the health service does not know the service. The error is a
-// [*hook.Error] with reason no-health, the error of ctx, or a gRPC status.
-func healthStatus(ctx context.Context, cc *grpc.ClientConn, service string) (string, error) {
-	answer, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
-	switch code := status.Code(err); {
-	case ranOut(ctx, err):
-		return "", ctx.Err()
-	case code == codes.OK:
-		return answer.GetStatus().String(), nil
-	case code == codes.NotFound:
-		return serviceUnknown, nil
-	}
-	return "", noHealth(err)
-}
-
-// noHealth returns an error with reason no-health if err says that the server has no health
-// service, else err.
-func noHealth(err error) error {
-	if !isUnimplemented(err) {
-		return err
-	}
-	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNoHealth, Err: errors.New("grpc.health.v1.Health is not served")}
-}
-
-// healthFailed returns the error for an error of healthStatus.
-func healthFailed(ctx context.Context, err error) *hook.Error {
-	own := asError(err)
+// askHealth asks the health service once. The error is of kind Unhealthy, Timeout or Canceled.
+// lost reports whether the connection broke.
+func (i *Instance) askHealth(ctx context.Context) (_ *hook.Error, lost bool) {
+	service := i.cfg.Service
+	answer, err := grpc_health_v1.NewHealthClient(i.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
+	e, s, is := &hook.Error{Kind: hook.Unhealthy}, status.Convert(err), answer.GetStatus()
 	switch {
-	case own != nil:
-		return own
-	case ctx.Err() != nil:
-		e := hook.Ended(ctx, "", "no answer from the health service", true)
-		if e.Kind == hook.Timeout {
+	case err == nil && is == grpc_health_v1.HealthCheckResponse_SERVING:
+		return nil, false
+	case err == nil && is == grpc_health_v1.HealthCheckResponse_SERVICE_UNKNOWN, s.Code() == codes.NotFound:
+		e.Reason, e.Err = ReasonUnknownService, fmt.Errorf("health is served, but not for the service %q", service)
+		e.Hints = schema.Hints("in Python, call health_servicer.set(%q, HealthCheckResponse.SERVING); or name another service with %s",
+			service, schema.Setting("service"))
+	case err == nil:
+		e.Reason, e.Err = ReasonNotServing, fmt.Errorf("the health of the service %q is %s, want SERVING", service, is)
+	case isUnimplemented(err):
+		e.Reason, e.Err = ReasonNoHealth, errors.New("grpc.health.v1.Health is not served")
+	case ranOut(ctx, err), ctx.Err() != nil:
+		if e = hook.Ended(ctx, "", "no answer from the health service", true); e.Kind == hook.Timeout {
 			e.Reason = ReasonSilent
 		}
-		return e
+	default:
+		e.Err = fmt.Errorf("the health service answered %w", statusError(s))
+		return setStatus(e, s, nil), lostConnection(err)
 	}
-	s := status.Convert(err)
-	e := &hook.Error{Kind: hook.Unhealthy, Err: fmt.Errorf("the health service answered %w", statusError(s))}
-	return setStatus(e, s, nil)
-}
-
-// notServing returns the error for a status other than SERVING.
-func notServing(service, status string) error {
-	switch status {
-	case serving:
-		return nil
-	case serviceUnknown:
-		return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonUnknownService,
-			Hints: schema.Hints("in Python, call health_servicer.set(%q, HealthCheckResponse.SERVING); or name another service with %s", service, schema.Setting("service")),
-			Err:   fmt.Errorf("health is served, but not for the service %q", service)}
-	}
-	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNotServing,
-		Err: fmt.Errorf("the health of the service %q is %s, want SERVING", service, status)}
+	return e, false
 }
 
 // Health asks the plugin whether it is healthy. A plugin without a health service is an error. A
@@ -88,15 +54,13 @@ func (i *Instance) Health(ctx context.Context) error {
 	ctx, cancel := withLimit(ctx, probeLimit)
 	defer cancel()
 	busy := i.busy()
-	name, err := healthStatus(ctx, i.conn, i.cfg.Service)
-	if err == nil {
-		return notServing(i.cfg.Service, name)
-	}
-	switch e := i.healthFailed(ctx, err); {
+	switch e, lost := i.askHealth(ctx); {
+	case e == nil, e.Kind == hook.Timeout && (busy || i.busy()):
+		return nil
+	case lost && i.exits(): // a crash, unless pyplug stopped it
+		return i.exitError("")
 	case e.Reason == ReasonNoHealth && i.evidence.Unhealthy != nil:
 		return i.evidence.Unhealthy // with a hint
-	case e.Kind == hook.Timeout && (busy || i.busy()):
-		return nil
 	default:
 		return e
 	}
@@ -129,17 +93,8 @@ func (i *Instance) busy() bool {
 func (i *Instance) responds(limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_, err := healthStatus(ctx, i.conn, i.cfg.Service)
-	return err == nil || ctx.Err() == nil && !lostConnection(err)
-}
-
-// healthFailed returns the error for an error of healthStatus. A broken connection
-// is a crash if the process exits and pyplug did not stop it.
-func (i *Instance) healthFailed(ctx context.Context, err error) *hook.Error {
-	if ctx.Err() == nil && lostConnection(err) && i.exits() {
-		return i.exitError("")
-	}
-	return healthFailed(ctx, err)
+	e, lost := i.askHealth(ctx)
+	return e == nil || e.Kind == hook.Unhealthy && !lost
 }
 
 // withLimit adds a limit to a context without a deadline.

@@ -246,32 +246,25 @@ func (l *launch) exitedEarly(e *hook.Error) *hook.Error {
 // checkHealth asks the health service once.
 func (l *launch) checkHealth() *hook.Error {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.HealthTimeout)
+	ctx, cancel := hook.WithLimit(l.ctx, l.cfg.HealthTimeout)
 	defer cancel()
-	name, err := healthStatus(ctx, l.conn, l.cfg.Service)
+	e, _ := l.askHealth(ctx)
 	l.evidence.Health = time.Since(began)
-	if err == nil {
-		err = notServing(l.cfg.Service, name)
-	}
-	if err == nil {
-		return nil
-	}
-	herr := healthFailed(l.ctx, err)
 	switch {
-	case l.ctx.Err() == nil && ctx.Err() != nil:
-		herr = &hook.Error{Kind: hook.Unhealthy, Reason: ReasonSilent,
-			Err: &hook.LimitError{What: "no answer from the health service", Limit: l.cfg.HealthTimeout}}
-	case herr.Status != nil && l.exits():
+	case e == nil:
+		return nil
+	case e.Kind == hook.Timeout && l.ctx.Err() == nil:
+		e = &hook.Error{Kind: hook.Unhealthy, Reason: ReasonSilent, Err: e.Err}
+	case e.Status != nil && l.exits():
 		return l.exitedEarly(nil)
+	case e.Reason == ReasonNoHealth:
+		e.Hints = schema.Hints("in Python, serve it with grpcio-health-checking, and set the service %q to SERVING", l.cfg.Service)
 	}
-	if herr.Reason == ReasonNoHealth {
-		herr.Hints = schema.Hints("in Python, serve it with grpcio-health-checking, and set the service %q to SERVING", l.cfg.Service)
-	}
-	if herr.Kind == hook.Unhealthy && (l.cfg.AnyHealth || LacksHealth(herr, l.cfg.Service)) {
-		l.evidence.Unhealthy = herr
+	if e.Kind == hook.Unhealthy && (l.cfg.AnyHealth || LacksHealth(e, l.cfg.Service)) {
+		l.evidence.Unhealthy = e
 		return nil
 	}
-	return herr
+	return e
 }
 
 // ReasonAddressInUse is the reason of a start that failed because another instance of
