@@ -288,7 +288,7 @@ func (k *call) rpcError(err error) *hook.Error {
 // plugin still responds, only this call has failed.
 func (k *call) lost(s *status.Status) *hook.Error {
 	switch {
-	case k.isStopping():
+	case k.stopping.Load():
 		return k.begunError(&hook.Error{Kind: hook.Canceled, Err: errors.New("the plugin was stopped during the call")})
 	case k.exits():
 		return k.exitError(k.c.Hook)

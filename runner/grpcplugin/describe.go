@@ -134,10 +134,7 @@ func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.E
 	if herr != nil {
 		return nil, herr
 	}
-	i.mu.Lock()
-	found := i.served
-	i.mu.Unlock()
-	if found != nil {
+	if found := i.served.Load(); found != nil {
 		return found, nil
 	}
 	within, cancel := hook.WithLimit(ctx, reflectLimit)
@@ -154,10 +151,8 @@ func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.E
 	default:
 		return nil, herr
 	}
-	found = set.Without(unserved)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.served = found
+	found := set.Without(unserved)
+	i.served.Store(found)
 	return found, nil
 }
 

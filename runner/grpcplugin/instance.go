@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-plugin"
@@ -53,13 +54,14 @@ type Instance struct {
 	methods    *protoschema.Descriptors
 	reflected  []string // the services that reflection lists
 
-	mu           sync.Mutex               // protects following
-	served       *protoschema.Descriptors // the methods that the plugin serves; nil if not asked yet
-	running      int                      // calls in progress
-	lastAnswer   time.Time                // the time of the last answer
-	stopping     bool
-	shutdownErr  error // what Shutdown answered
-	unresponsive bool  // rejects new calls, and is killed when no call is in progress
+	served      atomic.Pointer[protoschema.Descriptors] // the methods that the plugin serves; nil if not asked yet
+	stopping    atomic.Bool                             // Stop was called while the process ran
+	shutdownErr atomic.Pointer[status.Status]           // the error that Shutdown answered
+
+	mu           sync.Mutex // protects following
+	running      int        // calls in progress
+	lastAnswer   time.Time  // the time of the last answer
+	unresponsive bool       // rejects new calls, and is killed when no call is in progress
 }
 
 var _ hook.Instance = (*Instance)(nil)
@@ -143,7 +145,7 @@ func (i *Instance) begin() error {
 	switch {
 	case i.unresponsive:
 		return errors.New("the plugin did not respond after an earlier call and is being stopped")
-	case i.proc != nil && i.proc.Exited(), i.stopping:
+	case i.Exited(), i.stopping.Load():
 		return errExited
 	}
 	i.running++
@@ -159,13 +161,6 @@ func (i *Instance) finish(answered bool) {
 	}
 	i.running--
 	i.killIdle()
-}
-
-// isStopping reports whether Stop was called while the process ran.
-func (i *Instance) isStopping() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.stopping
 }
 
 // confirm checks that the plugin still responds after a cancelled call. If other calls are
@@ -190,7 +185,7 @@ func (i *Instance) confirmWithin(limit time.Duration, began time.Time) {
 	i.mu.Lock()
 	answered := i.lastAnswer.After(began)
 	i.mu.Unlock()
-	if !answered && !i.isStopping() {
+	if !answered && !i.stopping.Load() {
 		i.giveUp()
 	}
 }
@@ -252,9 +247,7 @@ func (i *Instance) exits() bool {
 // Stop calls the Shutdown RPC, closes the connection, and walks proc's ladder. It
 // returns when the process tree is gone. See [hook.Instance].
 func (i *Instance) Stop(ctx context.Context) error {
-	i.mu.Lock()
-	i.stopping = !i.proc.Exited()
-	i.mu.Unlock()
+	i.stopping.Store(!i.Exited())
 	i.out.stop()
 	i.proc.Stop(ctx, i.shutdown)
 	<-i.done
@@ -270,9 +263,7 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 	i.conn.Close()
 	if err != nil && ctx.Err() == nil && !lostConnection(err) { // which a fast exit causes
 		i.cfg.Debug("grpc", "shutdown: "+err.Error())
-		i.mu.Lock()
-		i.shutdownErr = err
-		i.mu.Unlock()
+		i.shutdownErr.Store(status.Convert(err))
 		if isUnimplemented(err) {
 			return false
 		}
@@ -287,19 +278,13 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 }
 
 // LacksController reports whether the plugin lacks the Shutdown RPC. It is valid after Stop.
-func (i *Instance) LacksController() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return isUnimplemented(i.shutdownErr)
-}
+func (i *Instance) LacksController() bool { return isUnimplemented(i.shutdownErr.Load().Err()) }
 
 // ShutdownError returns the error that the Shutdown RPC answered, or nil. It is valid after
 // Stop.
 func (i *Instance) ShutdownError() error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.shutdownErr == nil {
-		return nil
+	if s := i.shutdownErr.Load(); s != nil {
+		return statusError(s)
 	}
-	return statusError(status.Convert(i.shutdownErr))
+	return nil
 }
