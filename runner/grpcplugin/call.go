@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -34,14 +33,11 @@ type call struct {
 	*Instance
 	c         hook.Call
 	method    protoschema.Method
-	set       *protoschema.Descriptors
 	began     time.Time
 	ctx       context.Context // the caller's
+	sending   context.Context // the stream's, within ctx; its cause may be an error of the input
 	answered  answered
 	cancelled bool // gRPC has asked the plugin to stop working on the call
-
-	mu    sync.Mutex
-	fault *hook.Error // the reason why sending ended the call
 }
 
 // Call calls one method. See [hook.Caller] for the promises. A method with a client stream
@@ -68,7 +64,8 @@ func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 
 func (k *call) run() (hook.Result, *hook.Error) {
 	var herr *hook.Error
-	if k.method, k.set, herr = k.Instance.method(k.ctx, k.c.Hook); herr != nil {
+	if k.method, herr = k.Instance.method(k.ctx, k.c.Hook); herr != nil {
+		herr.Hook = k.c.Hook
 		return hook.Result{}, herr
 	}
 	streams := k.method.Streams()
@@ -83,9 +80,10 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	if k.ctx.Err() != nil {
 		return hook.Result{}, hook.Ended(k.ctx, k.c.Hook, "", false)
 	}
-	ctx, cancel := context.WithCancel(context.WithValue(k.ctx, answeredKey{}, &k.answered))
-	defer cancel()
-	stream, err := k.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
+	var cancel context.CancelCauseFunc
+	k.sending, cancel = context.WithCancelCause(context.WithValue(k.ctx, answeredKey{}, &k.answered))
+	defer cancel(nil)
+	stream, err := k.conn.NewStream(k.sending, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
 		"/"+k.method.FullName(), k.options()...)
 	if err != nil {
 		return hook.Result{}, k.rpcError(err)
@@ -99,15 +97,12 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	sent := make(chan struct{})
 	go func() { // ends with the stream, and with the input's last message
 		defer close(sent)
-		if err := k.send(ctx, stream, request); err != nil {
-			k.mu.Lock()
-			k.fault = k.inputError(err)
-			k.mu.Unlock()
-			cancel()
+		if err := k.send(stream, request); err != nil {
+			cancel(k.inputError(err))
 		}
 	}()
 	r, herr := k.receive(stream, out)
-	cancel()
+	cancel(nil)
 	select {
 	case <-sent:
 	case <-time.After(readLimit):
@@ -167,14 +162,14 @@ func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 
 // send sends a client stream. It returns errors of the input only; receive returns the
 // plugin's errors.
-func (k *call) send(ctx context.Context, stream grpc.ClientStream, first []byte) error {
+func (k *call) send(stream grpc.ClientStream, first []byte) error {
 	if first != nil && stream.SendMsg(first) != nil {
 		return nil
 	}
 	if k.c.Input != nil {
 		number := 0
 		for text, err := range k.c.Input {
-			if ctx.Err() != nil {
+			if k.sending.Err() != nil {
 				return nil
 			}
 			number++
@@ -226,10 +221,10 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 // item decodes an answer.
 func (k *call) item(content []byte) (hook.Item, error) {
 	answer := k.method.NewResponse()
-	if err := k.set.Unmarshal(content, answer); err != nil {
+	if err := k.method.Set().Unmarshal(content, answer); err != nil {
 		return hook.Item{}, err
 	}
-	value, err := k.set.EncodeMessage(answer, k.cfg.EmitDefaults)
+	value, err := k.method.Set().EncodeMessage(answer, k.cfg.EmitDefaults)
 	item := hook.Item{Value: value}
 	if name, isText := protoschema.SoleField(answer); isText {
 		item.Sole = name
@@ -257,13 +252,10 @@ func (k *call) begunError(err *hook.Error) *hook.Error {
 
 // rpcError returns the error of a call for gRPC's error.
 func (k *call) rpcError(err error) *hook.Error {
-	k.mu.Lock()
-	fault := k.fault
-	k.mu.Unlock()
 	s, answered := status.Convert(err), k.answered.Load()
-	missed := k.broker.hint(k.began)
+	fault, missed := asError(context.Cause(k.sending)), k.broker.hint(k.began)
 	switch {
-	case fault != nil && !answered:
+	case fault != nil && k.ctx.Err() == nil && !answered:
 		return fault
 	case ranOut(k.ctx, err), k.ctx.Err() != nil && !answered:
 		k.cancelled = true
@@ -281,7 +273,7 @@ func (k *call) rpcError(err error) *hook.Error {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}
 	}
-	return setStatus(e, s, k.set)
+	return setStatus(e, s, k.method.Set())
 }
 
 // lost returns the error for a broken connection: a crash if the process exits. If the

@@ -94,32 +94,26 @@ func (i *Instance) notDescribed(err error) *hook.Error {
 
 // method finds the method with a hook's name. It asks which services the plugin serves only
 // if the descriptors alone do not decide.
-func (i *Instance) method(ctx context.Context, name string) (protoschema.Method, *protoschema.Descriptors, *hook.Error) {
-	set, herr := i.descriptors(ctx)
-	if herr != nil {
-		herr.Hook = name
-		return protoschema.Method{}, nil, herr
+func (i *Instance) method(ctx context.Context, name string) (protoschema.Method, *hook.Error) {
+	if set, herr := i.descriptors(ctx); herr != nil {
+		return protoschema.Method{}, herr
+	} else if m, err := set.Find(name); err == nil {
+		return m, nil
 	}
-	if m, err := set.Find(name); err == nil {
-		return m, set, nil
-	}
-	m, herr := i.hook(ctx, name)
-	return m, set, herr
+	return i.hook(ctx, name)
 }
 
 // hook finds the method with a hook's name among the services that the plugin serves.
-func (i *Instance) hook(ctx context.Context, name string) (none protoschema.Method, _ *hook.Error) {
+func (i *Instance) hook(ctx context.Context, name string) (protoschema.Method, *hook.Error) {
 	set, herr := i.hooks(ctx)
 	if herr != nil {
-		herr.Hook = name
-		return none, herr
+		return protoschema.Method{}, herr
 	}
 	m, err := set.Find(name)
 	if err == nil {
 		return m, nil
 	}
 	e := hook.NewError(hook.Request, err)
-	e.Hook = name
 	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
 		none.Why = "no server reflection describes its methods, and no other descriptors were found"
 		e.Hints = schema.Hints("%s FILE describes its methods, and so does grpcio-reflection in the plugin", schema.Setting("proto"))
@@ -197,6 +191,7 @@ func (i *Instance) Describe(ctx context.Context, q schema.Query) (schema.Schema,
 	if q.Hook != "" {
 		m, herr := i.hook(ctx, q.Hook)
 		if herr != nil {
+			herr.Hook = q.Hook
 			return schema.Schema{}, herr
 		}
 		h := m.Details()

@@ -145,55 +145,40 @@ const reflectionName = "server reflection"
 func reflectFiles(ctx context.Context, cc *grpc.ClientConn) (protoschema.Source, []string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r, err := reflectWith(func() (reflectionStream, error) {
-		return reflectionv1.NewServerReflectionClient(cc).ServerReflectionInfo(ctx)
-	})
-	if isUnimplemented(err) {
-		r, err = reflectWith(func() (reflectionStream, error) {
-			return openAlpha(ctx, cc)
-		})
+	for _, version := range []string{"v1", "v1alpha"} { // their messages are the same under other names
+		r := reflector{found: protoschema.Source{Name: reflectionName}, seen: map[string]bool{}}
+		stream, err := cc.NewStream(ctx, &reflectionv1.ServerReflection_ServiceDesc.Streams[0],
+			"/grpc.reflection."+version+".ServerReflection/ServerReflectionInfo")
+		if err == nil {
+			r.ClientStream = stream
+			err = r.read()
+		}
+		switch {
+		case err == nil:
+			return r.found, r.services, nil
+		case !isUnimplemented(err):
+			return protoschema.Source{}, nil, err
+		}
 	}
-	if isUnimplemented(err) {
-		return protoschema.Source{}, nil, nil
-	}
-	return r.found, r.services, err
-}
-
-// reflectionStream is a stream of requests and answers of server reflection.
-type reflectionStream interface {
-	Send(*reflectionv1.ServerReflectionRequest) error
-	Recv() (*reflectionv1.ServerReflectionResponse, error)
-}
-
-// alphaMethod is the older version, whose messages are the same under another name.
-const alphaMethod = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
-
-// openAlpha opens a stream of the older version with the messages of the newer one.
-func openAlpha(ctx context.Context, cc *grpc.ClientConn) (reflectionStream, error) {
-	stream, err := cc.NewStream(ctx, &reflectionv1.ServerReflection_ServiceDesc.Streams[0], alphaMethod)
-	return &grpc.GenericClientStream[reflectionv1.ServerReflectionRequest, reflectionv1.ServerReflectionResponse]{ClientStream: stream}, err
+	return protoschema.Source{}, nil, nil
 }
 
 // reflector collects the files that a server describes itself by.
 type reflector struct {
-	reflectionStream
+	grpc.ClientStream
 	found    protoschema.Source
 	services []string
 	seen     map[string]bool // files received or asked for, by name
 	imports  []string        // files to ask for
 }
 
-func reflectWith(open func() (reflectionStream, error)) (none reflector, err error) {
-	stream, err := open()
-	if err != nil {
-		return none, err
-	}
-	r := reflector{reflectionStream: stream, found: protoschema.Source{Name: reflectionName}, seen: map[string]bool{}}
+// read asks for the files of each service, and for their imports.
+func (r *reflector) read() error {
 	list, err := r.ask(&reflectionv1.ServerReflectionRequest{
 		MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{ListServices: "*"},
 	})
 	if err != nil {
-		return none, err
+		return err
 	}
 	for _, service := range list.GetListServicesResponse().GetService() {
 		if protoschema.IsHostService(service.GetName()) {
@@ -204,7 +189,7 @@ func reflectWith(open func() (reflectionStream, error)) (none reflector, err err
 			MessageRequest: &reflectionv1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service.GetName()},
 		})
 		if err != nil {
-			return none, err
+			return err
 		}
 	}
 	for len(r.imports) > 0 {
@@ -217,18 +202,18 @@ func reflectWith(open func() (reflectionStream, error)) (none reflector, err err
 			MessageRequest: &reflectionv1.ServerReflectionRequest_FileByFilename{FileByFilename: name},
 		})
 		if err != nil {
-			return none, err
+			return err
 		}
 		r.seen[name] = true // the server may not have it
 	}
-	return r, nil
+	return nil
 }
 
 // ask sends one request and reads its answer. An error inside the answer is
 // returned as a status.
 func (r *reflector) ask(request *reflectionv1.ServerReflectionRequest) (*reflectionv1.ServerReflectionResponse, error) {
-	sendErr := r.Send(request)
-	answer, err := r.Recv() // has the reason if Send failed
+	sendErr, answer := r.SendMsg(request), new(reflectionv1.ServerReflectionResponse)
+	err := r.RecvMsg(answer) // has the reason if SendMsg failed
 	if err == nil {
 		err = sendErr
 	}

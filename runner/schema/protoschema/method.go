@@ -67,6 +67,9 @@ func (m Method) FullName() string {
 	return m.Service() + "/" + string(m.desc.Name())
 }
 
+// Set is the descriptors that the method comes from.
+func (m Method) Set() *Descriptors { return m.set }
+
 // Streams is "", "in", "out" or "both", as in [schema.Hook].
 func (m Method) Streams() string {
 	switch in, out := m.desc.IsStreamingClient(), m.desc.IsStreamingServer(); {
