@@ -84,7 +84,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	k.sending, cancel = context.WithCancelCause(context.WithValue(k.ctx, answeredKey{}, &k.answered))
 	defer cancel(nil)
 	stream, err := k.conn.NewStream(k.sending, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
-		"/"+k.method.FullName(), k.options()...)
+		"/"+k.method.FullName(), grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(k.cfg.MaxMessage))
 	if err != nil {
 		return hook.Result{}, k.rpcError(err)
 	}
@@ -308,12 +308,6 @@ func (codec) Marshal(message any) (mem.BufferSlice, error) {
 func (codec) Unmarshal(data mem.BufferSlice, into any) error {
 	*into.(*[]byte) = data.Materialize()
 	return nil
-}
-
-// options returns the options of a hook's call. [Config.MaxMessage] bounds only hooks'
-// calls.
-func (i *Instance) options() []grpc.CallOption {
-	return []grpc.CallOption{grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(i.cfg.MaxMessage)}
 }
 
 // maxReflection bounds the answers of server reflection. A MaxMessage below the default

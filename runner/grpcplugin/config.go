@@ -126,8 +126,8 @@ func (c Config) ShownCookie() string {
 type Launcher struct {
 	cfg Config
 
-	mu     sync.Mutex           // protects living
-	living map[string]*Instance // by the address at which they listen
+	mu     sync.Mutex  // protects living
+	living []*Instance // each listens at an address of its own
 }
 
 var _ hook.Launcher = (*Launcher)(nil)
@@ -150,7 +150,7 @@ func New(cfg Config) *Launcher {
 	if cfg.Debug == nil {
 		cfg.Debug = func(string, string) {}
 	}
-	return &Launcher{cfg: cfg, living: map[string]*Instance{}}
+	return &Launcher{cfg: cfg}
 }
 
 // Renew does nothing: each launch reads the plugin's files.

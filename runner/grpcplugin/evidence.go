@@ -47,13 +47,18 @@ type scanner struct {
 	out   *output
 	found chan string // has room for the handshake
 
-	mu          sync.Mutex // protects following
-	over        bool       // the handshake is found
-	noise       string     // the first line before it, quoted
-	lines       int        // the number of lines before it
-	onStderr    string     // a handshake on standard error, which no host reads
-	wantsCookie bool       // a line mentions the magic cookie
-	ports       []string   // the first few that lines name, where the plugin may serve
+	mu   sync.Mutex // protects following
+	over bool       // the handshake is found
+	said
+}
+
+// said is what the lines around a handshake say.
+type said struct {
+	noise       string   // the first line before the handshake, quoted
+	lines       int      // the number of lines before it
+	onStderr    string   // a handshake on standard error, which no host reads
+	wantsCookie bool     // a line mentions the magic cookie
+	ports       []string // the first few that lines name, where the plugin may serve
 }
 
 func newScanner(out *output) *scanner { return &scanner{out: out, found: make(chan string, 1)} }
@@ -96,6 +101,13 @@ func (s *scanner) isHandshake(line proc.Line) bool {
 	return false
 }
 
+// heard returns what the lines have said so far.
+func (s *scanner) heard() said {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said
+}
+
 // shortened quotes a line, or the beginning of a long one.
 func shortened(line proc.Line) string {
 	const most = 60
@@ -108,19 +120,10 @@ func shortened(line proc.Line) string {
 	return fmt.Sprintf("%q", line.Text)
 }
 
-// before returns the first line before the handshake, and the number of such lines.
-func (s *scanner) before() (string, int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.noise, s.lines
-}
-
 // missing returns the error of a process that printed no handshake, without its kind. limit
 // is the timeout after which pyplug killed the process, or 0 if the process exited.
 func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
-	cookie := cfg.ShownCookie()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	cookie, said := cfg.ShownCookie(), s.heard()
 	err := error(&hook.LimitError{What: "no handshake on standard output", Limit: limit})
 	if limit == 0 {
 		err = errors.New("the plugin exited before it printed a handshake")
@@ -132,21 +135,21 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	}
 	var hints []schema.Hint
 	switch {
-	case s.onStderr != "":
-		err = fmt.Errorf("%w, but standard error has %s", err, s.onStderr)
+	case said.onStderr != "":
+		err = fmt.Errorf("%w, but standard error has %s", err, said.onStderr)
 		hints = schema.Hints("print the handshake on standard output, and logs on standard error")
 	case unended != "":
 		err = fmt.Errorf("%w, only %q without a newline", err, unended)
 		hints = schema.Hints("end the handshake with a newline")
-	case s.lines == 1:
-		err = fmt.Errorf("%w, only %s", err, s.noise)
-	case s.lines > 1:
-		err = fmt.Errorf("%w, only %d other lines, the first %s", err, s.lines, s.noise)
+	case said.lines == 1:
+		err = fmt.Errorf("%w, only %s", err, said.noise)
+	case said.lines > 1:
+		err = fmt.Errorf("%w, only %d other lines, the first %s", err, said.lines, said.noise)
 	}
 	switch {
-	case cookie != "" && (s.wantsCookie || len(hints) == 0 && limit == 0):
+	case cookie != "" && (said.wantsCookie || len(hints) == 0 && limit == 0):
 		hints = schema.Hints("set the magic cookie that the plugin's source names: %s %s", schema.Setting("cookie"), schema.QuoteLine([]string{cookie}))
-	case s.wantsCookie:
+	case said.wantsCookie:
 		hints = schema.Hints("the plugin wants the magic cookie that its host sets; pass %s KEY=VALUE", schema.Setting("cookie"))
 	case len(hints) > 0:
 	case limit > 0:
@@ -189,13 +192,6 @@ func namedPort(line string, first bool) string {
 		return m[1]
 	}
 	return ""
-}
-
-// named returns the ports that lines have named so far.
-func (s *scanner) named() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ports
 }
 
 // ownPort returns an error if the plugin's process serves gRPC at one of the ports.

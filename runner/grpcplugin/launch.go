@@ -1,6 +1,7 @@
 package grpcplugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,43 +153,41 @@ func (l *launch) start() *hook.Error {
 		l.sources = sync.OnceValues(l.cfg.Sources)
 		go l.sources() // ends when the files are read
 	}
-	defer func() { l.evidence.Noise, l.evidence.NoiseLines = l.scanner.before() }()
-	limit := time.NewTimer(l.cfg.StartTimeout)
-	defer limit.Stop()
+	defer func() {
+		said := l.scanner.heard()
+		l.evidence.Noise, l.evidence.NoiseLines = said.noise, said.lines
+	}()
+	limited, cancel := hook.WithLimit(l.ctx, l.cfg.StartTimeout)
+	defer cancel()
 	look := time.NewTicker(ownPortEvery)
 	defer look.Stop()
 	var ports []string // named before the last look
-	for waiting := true; waiting; {
+	for {
 		select {
 		case text := <-l.scanner.found:
 			return l.verify(text)
 		case <-started.Done():
-			waiting = false
+			select {
+			case text := <-l.scanner.found:
+				return cmp.Or(l.verify(text), l.exitedEarly(nil))
+			default:
+				return l.exitedEarly(l.scanner.missing(l.cfg, 0))
+			}
 		case <-look.C:
 			if e := l.ownPort(ports); e != nil && len(l.scanner.found) == 0 {
 				return e
 			}
-			ports = l.scanner.named()
-		case <-limit.C:
+			ports = l.scanner.heard().ports
+		case <-limited.Done():
+			e, late := hook.Ended(limited, "", "no handshake on standard output", false), l.ctx.Err() == nil
 			exit := started.Kill()
-			e := l.scanner.missing(l.cfg, l.cfg.StartTimeout)
-			e.Kind, e.At = hook.Handshake, hook.StackFrames(exit.Stacks)
-			return e
-		case <-l.ctx.Done():
-			exit := started.Kill()
-			e := hook.Ended(l.ctx, "", "no handshake on standard output", false)
+			if late {
+				e = l.scanner.missing(l.cfg, l.cfg.StartTimeout)
+				e.Kind = hook.Handshake
+			}
 			e.At = hook.StackFrames(exit.Stacks)
 			return e
 		}
-	}
-	select {
-	case text := <-l.scanner.found:
-		if e := l.verify(text); e != nil {
-			return e
-		}
-		return l.exitedEarly(nil)
-	default:
-		return l.exitedEarly(l.scanner.missing(l.cfg, 0))
 	}
 }
 
@@ -276,29 +275,22 @@ const ReasonAddressInUse = "address-in-use"
 func (l *Launcher) register(ctx context.Context, i *Instance) *hook.Error {
 	at := i.evidence.Line.Address
 	l.mu.Lock()
-	other := l.listening(at)
-	if other == nil {
-		l.living[at] = i
+	taken := slices.ContainsFunc(l.alive(), func(other *Instance) bool { return other.evidence.Line.Address == at })
+	if !taken {
+		l.living = append(l.living, i)
 	}
 	l.mu.Unlock()
-	if other == nil {
+	if !taken {
 		return nil
 	}
 	_ = i.Stop(ctx) // the error to report is ours
 	return inUse(hook.Error{Kind: hook.Start}, at)
 }
 
-// listening returns the live instance that listens at an address, or nil. If the address is
-// empty, any instance counts. l.mu is held.
-func (l *Launcher) listening(at string) *Instance {
-	for where, i := range l.living {
-		if i.proc.Exited() {
-			delete(l.living, where)
-		} else if at == "" || at == where {
-			return i
-		}
-	}
-	return nil
+// alive returns the instances that have not exited. l.mu is held.
+func (l *Launcher) alive() []*Instance {
+	l.living = slices.DeleteFunc(l.living, (*Instance).Exited)
+	return l.living
 }
 
 // portTaken is what Python and Go, gRPC in Python, and Windows print when another program
@@ -308,24 +300,18 @@ var portTaken = []string{"address already in use", "failed to bind to address", 
 // explain sets [ReasonAddressInUse] if a start failed because another instance has the port.
 func (l *Launcher) explain(e *hook.Error) *hook.Error {
 	l.mu.Lock()
-	other := l.listening("")
-	l.mu.Unlock()
-	if other == nil {
-		return e
-	}
+	defer l.mu.Unlock()
 	said := e.Error()
 	if e.Exit != nil {
 		said += "\n" + strings.Join(e.Exit.Stderr, "\n")
 	}
 	said = strings.ToLower(said)
-	taken := e.Reason == ReasonForeignAddress
-	for _, words := range portTaken {
-		taken = taken || strings.Contains(said, words)
+	taken := e.Reason == ReasonForeignAddress ||
+		slices.ContainsFunc(portTaken, func(words string) bool { return strings.Contains(said, words) })
+	if others := l.alive(); taken && len(others) > 0 {
+		return inUse(*e, others[0].evidence.Line.Address)
 	}
-	if !taken {
-		return e
-	}
-	return inUse(*e, other.evidence.Line.Address)
+	return e
 }
 
 func inUse(e hook.Error, address string) *hook.Error {
