@@ -2,12 +2,10 @@ package grpcplugin
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"iter"
 	"net"
 	"net/netip"
 	"os"
@@ -87,31 +85,46 @@ const (
 func findSockets(conn net.Conn) (inodes []string, accepted bool) {
 	ours, theirs := addrPort(conn.LocalAddr()), addrPort(conn.RemoteAddr())
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		var exact, wildcard, peer []string
-		for s := range sockets(table, theirs.Port()) {
-			ip := s.local.Addr()
-			if s.state == listening && s.local == theirs {
-				exact = append(exact, s.inode)
-			} else if s.state == listening && ip.IsUnspecified() && (theirs.Addr().Is4() || ip.Is6()) {
-				wildcard = append(wildcard, s.inode)
-			}
-			if s.local != theirs || s.remote != ours {
-				continue
-			}
-			if s.inode != "0" {
-				peer = []string{s.inode}
-			}
-			accepted = peer != nil || s.state != established && s.state != handshaking
-			break // the kernel lists listeners first
-		}
-		if exact == nil { // the system prefers a socket bound to the address to one bound to any
-			exact = wildcard
-		}
-		if inodes = append(exact, peer...); inodes != nil || accepted {
+		if inodes, accepted = findIn(table, ours, theirs); inodes != nil || accepted {
 			break
 		}
 	}
 	return inodes, accepted
+}
+
+// findIn is findSockets for one of the kernel's tables.
+func findIn(table string, ours, theirs netip.AddrPort) (inodes []string, accepted bool) {
+	file, err := os.Open(table)
+	if err != nil { // a machine without IPv6 has no tcp6
+		return nil, false
+	}
+	defer file.Close()
+	var exact, wildcard, peer []string
+	port := fmt.Sprintf(":%04X", theirs.Port())
+	over := false // the kernel lists listeners first
+	for lines := bufio.NewScanner(file); !over && lines.Scan(); {
+		// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
+		f := strings.Fields(lines.Text())
+		if len(f) < 10 || !strings.HasSuffix(f[1], port) {
+			continue
+		}
+		local, state, inode := kernelAddr(f[1]), f[3], f[9]
+		switch ip := local.Addr(); {
+		case state == listening && local == theirs:
+			exact = append(exact, inode)
+		case state == listening && ip.IsUnspecified() && (theirs.Addr().Is4() || ip.Is6()):
+			wildcard = append(wildcard, inode)
+		case local == theirs && kernelAddr(f[2]) == ours:
+			if inode != "0" {
+				peer = []string{inode}
+			}
+			over, accepted = true, peer != nil || state != established && state != handshaking
+		}
+	}
+	if exact == nil { // the system prefers a socket bound to the address to one bound to any
+		exact = wildcard
+	}
+	return append(exact, peer...), accepted
 }
 
 func addrPort(a net.Addr) netip.AddrPort {
@@ -119,43 +132,15 @@ func addrPort(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
-// socket is a line of a table of TCP sockets.
-type socket struct {
-	local, remote netip.AddrPort
-	state, inode  string
-}
-
-// sockets returns the sockets of a local port.
-func sockets(table string, port uint16) iter.Seq[socket] {
-	return func(yield func(socket) bool) {
-		file, err := os.Open(table)
-		if err != nil { // a machine without IPv6 has no tcp6
-			return
-		}
-		defer file.Close()
-		suffix := fmt.Appendf(nil, ":%04X", port)
-		for lines := bufio.NewScanner(file); lines.Scan(); {
-			// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
-			f := bytes.Fields(lines.Bytes())
-			if len(f) < 10 || !bytes.HasSuffix(f[1], suffix) {
-				continue
-			}
-			if !yield(socket{kernelAddr(f[1]), kernelAddr(f[2]), string(f[3]), string(f[9])}) {
-				return
-			}
-		}
-	}
-}
-
 // kernelAddr parses an address of /proc/net: words of four bytes in hexadecimal, each
 // in the machine's byte order, and the port.
-func kernelAddr(text []byte) netip.AddrPort {
-	host, port, _ := bytes.Cut(text, []byte{':'})
-	ip, _ := hex.DecodeString(string(host)) // the kernel's text is valid
+func kernelAddr(text string) netip.AddrPort {
+	host, port, _ := strings.Cut(text, ":")
+	ip, _ := hex.DecodeString(host) // the kernel's text is valid
 	for word := range slices.Chunk(ip, 4) {
 		binary.NativeEndian.PutUint32(word, binary.BigEndian.Uint32(word))
 	}
-	at, _ := strconv.ParseUint(string(port), 16, 16)
+	at, _ := strconv.ParseUint(port, 16, 16)
 	addr, _ := netip.AddrFromSlice(ip)
 	return netip.AddrPortFrom(addr.Unmap(), uint16(at))
 }
