@@ -65,8 +65,7 @@ func (l *launch) connect() *hook.Error {
 		l.tls.RootCAs.AddCert(certificate)
 	}
 	t := &target{
-		network: line.Network, address: line.Address, tls: l.tls, metadata: l.cfg.Metadata, limit: l.cfg.ConnectTimeout, retry: retryLimit,
-		leader: l.proc.PID(),
+		network: line.Network, address: line.Address, tls: l.tls, limit: l.cfg.ConnectTimeout, retry: retryLimit, leader: l.proc.PID(),
 	}
 	// The plugin runs already, and its line was verified: for go-plugin that is a
 	// plugin to reattach to.
@@ -75,11 +74,10 @@ func (l *launch) connect() *hook.Error {
 			Protocol: plugin.ProtocolGRPC, ProtocolVersion: line.App, Addr: &net.UnixAddr{Name: line.Address}, Test: true,
 			ReattachFunc: func() (runner.AttachedRunner, error) { return attached{done: l.proc.Done()}, nil },
 		},
-		GRPCDialOptions: append(t.options(), grpc.WithStreamInterceptor(l.streamInterceptor(ctx, t)),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(l.cfg.maxReflection()))),
-		Logger:     hclog.NewNullLogger(),
-		SyncStdout: l.out.writer(proc.Stdout),
-		SyncStderr: l.out.writer(proc.Stderr),
+		GRPCDialOptions: append(t.options(l.cfg), grpc.WithStreamInterceptor(l.streamInterceptor(ctx, t))),
+		Logger:          hclog.NewNullLogger(),
+		SyncStdout:      l.out.writer(proc.Stdout),
+		SyncStderr:      l.out.writer(proc.Stderr),
 	})
 	protocol, err := client.Client()
 	if err != nil {
@@ -159,7 +157,6 @@ func (l *launch) notConnected(e *hook.Error) *hook.Error {
 type target struct {
 	network, address string
 	tls              *tls.Config // nil: no TLS
-	metadata         []string    // pairs of name and value, sent with every RPC
 	// limit is the timeout of ready's context, for messages.
 	limit time.Duration
 	// retry is how long to retry while the server refuses or ends connections.
@@ -182,7 +179,7 @@ const (
 )
 
 // options returns the options of a gRPC client of the target.
-func (t *target) options() []grpc.DialOption {
+func (t *target) options(cfg *Config) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithContextDialer(t.dial),
 		grpc.WithTransportCredentials(t.credentials()),
@@ -190,7 +187,8 @@ func (t *target) options() []grpc.DialOption {
 			Backoff:           backoff.Config{BaseDelay: firstDelay, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxDelay},
 			MinConnectTimeout: t.limit,
 		}),
-		grpc.WithStatsHandler(rpcHandler{t.metadata}),
+		grpc.WithStatsHandler(rpcHandler{cfg.Metadata}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.maxReflection())),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithNoProxy(),
 	}

@@ -200,7 +200,7 @@ func (l *launch) ownPort(ports []string) *hook.Error {
 	defer cancel()
 	for _, port := range ports {
 		t := &target{network: "tcp", address: net.JoinHostPort("localhost", port), limit: ownPortEvery, leader: l.proc.PID()}
-		cc, err := grpc.NewClient("passthrough:///"+t.address, t.options()...)
+		cc, err := grpc.NewClient("passthrough:///"+t.address, t.options(l.cfg)...)
 		if err != nil {
 			continue
 		}

@@ -31,8 +31,8 @@ func Connect(ctx context.Context, address string, cfg Config) (*Server, error) {
 	service := cfg.Service
 	cfg = New(cfg).cfg
 	cfg.Service = service
-	t := &target{network: network, address: where, tls: cfg.TLS, metadata: cfg.Metadata, limit: cfg.ConnectTimeout}
-	options := append(t.options(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.maxReflection())))
+	t := &target{network: network, address: where, tls: cfg.TLS, limit: cfg.ConnectTimeout}
+	options := t.options(&cfg)
 	if cfg.UserAgent != "" {
 		options = append(options, grpc.WithUserAgent(cfg.UserAgent))
 	}
@@ -73,8 +73,7 @@ func (s *Server) Close() { s.conn.Close() }
 func IsLocal(address string) bool {
 	network, where, _, err := splitAddress(address)
 	host, _, _ := net.SplitHostPort(where)
-	ip := net.ParseIP(host)
-	return err == nil && (network == "unix" || host == "localhost" || ip != nil && ip.IsLoopback())
+	return err == nil && (network == "unix" || host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
 // splitAddress parses unix:PATH, unix:///PATH and HOST:PORT. It also accepts dns:HOST:PORT
