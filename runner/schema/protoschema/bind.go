@@ -97,8 +97,8 @@ func (b *binder) start(content json.RawMessage) error {
 		}
 		b.own[field.TextName()] = true
 		if oneof := field.ContainingOneof(); oneof != nil {
-			for i := range oneof.Fields().Len() {
-				b.own[oneof.Fields().Get(i).TextName()] = true
+			for other := range each(oneof.Fields()) {
+				b.own[other.TextName()] = true
 			}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/bufbuild/protocompile/linker"
 	"github.com/bufbuild/protocompile/protoutil"
 	"github.com/bufbuild/protocompile/reporter"
-	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -47,11 +46,23 @@ func CompileProto(paths, names []string, read func(name string) ([]byte, error))
 		}
 		return Source{}, e
 	}
-	c := collector{seen: map[string]bool{}}
-	for _, file := range compiled {
-		c.add(file)
+	source, seen := Source{Name: strings.Join(names, ", ")}, map[string]bool{}
+	var add func(file linker.File) // its imports first, without those that come with protoc
+	add = func(file linker.File) {
+		result, isCompiled := file.(linker.Result)
+		if !isCompiled || seen[file.Path()] {
+			return
+		}
+		seen[file.Path()] = true
+		for imported := range each(file.Imports()) {
+			add(file.FindImportByPath(imported.Path()))
+		}
+		source.Files = append(source.Files, protoutil.ProtoFromFileDescriptor(result))
 	}
-	return Source{Name: strings.Join(names, ", "), Files: c.files}, nil
+	for _, file := range compiled {
+		add(file)
+	}
+	return source, nil
 }
 
 // locate returns a file's name relative to an import path. It adds the directory of a file that is
@@ -69,22 +80,4 @@ func locate(r *protocompile.SourceResolver, name string) string {
 	}
 	r.ImportPaths = append(r.ImportPaths, filepath.Dir(name))
 	return filepath.Base(name)
-}
-
-// collector collects compiled files, imports first, without those that come with protoc.
-type collector struct {
-	seen  map[string]bool
-	files []*descriptorpb.FileDescriptorProto
-}
-
-func (c *collector) add(file linker.File) {
-	result, compiled := file.(linker.Result)
-	if !compiled || c.seen[file.Path()] {
-		return
-	}
-	c.seen[file.Path()] = true
-	for i := range file.Imports().Len() {
-		c.add(file.FindImportByPath(file.Imports().Get(i).Path()))
-	}
-	c.files = append(c.files, protoutil.ProtoFromFileDescriptor(result))
 }

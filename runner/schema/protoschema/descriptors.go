@@ -2,6 +2,7 @@ package protoschema
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -29,12 +30,34 @@ type Descriptors struct {
 
 // index lists the methods of a file.
 func (d *Descriptors) index(file protoreflect.FileDescriptor) {
-	for i := range file.Services().Len() {
-		service := file.Services().Get(i)
-		for i := range service.Methods().Len() {
-			d.add(service.Methods().Get(i))
+	for service := range each(file.Services()) {
+		for method := range each(service.Methods()) {
+			d.add(method)
 		}
 	}
+}
+
+// each yields the descriptors in one of protoreflect's lists.
+func each[D any](list interface {
+	Len() int
+	Get(int) D
+}) iter.Seq[D] {
+	return func(yield func(D) bool) {
+		for i := range list.Len() {
+			if !yield(list.Get(i)) {
+				return
+			}
+		}
+	}
+}
+
+// names lists the names of descriptors.
+func names[D protoreflect.Descriptor](list iter.Seq[D]) []string {
+	names := []string{}
+	for d := range list {
+		names = append(names, string(d.Name()))
+	}
+	return names
 }
 
 func (d *Descriptors) add(desc protoreflect.MethodDescriptor) {
@@ -87,10 +110,15 @@ func (d *Descriptors) Find(name string) (Method, error) {
 		service, method = "", name
 	}
 	var found []Method
+	var known, full []string
 	for _, m := range d.Methods() {
-		full := "." + string(m.desc.Parent().FullName())
-		if string(m.desc.Name()) == method && (!qualified || strings.HasSuffix(full, "."+service)) {
-			found = append(found, m)
+		if qualified { // a suggestion compares names of one form
+			known = append(known, m.Name())
+		} else {
+			known = append(known, string(m.desc.Name()))
+		}
+		if string(m.desc.Name()) == method && (!qualified || strings.HasSuffix("."+m.Service(), "."+service)) {
+			found, full = append(found, m), append(full, m.Name())
 		}
 	}
 	if d != nil {
@@ -98,21 +126,13 @@ func (d *Descriptors) Find(name string) (Method, error) {
 			found = d.methods[i : i+1]
 		}
 	}
-	names := func(methods []Method, bare bool) (names []string) {
-		for _, m := range methods {
-			if names = append(names, m.Name()); bare {
-				names[len(names)-1] = string(m.desc.Name())
-			}
-		}
-		return names
-	}
 	switch len(found) {
-	case 0: // a suggestion compares names of one form
-		return Method{}, &schema.NoHookError{Hook: name, Known: names(d.Methods(), !qualified)}
+	case 0:
+		return Method{}, &schema.NoHookError{Hook: name, Known: known}
 	case 1:
 		return found[0], found[0].described()
 	}
-	return Method{}, fmt.Errorf("%d methods have this name, want %s", len(found), schema.OneOf(names(found, false)))
+	return Method{}, fmt.Errorf("%d methods have this name, want %s", len(found), schema.OneOf(full))
 }
 
 // missing reports a symbol that no source describes. user is the field or method that refers
@@ -160,7 +180,7 @@ func ReadFiles(name string, serialized ...[]byte) (Source, error) {
 	for _, content := range serialized {
 		file := new(descriptorpb.FileDescriptorProto)
 		if err := proto.Unmarshal(content, file); err != nil {
-			return Source{}, &DescriptorError{Source: name, Err: err}
+			return Source{}, unreadable(name, err)
 		}
 		s.Files = append(s.Files, file)
 	}
@@ -172,18 +192,19 @@ func ReadFiles(name string, serialized ...[]byte) (Source, error) {
 func ReadProtoset(name string, content []byte) (Source, error) {
 	set := new(descriptorpb.FileDescriptorSet)
 	if err := proto.Unmarshal(content, set); err != nil {
-		return Source{}, &DescriptorError{Source: name, Err: err}
+		return Source{}, unreadable(name, err)
 	}
 	return Source{Name: name, Files: set.GetFile()}, nil
+}
+
+func unreadable(source string, err error) error {
+	return &DescriptorError{Err: fmt.Errorf("descriptor in %s: %s", source, cleanProto(err))}
 }
 
 // DescriptorError reports descriptors that cannot be read, compiled, merged or
 // used.
 type DescriptorError struct {
-	// Source is the source that cannot be read, empty if Err names all there is
-	// to know.
-	Source string
-	Err    error
+	Err error
 	// Code is [Disagree], [MissingImport] or empty.
 	Code string
 	schema.Advice
@@ -197,13 +218,8 @@ const (
 	MissingImport = "missing-import"
 )
 
-// Error names the source and the problem.
-func (e *DescriptorError) Error() string {
-	if e.Source == "" {
-		return cleanProto(e.Err)
-	}
-	return "descriptor in " + e.Source + ": " + cleanProto(e.Err)
-}
+// Error is the problem.
+func (e *DescriptorError) Error() string { return cleanProto(e.Err) }
 
 // Unwrap returns the cause.
 func (e *DescriptorError) Unwrap() error { return e.Err }

@@ -2,6 +2,7 @@ package protoschema
 
 import (
 	"encoding/json"
+	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -28,8 +29,7 @@ type inputSchema struct{ defs map[string]any }
 // fields is the schema of a message with fields.
 func (s *inputSchema) fields(message protoreflect.MessageDescriptor) map[string]any {
 	properties, required := map[string]any{}, []string{}
-	for i := range message.Fields().Len() {
-		field := message.Fields().Get(i)
+	for field := range each(message.Fields()) {
 		properties[field.TextName()] = s.field(field)
 		if field.Cardinality() == protoreflect.Required {
 			required = append(required, field.TextName())
@@ -60,12 +60,8 @@ func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
 	case field.Enum() != nil && field.Enum().IsPlaceholder():
 		return map[string]any{"type": "string"}
 	case field.Enum() != nil:
-		var names []string
-		for i := range field.Enum().Values().Len() {
-			names = append(names, string(field.Enum().Values().Get(i).Name()))
-		}
-		return map[string]any{"enum": names}
-	case is64Bit(kind):
+		return map[string]any{"enum": names(each(field.Enum().Values()))}
+	case strings.HasSuffix(kind.String(), "64"): // JSON has such integers as text
 		return map[string]any{"type": []string{"integer", "string"}}
 	case kind == protoreflect.Uint32Kind, kind == protoreflect.Fixed32Kind:
 		return map[string]any{"type": "integer", "minimum": 0}

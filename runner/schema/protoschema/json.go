@@ -39,42 +39,34 @@ func placeAt(content []byte, line, column int) string {
 	for range line - 1 {
 		offset += bytes.IndexByte(content[offset-column:], '\n') + 1
 	}
-	type level struct { // an object or a list around the place
-		isList, isNamed bool
-		name            string
-		index           int
+	d, place := json.NewDecoder(bytes.NewReader(content)), ""
+	var err error
+	next := func() (token json.Token, isLast bool) {
+		token, err = d.Token()
+		return token, err != nil || d.InputOffset() >= int64(offset)
 	}
-	var levels []level
-	for d := json.NewDecoder(bytes.NewReader(content)); d.InputOffset() < int64(offset); {
-		token, err := d.Token()
-		if err != nil {
-			return ""
-		}
+	var walk func(path string) bool // reads a value, and reports whether the place is in it
+	walk = func(path string) bool {
+		place = path
+		token, found := next()
 		delim, _ := token.(json.Delim)
-		if delim == '}' || delim == ']' {
-			levels = levels[:len(levels)-1]
+		for n := 0; !found && delim != 0 && d.More(); n++ {
+			inner := fmt.Sprintf("%s[%d]", path, n)
+			if delim == '{' {
+				token, found = next()
+				inner = join(path, fmt.Sprint(token))
+				place = inner
+			}
+			found = found || walk(inner)
 		}
-		var top *level
-		if len(levels) > 0 {
-			top = &levels[len(levels)-1]
+		if !found && delim != 0 {
+			place = path
+			_, found = next()
 		}
-		switch {
-		case top != nil && !top.isList && !top.isNamed:
-			top.name, top.isNamed = fmt.Sprint(token), true
-		case d.InputOffset() >= int64(offset):
-		case delim == '{' || delim == '[':
-			levels = append(levels, level{isList: delim == '['})
-		case top != nil:
-			top.index, top.isNamed = top.index+1, false
-		}
+		return found
 	}
-	place := ""
-	for _, l := range levels {
-		if l.isList {
-			place += fmt.Sprintf("[%d]", l.index)
-		} else {
-			place = join(place, l.name)
-		}
+	if walk(""); err != nil {
+		return ""
 	}
 	return place
 }
@@ -185,10 +177,8 @@ func (d *Descriptors) undescribed(message protoreflect.Message) error {
 // not count.
 func SoleField(message proto.Message) (name string, isText bool) {
 	m := message.ProtoReflect()
-	fields := m.Descriptor().Fields()
 	var sole protoreflect.FieldDescriptor
-	for i := range fields.Len() {
-		field := fields.Get(i)
+	for field := range each(m.Descriptor().Fields()) {
 		if kind := field.Kind(); kind != protoreflect.StringKind && kind != protoreflect.BytesKind {
 			continue
 		}
@@ -243,10 +233,9 @@ func isWrapper(message protoreflect.MessageDescriptor) bool {
 }
 
 func fieldNames(message protoreflect.MessageDescriptor) []string {
-	fields := message.Fields()
 	names := []string{}
-	for i := range fields.Len() {
-		names = append(names, fields.Get(i).TextName())
+	for field := range each(message.Fields()) {
+		names = append(names, field.TextName())
 	}
 	return names
 }

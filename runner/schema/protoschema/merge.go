@@ -155,19 +155,19 @@ func keepShape(m protoreflect.Message) {
 // readDocs keeps the comment above each method. Not all sources have comments.
 func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 	const serviceField, methodField = 6, 2 // of a file and of a service
+	comments := map[[2]int32]string{}      // by the numbers of a service and a method
 	for _, location := range file.GetSourceCodeInfo().GetLocation() {
-		path := location.GetPath()
-		if len(path) != 4 || path[0] != serviceField || path[2] != methodField || path[1] < 0 || path[3] < 0 {
-			continue
+		if path := location.GetPath(); len(path) == 4 && path[0] == serviceField && path[2] == methodField {
+			comments[[2]int32{path[1], path[3]}] = location.GetLeadingComments()
 		}
-		services := file.GetService()
-		if int(path[1]) >= len(services) || int(path[3]) >= len(services[path[1]].GetMethod()) {
-			continue // a plugin may send anything
-		}
-		service := services[path[1]]
-		name := join(file.GetPackage(), service.GetName()) + "/" + service.GetMethod()[path[3]].GetName()
-		if m.set.docs[name] == "" {
-			m.set.docs[name] = strings.TrimSpace(strings.ReplaceAll("\n"+location.GetLeadingComments(), "\n ", "\n"))
+	}
+	for i, service := range file.GetService() {
+		for n, method := range service.GetMethod() {
+			name := join(file.GetPackage(), service.GetName()) + "/" + method.GetName()
+			if m.set.docs[name] == "" {
+				comment := comments[[2]int32{int32(i), int32(n)}]
+				m.set.docs[name] = strings.TrimSpace(strings.ReplaceAll("\n"+comment, "\n ", "\n"))
+			}
 		}
 	}
 }
@@ -255,11 +255,8 @@ func used(messages []*descriptorpb.DescriptorProto, fields []*descriptorpb.Field
 
 // isBuiltin reports whether a proto file comes with protoc. protocompile registers these.
 func isBuiltin(path string) bool {
-	if !strings.HasPrefix(path, "google/protobuf/") {
-		return false
-	}
 	_, err := protoregistry.GlobalFiles.FindFileByPath(path)
-	return err == nil
+	return err == nil && strings.HasPrefix(path, "google/protobuf/")
 }
 
 // registerOwn adds the files that are built into this program, such as the error details of

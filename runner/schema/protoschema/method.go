@@ -111,8 +111,7 @@ func params(message protoreflect.MessageDescriptor) []schema.Param {
 		fields := message.Fields().Get(0)
 		return append(list, schema.Param{Name: fields.TextName(), Type: kindName(fields.MapValue()), Kind: schema.VarNames})
 	}
-	for i := range message.Fields().Len() {
-		field := message.Fields().Get(i)
+	for field := range each(message.Fields()) {
 		list = append(list, schema.Param{
 			Name: field.TextName(), Type: fieldType(field), Kind: schema.NameOnly, Required: field.Cardinality() == protoreflect.Required,
 		})
@@ -123,24 +122,14 @@ func params(message protoreflect.MessageDescriptor) []schema.Param {
 // hint names the signature of the method, cut if it is long.
 func (m Method) hint() schema.Hint { return schema.Hintf("the hook is %s", m.Hook().ShortSignature()) }
 
-// is64Bit reports whether a kind is an integer of 64 bits, which JSON has as text.
-func is64Bit(kind protoreflect.Kind) bool {
-	switch kind {
-	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		return true
-	}
-	return false
-}
-
 // outline is a message with its fields, such as "pkg.Pair{key: string, n: int32}".
 func outline(message protoreflect.MessageDescriptor) string {
 	if hasOwnJSON(message) {
 		return typeName(message.FullName())
 	}
-	fields := make([]string, message.Fields().Len())
-	for i := range fields {
-		field := message.Fields().Get(i)
-		fields[i] = field.TextName() + ": " + fieldType(field)
+	var fields []string
+	for field := range each(message.Fields()) {
+		fields = append(fields, field.TextName()+": "+fieldType(field))
 	}
 	return typeName(message.FullName()) + "{" + strings.Join(fields, ", ") + "}"
 }
@@ -167,15 +156,11 @@ func kindName(field protoreflect.FieldDescriptor) string {
 		return "enum " + typeName(field.Enum().FullName())
 	}
 	const most = 20
-	values := field.Enum().Values()
-	var names []string
-	for i := range min(values.Len(), most) {
-		names = append(names, string(values.Get(i).Name()))
+	values := names(each(field.Enum().Values()))
+	if len(values) > most {
+		values = append(values[:most], "…")
 	}
-	if values.Len() > most {
-		names = append(names, "…")
-	}
-	return fmt.Sprintf("enum %s (%s)", field.Enum().FullName(), strings.Join(names, ", "))
+	return fmt.Sprintf("enum %s (%s)", field.Enum().FullName(), strings.Join(values, ", "))
 }
 
 // wanted describes the values that a field takes.
@@ -207,8 +192,8 @@ func (m Method) Details() schema.Hook {
 	seen := map[protoreflect.FullName]bool{m.desc.Input().FullName(): true}
 	var visit func(protoreflect.MessageDescriptor)
 	visit = func(message protoreflect.MessageDescriptor) {
-		for i := range message.Fields().Len() {
-			inner := message.Fields().Get(i).Message()
+		for field := range each(message.Fields()) {
+			inner := field.Message()
 			if inner == nil || hasOwnJSON(inner) || inner.IsPlaceholder() || seen[inner.FullName()] || len(seen) > most {
 				continue
 			}
@@ -229,12 +214,12 @@ func (m Method) Details() schema.Hook {
 // setChoices names the values of the fields that are enums.
 func setChoices(params []schema.Param, message protoreflect.MessageDescriptor) {
 	for i := range params {
-		enum := message.Fields().ByTextName(params[i].Name)
-		if enum == nil || enum.Enum() == nil || enum.Enum().IsPlaceholder() {
+		field := message.Fields().ByTextName(params[i].Name)
+		if field == nil || field.Enum() == nil || field.Enum().IsPlaceholder() {
 			continue
 		}
-		for n := range enum.Enum().Values().Len() {
-			params[i].Choices = append(params[i].Choices, schema.Quote(string(enum.Enum().Values().Get(n).Name())))
+		for _, name := range names(each(field.Enum().Values())) {
+			params[i].Choices = append(params[i].Choices, schema.Quote(name))
 		}
 	}
 }
@@ -265,15 +250,14 @@ type templater struct {
 
 func (t *templater) fill(message protoreflect.Message) {
 	const mostMessages, deepest = 500, 16
-	name, fields := message.Descriptor().FullName(), message.Descriptor().Fields()
+	name := message.Descriptor().FullName()
 	if t.count++; hasOwnJSON(message.Descriptor()) {
 		return
 	}
 	t.open[name] = true
 	defer delete(t.open, name)
-	for i := range fields.Len() {
-		field, inner := fields.Get(i), fields.Get(i).Message()
-		oneof := field.ContainingOneof()
+	for field := range each(message.Descriptor().Fields()) {
+		inner, oneof := field.Message(), field.ContainingOneof()
 		switch {
 		case !field.HasPresence() || oneof != nil && oneof.Fields().Get(0) != field:
 		case inner == nil:
