@@ -88,8 +88,3 @@ func (l Line) fieldError(field int, wanted string) *Error {
 	}
 	return e
 }
-
-// lineError reports a fault of the whole line.
-func (l Line) lineError(seen, wanted string) *Error {
-	return &Error{Seen: seen, Wanted: wanted, Line: l.text, End: len(l.text)}
-}

@@ -70,19 +70,12 @@ type Note struct {
 //
 // So "1|done|x" and "12|13|tcp" are noise: they could be rows of any table.
 func Looks(line string) bool {
-	fields := strings.Split(line, "|")
-	for i := range fields {
-		fields[i] = strings.ToLower(strings.TrimSpace(fields[i]))
-	}
-	is := func(field int, a, b string) bool {
-		return len(fields) >= max(4, field) && (fields[field-1] == a || fields[field-1] == b)
-	}
-	switch n := len(fields); {
-	case is(fieldNetwork, "tcp", "unix"), is(fieldProtocol, "grpc", "netrpc"):
-		return true
-	default:
-		return n > 1 && fields[0] == "1" && (n == 2 || isNumber(fields[1]))
-	}
+	fields := strings.Split(strings.ToLower(line), "|")
+	field := func(number int) string { return strings.TrimSpace(fields[number-1]) }
+	n := len(fields)
+	return n >= fieldAddress && (field(fieldNetwork) == "tcp" || field(fieldNetwork) == "unix") ||
+		n >= fieldProtocol && (field(fieldProtocol) == "grpc" || field(fieldProtocol) == "netrpc") ||
+		n > 1 && field(fieldCore) == "1" && (n == 2 || isNumber(field(fieldApp)))
 }
 
 // LooksGRPC reports whether a line that no host asked for is the handshake of a gRPC plugin.
@@ -100,28 +93,26 @@ func Parse(line string) (Line, error) {
 		l.addNote(0, "there are blanks or a carriage return around the line")
 	}
 	fields := strings.Split(l.text, "|")
-	switch n := len(fields); {
-	case l.text == "":
-		return l, l.lineError("is empty", shape)
-	case n == 1:
-		return l, l.lineError("has one field", shape)
-	case n < 4:
-		return l, l.lineError(fmt.Sprintf("has %d fields", n), shape)
+	if len(fields) < fieldAddress {
+		e := &Error{Seen: fmt.Sprintf("has %d fields", len(fields)), Wanted: shape, Line: l.text, End: len(l.text)}
+		switch {
+		case l.text == "":
+			e.Seen = "is empty"
+		case len(fields) == 1:
+			e.Seen = "has one field"
+		}
+		return l, e
 	}
-	return l, l.setFields(append(fields, "", "", ""))
-}
-
-// setFields sets the values of the fields. The optional ones may be empty.
-func (l *Line) setFields(fields []string) error {
+	fields = append(fields, "", "") // the other ones are optional
 	var err error
 	if l.Core, err = strconv.Atoi(fields[fieldCore-1]); err != nil {
-		return l.fieldError(fieldCore, "1")
+		return l, l.fieldError(fieldCore, "1")
 	}
 	if l.App, err = strconv.Atoi(fields[fieldApp-1]); err != nil {
-		return l.fieldError(fieldApp, "a number")
+		return l, l.fieldError(fieldApp, "a number")
 	}
 	l.Network, l.Address, l.Protocol = fields[fieldNetwork-1], fields[fieldAddress-1], fields[fieldProtocol-1]
-	return l.setCert(fields[fieldCert-1])
+	return l, l.setCert(fields[fieldCert-1])
 }
 
 func (l *Line) setCert(text string) error {
@@ -185,8 +176,17 @@ func (l Line) Verify(w Want) error {
 	case len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App):
 		return l.fieldError(fieldApp, strings.Join(decimals(w.Versions), " or "))
 	}
-	if err := l.verifyAddress(w.Dirs); err != nil {
-		return err
+	wanted := ""
+	switch l.Network {
+	case "tcp":
+		wanted = wantedPort(l.Address)
+	case "unix":
+		wanted = wantedSocket(l.Address, w.Dirs)
+	default:
+		return l.fieldError(fieldNetwork, `"tcp" or "unix"`)
+	}
+	if wanted != "" {
+		return l.fieldError(fieldAddress, wanted)
 	}
 	switch {
 	case w.TLS && l.Cert == nil:
@@ -197,16 +197,6 @@ func (l Line) Verify(w Want) error {
 		return e
 	}
 	return nil
-}
-
-func (l Line) verifyAddress(dirs []string) error {
-	switch l.Network {
-	case "tcp":
-		return l.verifyTCP()
-	case "unix":
-		return l.verifySocket(dirs)
-	}
-	return l.fieldError(fieldNetwork, `"tcp" or "unix"`)
 }
 
 // Resolve replaces the name localhost in the address by an IP address that lookup returns, as
@@ -230,46 +220,46 @@ func (l *Line) Resolve(lookup func(host string) ([]netip.Addr, error)) error {
 	return nil
 }
 
-// verifyTCP never looks up a name: its address can change between the check and the
-// connection.
-func (l Line) verifyTCP() error {
-	host, port, err := net.SplitHostPort(l.Address)
+// wantedPort says what is wanted instead of an IP address and a port, or "" if they are fine.
+// It never looks up a name: its address can change between the check and the connection.
+func wantedPort(address string) string {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return l.fieldError(fieldAddress, "an IP address and a port, such as 127.0.0.1:4410 or [::1]:4410")
+		return "an IP address and a port, such as 127.0.0.1:4410 or [::1]:4410"
 	}
 	ip, err := netip.ParseAddr(host)
+	number, portErr := strconv.ParseUint(port, 10, 16)
 	switch {
 	case err != nil:
-		return l.fieldError(fieldAddress, "an IP address, not a name, such as 127.0.0.1:4410")
+		return "an IP address, not a name, such as 127.0.0.1:4410"
 	case !ip.Unmap().IsLoopback():
-		return l.fieldError(fieldAddress, "a loopback address, such as 127.0.0.1:4410")
+		return "a loopback address, such as 127.0.0.1:4410"
+	case portErr != nil || number == 0:
+		return "a port from 1 to 65535"
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return l.fieldError(fieldAddress, "a port from 1 to 65535")
-	}
-	return nil
+	return ""
 }
 
-func (l Line) verifySocket(dirs []string) error {
-	path := l.Address
+// wantedSocket says what is wanted instead of the path of a socket, or "" if that is fine.
+func wantedSocket(path string, dirs []string) string {
 	switch {
 	case strings.ContainsRune(path, 0):
-		return l.fieldError(fieldAddress, "a path without a zero byte")
+		return "a path without a zero byte"
 	case !filepath.IsAbs(path):
-		return l.fieldError(fieldAddress, "an absolute path")
+		return "an absolute path"
 	case len(path) > MaxSocket():
-		return l.fieldError(fieldAddress, "a path of at most "+strconv.Itoa(MaxSocket())+" bytes")
+		return "a path of at most " + strconv.Itoa(MaxSocket()) + " bytes"
 	case len(dirs) == 0:
-		return nil
+		return ""
 	}
 	// Through a link, ".." could leave the directory.
 	above := slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..")
 	for _, dir := range dirs {
 		if in, err := filepath.Rel(dir, path); err == nil && !above && in != "." && filepath.IsLocal(in) {
-			return nil
+			return ""
 		}
 	}
-	return l.fieldError(fieldAddress, "a path in "+strings.Join(dirs, " or "))
+	return "a path in " + strings.Join(dirs, " or ")
 }
 
 // MaxSocket is the maximum length of a Unix socket path on this system, in bytes.
