@@ -37,6 +37,7 @@ type call struct {
 	ctx       context.Context // the caller's
 	sending   context.Context // the stream's, within ctx; its cause may be an error of the input
 	answered  answered
+	sent      bool // the plugin may have begun
 	cancelled bool // gRPC has asked the plugin to stop working on the call
 }
 
@@ -46,6 +47,9 @@ type call struct {
 // call's context, it may be read once more after Call has returned; that message is
 // dropped. If the call is cancelled, Call checks that the plugin still responds.
 func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	if c.Input == nil {
+		c.Input = func(func(json.RawMessage, error) bool) {}
+	}
 	k := &call{Instance: i, c: c, began: time.Now(), ctx: ctx}
 	if err := i.begin(); err != nil {
 		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: err}
@@ -56,7 +60,9 @@ func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 		i.confirm(k.began)
 	}
 	if herr != nil {
-		return hook.Result{}, herr
+		e := *herr
+		e.Hook, e.Begun = c.Hook, e.Begun || k.sent
+		return hook.Result{}, &e
 	}
 	r.Took = time.Since(k.began)
 	return r, nil
@@ -65,7 +71,6 @@ func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 func (k *call) run() (hook.Result, *hook.Error) {
 	var herr *hook.Error
 	if k.method, herr = k.Instance.method(k.ctx, k.c.Hook); herr != nil {
-		herr.Hook = k.c.Hook
 		return hook.Result{}, herr
 	}
 	streams := k.method.Streams()
@@ -75,14 +80,15 @@ func (k *call) run() (hook.Result, *hook.Error) {
 		request, err = k.single(request)
 	}
 	if err != nil {
-		return hook.Result{}, k.inputError(err)
+		return hook.Result{}, inputError(err)
 	}
 	if k.ctx.Err() != nil {
-		return hook.Result{}, hook.Ended(k.ctx, k.c.Hook, "", false)
+		return hook.Result{}, hook.Ended(k.ctx, "", "", false)
 	}
 	var cancel context.CancelCauseFunc
 	k.sending, cancel = context.WithCancelCause(context.WithValue(k.ctx, answeredKey{}, &k.answered))
 	defer cancel(nil)
+	k.sent = true
 	stream, err := k.conn.NewStream(k.sending, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
 		"/"+k.method.FullName(), grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(k.cfg.MaxMessage))
 	if err != nil {
@@ -98,7 +104,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	go func() { // ends with the stream, and with the input's last message
 		defer close(sent)
 		if err := k.send(stream, request); err != nil {
-			cancel(k.inputError(err))
+			cancel(inputError(err))
 		}
 	}()
 	r, herr := k.receive(stream, out)
@@ -128,17 +134,15 @@ func (k *call) arguments() ([]byte, error) {
 
 // single returns the one message for a method without a client stream.
 func (k *call) single(message []byte) ([]byte, error) {
-	if k.c.Input != nil {
-		for text, err := range k.c.Input {
-			if err == nil && message != nil {
-				err = errors.New("the input has several messages, want one: the method does not take a stream")
-			}
-			if err == nil {
-				message, err = k.encode(protoschema.DecodeMessage(k.method, text))
-			}
-			if err != nil {
-				return nil, err
-			}
+	for text, err := range k.c.Input {
+		if err == nil && message != nil {
+			err = errors.New("the input has several messages, want one: the method does not take a stream")
+		}
+		if err == nil {
+			message, err = k.encode(protoschema.DecodeMessage(k.method, text))
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if message == nil { // empty, unless it has required fields
@@ -166,23 +170,21 @@ func (k *call) send(stream grpc.ClientStream, first []byte) error {
 	if first != nil && stream.SendMsg(first) != nil {
 		return nil
 	}
-	if k.c.Input != nil {
-		number := 0
-		for text, err := range k.c.Input {
-			if k.sending.Err() != nil {
-				return nil
-			}
-			number++
-			var message []byte
-			if err == nil {
-				message, err = k.encode(protoschema.DecodeMessage(k.method, text))
-			}
-			if err != nil {
-				return fmt.Errorf("input message %d: %w", number, err)
-			}
-			if stream.SendMsg(message) != nil {
-				return nil
-			}
+	number := 0
+	for text, err := range k.c.Input {
+		if k.sending.Err() != nil {
+			return nil
+		}
+		number++
+		var message []byte
+		if err == nil {
+			message, err = k.encode(protoschema.DecodeMessage(k.method, text))
+		}
+		if err != nil {
+			return fmt.Errorf("input message %d: %w", number, err)
+		}
+		if stream.SendMsg(message) != nil {
+			return nil
 		}
 	}
 	_ = stream.CloseSend() // always nil
@@ -203,7 +205,7 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 		}
 		item, err := k.item(answer)
 		if err != nil {
-			return hook.Result{}, k.begunError(hook.NewError(hook.Failed, err))
+			return hook.Result{}, hook.NewError(hook.Failed, err)
 		}
 		if !out {
 			return hook.Result{Item: item}, nil
@@ -213,7 +215,7 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 		}
 		if err := k.c.Emit(item); err != nil {
 			k.cancelled = true
-			return hook.Result{}, k.begunError(cmp.Or(asError(err), &hook.Error{Kind: hook.Canceled, Err: err}))
+			return hook.Result{}, cmp.Or(asError(err), &hook.Error{Kind: hook.Canceled, Err: err})
 		}
 	}
 }
@@ -235,18 +237,11 @@ func (k *call) item(content []byte) (hook.Item, error) {
 }
 
 // inputError returns the error for arguments or input that cannot be sent.
-func (k *call) inputError(err error) *hook.Error {
+func inputError(err error) *hook.Error {
 	e := *cmp.Or(asError(err), hook.NewError(hook.Request, err))
-	if e.Hook = k.c.Hook; e.Kind == hook.Request {
+	if e.Kind == hook.Request {
 		e.Err = err // with the number of the message
 	}
-	return &e
-}
-
-// begunError returns err as the error of a call that began.
-func (k *call) begunError(err *hook.Error) *hook.Error {
-	e := *err
-	e.Hook, e.Begun = k.c.Hook, true
 	return &e
 }
 
@@ -256,19 +251,20 @@ func (k *call) rpcError(err error) *hook.Error {
 	fault, missed := asError(context.Cause(k.sending)), k.broker.hint(k.began)
 	switch {
 	case fault != nil && k.ctx.Err() == nil && !answered:
+		k.sent = false
 		return fault
 	case ranOut(k.ctx, err), k.ctx.Err() != nil && !answered:
 		k.cancelled = true
-		return hook.Ended(k.ctx, k.c.Hook, "", true)
+		return hook.Ended(k.ctx, "", "", true)
 	}
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
-		return k.begunError(large)
+		return large
 	}
 	unimplemented := isUnimplemented(err) && missed == nil // else it may be the host's, passed on
 	if !answered && !unimplemented {
 		return k.lost(s)
 	}
-	e := k.begunError(&hook.Error{Kind: hook.Failed, Hints: missed})
+	e := &hook.Error{Kind: hook.Failed, Hints: missed}
 	if unimplemented {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}
@@ -281,15 +277,15 @@ func (k *call) rpcError(err error) *hook.Error {
 func (k *call) lost(s *status.Status) *hook.Error {
 	switch {
 	case k.stopping.Load():
-		return k.begunError(&hook.Error{Kind: hook.Canceled, Err: errors.New("the plugin was stopped during the call")})
+		return &hook.Error{Kind: hook.Canceled, Err: errors.New("the plugin was stopped during the call")}
 	case k.exits():
 		return k.exitError(k.c.Hook)
 	case k.responds(probeLimit):
-		return k.begunError(setStatus(&hook.Error{Kind: hook.Failed}, s, nil))
+		return setStatus(&hook.Error{Kind: hook.Failed}, s, nil)
 	}
 	k.giveUp()
-	return k.begunError(&hook.Error{Kind: hook.Crash,
-		Err: errors.New("the connection to the plugin broke: " + strings.TrimPrefix(s.Message(), "grpc: "))})
+	return &hook.Error{Kind: hook.Crash,
+		Err: errors.New("the connection to the plugin broke: " + strings.TrimPrefix(s.Message(), "grpc: "))}
 }
 
 // codec leaves messages as bytes. protoschema reads them, because proto.Unmarshal may panic

@@ -115,13 +115,6 @@ func (i *Instance) Attach() json.RawMessage {
 	return text
 }
 
-// cleanUp releases everything when the process has exited.
-func (i *Instance) cleanUp() {
-	<-i.proc.Done()
-	i.release()
-	close(i.done)
-}
-
 // release releases what the instance used. Its process must have exited.
 func (i *Instance) release() {
 	i.disconnect()

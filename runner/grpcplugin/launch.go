@@ -53,7 +53,11 @@ func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 		n.release()
 		return nil, l.explain(herr)
 	}
-	go n.cleanUp() // ends with the process
+	go func() { // ends with the process
+		<-n.proc.Done()
+		n.release()
+		close(n.done)
+	}()
 	if herr := l.register(ctx, n.Instance); herr != nil {
 		return nil, herr
 	}

@@ -91,10 +91,7 @@ func (o Outcome) Step(name string) (Step, bool) {
 // ctx ends, it returns ctx's error and the outcome so far. A plugin that breaks its host is
 // not an error. Run is safe for concurrent use.
 func Run(ctx context.Context, r Request) (Outcome, error) {
-	spec, err := json.Marshal(r.Spec)
-	if err != nil {
-		return Outcome{}, err
-	}
+	spec, _ := json.Marshal(r.Spec) // always marshals
 	rec := recorder{}
 	args := append(slices.Clone(r.Host[1:]), string(spec))
 	p, err := proc.Start(proc.Spec{Path: r.Host[0], Args: args, Env: r.Env, OnLine: rec.line})
