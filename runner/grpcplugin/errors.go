@@ -148,7 +148,7 @@ var (
 	moduleLine = lazyRegexp(`No module named '?([A-Za-z_][\w.]*)`)
 )
 
-// lazyRegexp compiles a regular expression on first use. Only failed starts use these.
+// lazyRegexp compiles a regular expression on first use: few starts need one.
 func lazyRegexp(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -175,12 +174,11 @@ var ownPortHints = []schema.Hint{
 	schema.Hintf("start it yourself, and %s calls it", schema.Command{"call", "--address", "HOST:PORT", "HOOK"}),
 }
 
-// addressLog matches the words and the port of a line that logs an address.
-var addressLog = sync.OnceValue(func() (x struct{ words, port *regexp.Regexp }) {
-	x.words = regexp.MustCompile(`(?i)\b(?:listen|serv|start|runn)`)
-	x.port = regexp.MustCompile(`(?:\blocalhost|\b\d+(?:\.\d+){3}|\[[0-9a-fA-F:]*\]|\s):([1-9]\d{1,4})\b`)
-	return x
-})
+var (
+	// addressWords and addressPort match the words and the port of a line that logs an address.
+	addressWords = lazyRegexp(`(?i)\b(?:listen|serv|start|runn)`)
+	addressPort  = lazyRegexp(`(?:\blocalhost|\b\d+(?:\.\d+){3}|\[[0-9a-fA-F:]*\]|\s):([1-9]\d{1,4})\b`)
+)
 
 // namedPort returns the port at which a line may say that the plugin serves, or "". first reports
 // whether the line is the first of standard output, which may have nothing else.
@@ -188,7 +186,7 @@ func namedPort(line string, first bool) string {
 	if _, err := strconv.ParseUint(line, 10, 16); first && err == nil {
 		return line
 	}
-	if m := addressLog().port.FindStringSubmatch(line); m != nil && addressLog().words.MatchString(line) {
+	if m := addressPort().FindStringSubmatch(line); m != nil && addressWords().MatchString(line) {
 		return m[1]
 	}
 	return ""

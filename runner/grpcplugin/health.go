@@ -53,9 +53,9 @@ func (i *Instance) askHealth(ctx context.Context) (_ *hook.Error, lost bool) {
 func (i *Instance) Health(ctx context.Context) error {
 	ctx, cancel := withLimit(ctx, probeLimit)
 	defer cancel()
-	busy := i.busy()
+	busy := i.calls() > 0
 	switch e, lost := i.askHealth(ctx); {
-	case e == nil, e.Kind == hook.Timeout && (busy || i.busy()):
+	case e == nil, e.Kind == hook.Timeout && (busy || i.calls() > 0):
 		return nil
 	case lost && i.exits(): // a crash, unless pyplug stopped it
 		return i.exitError("")
@@ -80,12 +80,6 @@ func (i *Instance) Probe(ctx context.Context) error {
 // named another service, its absence is an error.
 func LacksHealth(e *hook.Error, service string) bool {
 	return e.Reason == ReasonNoHealth || e.Reason == ReasonUnknownService && service == defaultService
-}
-
-func (i *Instance) busy() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.running > 0
 }
 
 // responds reports whether the plugin answers a health check within a limit. Any answer

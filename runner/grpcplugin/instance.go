@@ -156,13 +156,17 @@ func (i *Instance) finish(answered bool) {
 	i.killIdle()
 }
 
+// calls is the number of calls in progress.
+func (i *Instance) calls() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.running
+}
+
 // confirm checks that the plugin still responds after a cancelled call. If other calls are
 // in progress, a server with few threads may need longer to respond.
 func (i *Instance) confirm(began time.Time) {
-	i.mu.Lock()
-	alone := i.running == 1
-	i.mu.Unlock()
-	if alone {
+	if i.calls() == 1 {
 		i.confirmWithin(confirmLimit, began)
 	} else {
 		go i.confirmWithin(probeLimit, began) // ends within that

@@ -91,7 +91,7 @@ func (b *binder) start(content json.RawMessage) error {
 	for name, text := range members {
 		b.root.members[name] = &part{text: text}
 		b.own[name] = true
-		field := findField(b.method.desc.Input(), name)
+		field := findField(b.method.desc.Input(), name, false)
 		if field == nil { // an extension, or a key
 			continue
 		}
@@ -154,7 +154,7 @@ func (b *binder) resolve(w schema.Word) (path []string, _ protoreflect.FieldDesc
 		case hasOwnJSON(message) && !isWrapper(message):
 			return nil, nil, notNested(w, at, "message "+string(message.FullName()))
 		}
-		field := b.find(message, names[0], w)
+		field := findField(message, names[0], w.IsDashed())
 		switch {
 		case field == nil:
 			return nil, nil, noField(message, at, names[0], w)
@@ -186,19 +186,15 @@ func (b *binder) resolve(w schema.Word) (path []string, _ protoreflect.FieldDesc
 	}
 }
 
-// find finds the field that a name of a word means. In --NAME, dashes may stand for underscores.
-func (b *binder) find(message protoreflect.MessageDescriptor, name string, w schema.Word) protoreflect.FieldDescriptor {
-	found := findField(message, name)
-	if found == nil && w.IsDashed() {
-		found = findField(message, strings.ReplaceAll(name, "-", "_"))
+// findField finds a field by its proto name or its JSON name. In --NAME, dashes may stand for
+// underscores.
+func findField(message protoreflect.MessageDescriptor, name string, isDashed bool) protoreflect.FieldDescriptor {
+	fields := message.Fields()
+	found := cmp.Or(fields.ByTextName(name), fields.ByName(protoreflect.Name(name)), fields.ByJSONName(name))
+	if found == nil && isDashed {
+		return findField(message, strings.ReplaceAll(name, "-", "_"), false)
 	}
 	return found
-}
-
-// findField finds a field by its proto name or its JSON name.
-func findField(message protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
-	fields := message.Fields()
-	return cmp.Or(fields.ByTextName(name), fields.ByName(protoreflect.Name(name)), fields.ByJSONName(name))
 }
 
 // takesNoValue reports, for [schema.Decide], whether a name is a field, and whether it is a bool.
@@ -310,7 +306,7 @@ func (b *binder) withForm(err error, words []schema.Word) error {
 		return err
 	}
 	for _, w := range words {
-		field := b.find(b.method.desc.Input(), w.Name, w)
+		field := findField(b.method.desc.Input(), w.Name, w.IsDashed())
 		if w.Form != schema.Plain || field == nil || !strings.HasPrefix(bad.Place, field.TextName()) {
 			continue
 		}

@@ -177,23 +177,19 @@ func (d *Descriptors) undescribed(message protoreflect.Message) error {
 // not count.
 func SoleField(message proto.Message) (name string, isText bool) {
 	m := message.ProtoReflect()
-	var sole protoreflect.FieldDescriptor
+	var found []protoreflect.FieldDescriptor
 	for field := range each(m.Descriptor().Fields()) {
-		if kind := field.Kind(); kind != protoreflect.StringKind && kind != protoreflect.BytesKind {
-			continue
+		if kind := field.Kind(); kind == protoreflect.StringKind || kind == protoreflect.BytesKind {
+			found = append(found, field)
 		}
-		if sole != nil {
-			return "", false
-		}
-		sole = field
 	}
-	if sole == nil || sole.IsList() {
+	if len(found) != 1 || found[0].IsList() {
 		return "", false
 	}
-	if name = string(sole.Name()); !m.Has(sole) {
+	if name = string(found[0].Name()); !m.Has(found[0]) {
 		name = "="
 	}
-	return name, sole.Kind() == protoreflect.StringKind
+	return name, found[0].Kind() == protoreflect.StringKind
 }
 
 // ownJSON lists the messages with a JSON of their own, and describes it for errors.
