@@ -2,7 +2,6 @@ package interp
 
 import (
 	"cmp"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,26 +31,27 @@ func (f *finder) isCondaBase(env string) bool {
 // plugin's own environment. With Active every activated environment does. Otherwise it must exist
 // and belong to the plugin's project; .venv beside the plugin is skipped, because it is the
 // plugin's own.
-func (f *finder) activeFirst(ctx context.Context) (Interpreter, error) {
-	if f.NoActive {
-		return Interpreter{}, nil
-	}
-	for _, active := range f.activated() {
-		if !f.Active && (!exists(active.Path) || !f.related(active.Path)) {
-			continue
+func (f *finder) activeFirst() (Interpreter, *Error) {
+	for _, active := range f.unjudged() {
+		if f.Active || exists(active.Path) && f.related(active.Path) {
+			f.judged = append(f.judged, active.Source)
+			return f.activeEnv(active)
 		}
-		f.judged = append(f.judged, active.Source)
-		return f.activeEnv(ctx, active)
 	}
 	return Interpreter{}, nil
 }
 
+// unjudged returns the activated environments that the search may still choose or note.
+func (f *finder) unjudged() []Attempt {
+	return slices.DeleteFunc(f.activated(), func(a Attempt) bool { return f.NoActive || slices.Contains(f.judged, a.Source) })
+}
+
 // activeEnv examines the Python of an activated environment.
-func (f *finder) activeEnv(ctx context.Context, active Attempt) (Interpreter, error) {
+func (f *finder) activeEnv(active Attempt) (Interpreter, *Error) {
 	if _, err := os.Stat(active.Path); err != nil {
 		return Interpreter{}, statError(active.Path, err).from(active.Source)
 	}
-	return f.inEnv(ctx, active.Path, active.Source)
+	return f.inEnv(active.Path, active.Source)
 }
 
 // related reports whether an activated environment is in the plugin's project.
@@ -72,32 +72,21 @@ func SamePath(a, b string) bool {
 // active looks at the other activated environments. It also accepts the prefix of an
 // installation, because container images set that. It skips an environment that cannot be used,
 // but reports an error if an environment of the project does not exist.
-func (f *finder) active(ctx context.Context) (Interpreter, error) {
-	if f.NoActive {
-		return Interpreter{}, nil
-	}
-	for _, active := range f.activated() {
-		if slices.Contains(f.judged, active.Source) {
-			continue
+func (f *finder) active() (Interpreter, *Error) {
+	for _, active := range f.unjudged() {
+		found, broken := f.activeEnv(active)
+		if broken == nil || !exists(active.Path) && f.related(active.Path) { // its packages would be missing
+			return found, broken
 		}
-		found, err := f.activeEnv(ctx, active)
-		if err == nil || !exists(active.Path) && f.related(active.Path) { // its packages would be missing
-			return found, err
-		}
-		if err := f.skipError(err); err != nil {
-			return Interpreter{}, err
-		}
+		f.skipBroken(broken)
 	}
 	return Interpreter{}, nil
 }
 
 // noteActive records activated environments that are not used because the plugin has its own.
 func (f *finder) noteActive(own Interpreter) {
-	if f.NoActive {
-		return
-	}
-	for _, active := range f.activated() {
-		if exists(active.Path) && !slices.Contains(f.judged, active.Source) && !SamePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
+	for _, active := range f.unjudged() {
+		if exists(active.Path) && !SamePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
 			f.judged = append(f.judged, active.Source)
 			f.skip(UnrelatedActive, active.Path, active.Source, "is activated, but the plugin has its own environment; --active prefers the activated one")
 		}

@@ -84,7 +84,6 @@ type Error struct {
 	Attempt
 	// Tried lists what the search looked at, in order, if it found nothing.
 	Tried []Attempt
-	schema.Advice
 	// Err is the error of the system or of running the Python. It is nil if a file was the
 	// reason.
 	Err error
@@ -98,6 +97,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s %s", e.Source, shown(e.Path), e.Reason)
 }
 
+// Hints returns the fix.
+func (e *Error) Hints() []schema.Hint { return []schema.Hint{e.Fix} }
+
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
@@ -109,6 +111,12 @@ func problem(code Code, path, format string, args ...any) *Error {
 // from sets the source of the Python.
 func (e *Error) from(source Source) *Error {
 	e.Source = source
+	return e
+}
+
+// in sets the environment that the Python belongs to.
+func (e *Error) in(env string) *Error {
+	e.env = env
 	return e
 }
 
@@ -133,15 +141,8 @@ func (f *finder) notInstalled(asked string, source Source, reason string) *Error
 	return e
 }
 
-// badSpec returns the error that a clause of a requirement is not a version specifier.
-func badSpec(r Requirement, clause string) *Error {
-	e := problem(BadRequirement, "", "python version of %s: %q is not a version specifier, want one such as %q", r.From, clause, ">=3.11")
-	e.Fix = schema.Hintf("correct the version that %s asks for", r.From)
-	return e
-}
-
-// conflict returns an [*Error] if no Python can satisfy all requirements.
-func (f *finder) conflict() error {
+// conflict returns an error if no Python can satisfy all requirements.
+func (f *finder) conflict() *Error {
 	if len(f.bounds) == 1 || satisfiable(f.clauses()) {
 		return nil
 	}

@@ -64,7 +64,6 @@ func statError(path string, err error) *Error {
 	_, lerr := os.Lstat(path)
 	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 	var broken *Error
-	var perr *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ELOOP):
 		broken = problem(SymlinkLoop, path, "is a loop of symbolic links: %s", chain(path))
@@ -72,10 +71,8 @@ func statError(path string, err error) *Error {
 		broken = problem(BrokenSymlink, path, "is a broken symbolic link: %s, which does not exist", chain(path))
 	case missing:
 		broken = problem(Missing, path, "does not exist")
-	case errors.As(err, &perr):
-		broken = problem(Unreadable, path, "cannot be read: %v", perr.Err)
 	default:
-		broken = problem(Unreadable, path, "cannot be read: %v", err)
+		broken = problem(Unreadable, path, "cannot be read: %v", cmp.Or(errors.Unwrap(err), err)) // without the path again
 	}
 	broken.Err = err
 	return broken
@@ -176,7 +173,5 @@ func mismatch(env string, made, now Version) *Error {
 	if !made.Known() || !now.Known() || made.sameMinor(now) {
 		return nil
 	}
-	broken := problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s", made.minor(), now.minor())
-	broken.env = env
-	return broken
+	return problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s", made.minor(), now.minor()).in(env)
 }

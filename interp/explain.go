@@ -2,7 +2,6 @@ package interp
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 )
@@ -23,51 +22,37 @@ type Decision struct {
 // Explain decides as [Find] does, and also looks at the sources after the decision. It only reads
 // files. The error is ctx's.
 func Explain(ctx context.Context, r Request) (Decision, error) {
-	r.Run = nil
 	f := newFinder(r)
 	f.assume = true
-	if err := f.readRequirements(); err != nil {
-		e := err.(*Error)
-		f.advise(ctx, e)
-		return Decision{Err: e, Requires: f.requirements()}, nil
-	}
 	var d Decision
-	before, sources := 0, f.sources()
-	for i, look := range sources {
-		if d.decided() && i == len(sources)-1 {
-			break // sources after PATH do not matter once a Python is chosen
-		}
-		bounds, wanted := f.bounds, f.wanted
-		found, err := look(ctx)
-		e, broken := err.(*Error)
-		switch {
-		case ctx.Err() != nil:
-			return Decision{}, ctx.Err()
-		case err != nil && !broken:
-			return Decision{}, err
-		case d.decided() && broken:
-			f.tried = append(f.tried, e.Attempt)
-		case d.decided() && found.Path != "":
-			f.tried = append(f.tried, later(found))
-		case broken || found.Path != "":
-			d.Chosen, d.Err, d.Requires = found, e, f.requirements()
-			before = len(f.tried)
-			if broken {
-				f.advise(ctx, e)
-			}
-		}
-		for i, attempt := range f.tried {
-			f.tried[i].Fix = f.fix(ctx, attempt)
-		}
-		f.bounds, f.wanted, f.lookup = bounds, wanted, false
+	var later []look
+	d.Chosen, later, d.Err = f.find(ctx)
+	d.Requires = f.requirements()
+	if d.Err != nil {
+		d.Err.Fix = f.fix(d.Err.Attempt)
 	}
-	if !d.decided() {
-		d.Err, d.Requires, before = f.notFound(), f.requirements(), len(f.tried)
-		f.advise(ctx, d.Err)
+	d.Before = f.fixed()
+	for _, look := range later[:max(0, len(later)-1)] { // what is installed does not matter any more
+		f.tried = nil
+		f.bounds, f.wanted, f.lookup = f.bounds[:1+len(f.Requires)], request{}, false // without what the source before asked for
+		found, broken := look()
+		if broken != nil {
+			f.skipBroken(broken)
+		} else if found.Path != "" {
+			f.skip(LowerPriority, found.Path, found.Source, "is "+found.Version.String()+", but another Python takes precedence").env = found.Env
+		}
+		d.After = append(d.After, f.fixed()...)
 	}
-	d.Before, d.After = slices.Clone(f.tried[:before]), f.tried[before:]
 	d.once()
-	return d, nil
+	return d, ctx.Err()
+}
+
+// fixed returns what was not chosen, each with its fix.
+func (f *finder) fixed() []Attempt {
+	for i, attempt := range f.tried {
+		f.tried[i].Fix = f.fix(attempt)
+	}
+	return f.tried
 }
 
 func (f *finder) requirements() (all []Requirement) {
@@ -76,8 +61,6 @@ func (f *finder) requirements() (all []Requirement) {
 	}
 	return all
 }
-
-func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
 
 // once removes duplicate candidates, such as the chosen environment found through another source.
 func (d *Decision) once() {
@@ -95,21 +78,16 @@ func (d *Decision) once() {
 	d.After = slices.DeleteFunc(d.After, listed)
 }
 
-// later returns the attempt for a usable Python that comes after the chosen one.
-func later(i Interpreter) Attempt {
-	return Attempt{Path: i.Path, Source: i.Source, Code: LowerPriority, Reason: "is " + i.Version.String() + ", but another Python takes precedence", env: i.Env}
-}
-
 // List returns the Pythons of environments, PATH and version managers, each once, in the order in
 // which [Find] looks at them. It runs none. If no file says a version, it is unknown. The error
 // is ctx's.
 func List(ctx context.Context, r Request) ([]Interpreter, error) {
-	r.Run, r.Requires = nil, nil
+	r.Requires = nil
 	f := newFinder(r)
 	f.assume = true
 	var all []Interpreter
 	seen := map[string]bool{}
-	add := func(found Interpreter, err error) {
+	add := func(found Interpreter, broken *Error) {
 		key := found.Env
 		if key == "" {
 			key = resolve(found.Path)
@@ -117,31 +95,24 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 		if _, isShim := shimAt(found.Path, key); isShim {
 			key = filepath.Dir(found.Path) // all names of a manager start one Python
 		}
-		if err == nil && found.Path != "" && !seen[key] {
+		if broken == nil && found.Path != "" && !seen[key] {
 			seen[key] = true
 			all = append(all, found)
 		}
 	}
-	for _, look := range []look{f.active, f.owned} {
-		add(look(ctx))
-	}
-	dirs := append(f.pathDirs(), f.systemDirs()...)
-	for _, name := range f.names() {
-		for _, dir := range dirs {
-			path := filepath.Join(dir, exe(name))
-			if _, err := os.Lstat(path); err == nil { // a store alias denies access to its target
-				source := SourcePath
-				if !slices.Contains(f.dirs, dir) {
-					source = SourceSystem
-				}
-				add(f.consider(ctx, path, source))
-			}
+	add(f.active())
+	add(f.owned())
+	for path := range programs(f.names(), slices.Concat(f.pathDirs(), f.systemDirs())) {
+		source := SourcePath
+		if !slices.Contains(f.dirs, filepath.Dir(path)) {
+			source = SourceSystem
 		}
+		add(f.consider(path, source))
 	}
 	for _, m := range managers {
 		for _, name := range newestFirst(m.installs(f)) {
 			if python, broken := envPython(filepath.Join(m.installs(f), name)); broken == nil {
-				add(f.consider(ctx, python, Source(m.name)))
+				add(f.consider(python, Source(m.name)))
 			}
 		}
 	}

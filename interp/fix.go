@@ -2,7 +2,6 @@ package interp
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,15 +11,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// advise adds its fix to an error.
-func (f *finder) advise(ctx context.Context, e *Error) {
-	e.Fix = f.fix(ctx, e.Attempt)
-	e.Advice = []schema.Hint{e.Fix}
-}
-
 // fix returns what to do about an attempt. Its own Fix comes first, then the fix for its code,
 // then that for its source. A shim that was followed needs none.
-func (f *finder) fix(ctx context.Context, a Attempt) schema.Hint {
+func (f *finder) fix(a Attempt) schema.Hint {
 	switch {
 	case !a.Fix.IsZero() || a.Code == Shim:
 		return a.Fix
@@ -37,15 +30,15 @@ func (f *finder) fix(ctx context.Context, a Attempt) schema.Hint {
 	case a.Source == SourceSync, f.Sync != "" && f.owns(a.env) && exists(filepath.Join(a.env, EnvMarker)):
 		return schema.Hintf("`%s` makes a new one", schema.EnvLine(f.Sync))
 	}
-	found, ok := f.elsewhere(ctx)
+	found := f.elsewhere()
 	switch {
-	case ok && f.owns(a.env) && remakable(a.env) && !within(a.env, found.Path):
+	case found.Path != "" && f.owns(a.env) && remakable(a.env) && !within(a.env, found.Path):
 		return schema.Hintf("make the environment again: %s", schema.EnvLine(quoted(found.Path, "-m", "venv", "--clear", a.env)))
 	case a.Source == SourceActive || a.Source == SourceConda:
 		return schema.Hintf("make it again or deactivate it; %s ignores it", schema.Setting("no-active"))
 	case a.Source == SourcePath || a.Source == SourceSystem:
 		return schema.Hintf("put a Python %s before it on PATH", f.needs())
-	case ok:
+	case found.Path != "":
 		return schema.Hintf("use %s: %s %s", found.String(), schema.Setting("python"), quoted(found.Path))
 	}
 	return schema.Hintf("%s, or name one with %s", f.installing(cmp.Or(a.wanted, f.wanted.name)), schema.Setting("python"))
@@ -108,14 +101,13 @@ func (f *finder) program(name string) string {
 }
 
 // elsewhere looks for another suitable Python, on PATH or installed. It runs none.
-func (f *finder) elsewhere(ctx context.Context) (Interpreter, bool) {
+func (f *finder) elsewhere() Interpreter {
 	files := *f
-	files.Run, files.tried, files.assume = nil, nil, false
-	found, err := files.search(ctx, files.names(), SourcePath)
-	if err == nil && found.Path == "" {
-		found, _ = files.installed(ctx) // the error is ctx's
+	files.ask, files.tried, files.assume = nil, nil, false
+	if found := files.search(files.names(), SourcePath); found.Path != "" {
+		return found
 	}
-	return found, found.Path != ""
+	return files.anyInstalled()
 }
 
 // owns reports whether an environment belongs to the plugin because of where it is. No other

@@ -144,12 +144,16 @@ type Interpreter struct {
 // ctx's.
 func Find(ctx context.Context, r Request) (Interpreter, error) {
 	f := newFinder(r)
-	found, err := f.find(ctx)
-	if err != nil {
-		if e, ok := err.(*Error); ok {
-			f.advise(ctx, e)
-		}
-		return Interpreter{}, err
+	if r.Run != nil {
+		f.ask = func(path string) (Version, string, *Error) { return ask(ctx, r.Run, path) }
+	}
+	found, _, broken := f.find(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return Interpreter{}, ctx.Err()
+	case broken != nil:
+		broken.Fix = f.fix(broken.Attempt)
+		return Interpreter{}, broken
 	}
 	found.Tried = f.tried
 	for _, attempt := range f.tried {
@@ -165,6 +169,9 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 // source has none. It returns an error only if the source decides.
 type finder struct {
 	Request
+	// ask runs a Python for its version; nil if none may be run. It fails at once after the search
+	// has ended.
+	ask       func(path string) (v Version, implementation string, broken *Error)
 	vars      map[string]string
 	uid       int               // of this process
 	roots     map[string]string // see root
@@ -187,11 +194,15 @@ func newFinder(r Request) *finder {
 }
 
 // look looks at one source.
-type look func(context.Context) (Interpreter, error)
+type look func() (Interpreter, *Error)
 
 // sources returns the sources in the order of the search.
 func (f *finder) sources() []look {
-	explicit := []look{f.flag, f.variable, f.manifest}
+	explicit := []look{
+		f.explicit(f.Flag, f.Cwd, SourceFlag),
+		f.explicit(f.vars["PYPLUG_PYTHON"], f.Cwd, SourceVariable),
+		f.explicit(f.Manifest, f.ManifestDir, SourceManifest),
+	}
 	installed := []look{f.pinned, f.hinted, f.path, f.installed}
 	if f.Base {
 		return append(explicit, installed...)
@@ -203,41 +214,34 @@ func (f *finder) sources() []look {
 	return slices.Concat(explicit, made, []look{f.owned, f.active}, installed)
 }
 
-func (f *finder) find(ctx context.Context) (Interpreter, error) {
-	if err := f.readRequirements(); err != nil {
-		return Interpreter{}, err
+// find looks at one source after the other, until one decides. later are those after it.
+func (f *finder) find(ctx context.Context) (found Interpreter, later []look, broken *Error) {
+	if broken := f.readRequirements(); broken != nil {
+		return Interpreter{}, nil, broken
 	}
-	for _, look := range f.sources() {
-		if err := ctx.Err(); err != nil {
-			return Interpreter{}, err
-		}
-		if found, err := look(ctx); err != nil || found.Path != "" {
-			return found, err
+	sources := f.sources()
+	for i, look := range sources {
+		found, broken := look()
+		if broken != nil || found.Path != "" || ctx.Err() != nil {
+			return found, sources[i+1:], broken
 		}
 	}
-	return Interpreter{}, f.notFound()
+	return Interpreter{}, nil, f.notFound()
 }
 
-func (f *finder) readRequirements() error {
+func (f *finder) readRequirements() *Error {
 	f.Requires = slices.DeleteFunc(slices.Clone(f.Requires), func(r Requirement) bool {
 		return strings.TrimSpace(r.Spec) == ""
 	})
 	f.bounds = append(f.bounds, minimumBound)
 	for _, r := range f.Requires {
-		if err := f.require(r); err != nil {
-			return err
+		b, broken := readRequirement(r)
+		if broken != nil {
+			return broken
 		}
-	}
-	return f.conflict()
-}
-
-// require adds a requirement.
-func (f *finder) require(r Requirement) error {
-	b, err := readRequirement(r)
-	if err == nil {
 		f.bounds = append(f.bounds, b)
 	}
-	return err
+	return f.conflict()
 }
 
 // skip records a Python that was not chosen. The caller may complete the returned record before
@@ -247,16 +251,8 @@ func (f *finder) skip(code Code, path string, source Source, reason string) *Att
 	return &f.tried[len(f.tried)-1]
 }
 
-// skipError records an [*Error] as the reason why a Python was not chosen. It returns any other
-// error.
-func (f *finder) skipError(err error) error {
-	e, ok := err.(*Error)
-	if !ok {
-		return err
-	}
-	f.tried = append(f.tried, e.Attempt)
-	return nil
-}
+// skipBroken records an error as the reason why a Python was not chosen.
+func (f *finder) skipBroken(broken *Error) { f.tried = append(f.tried, broken.Attempt) }
 
 // variables converts an environment to a map. On Windows it ignores the case of names.
 func variables(environ []string) map[string]string {

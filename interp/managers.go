@@ -2,7 +2,6 @@ package interp
 
 import (
 	"cmp"
-	"context"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -75,7 +74,7 @@ func shimAt(path, real string) (pyenv string, isShim bool) {
 
 // shim examines the Python that a shim starts. It follows a shim of pyenv by reading the files
 // that pyenv would read. What any other shim starts is unknown until it runs.
-func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (Interpreter, error) {
+func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Error) {
 	if pyenv == "" {
 		if f.Untrusted && !source.Named() { // files of the working directory may select what it starts
 			return Interpreter{}, problem(ShimUnresolved, path, "is a shim: the Python that it starts is unknown until it runs").from(source)
@@ -83,7 +82,7 @@ func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (I
 		if broken := program(path); broken != nil {
 			return Interpreter{}, broken.from(source)
 		}
-		return f.judge(ctx, Interpreter{Path: path, Source: source})
+		return f.judge(Interpreter{Path: path, Source: source})
 	}
 	f.pyenvRoot = pyenv
 	python, broken := f.follow(path)
@@ -92,13 +91,13 @@ func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (I
 		return Interpreter{}, broken.from(source)
 	}
 	about := "is a shim of pyenv for " + python
-	found, err := f.inspect(ctx, python, resolve(python), source)
-	if e, ok := err.(*Error); ok {
-		e.Path, e.Reason = path, about+", which "+e.Reason
-	} else if err == nil {
+	found, broken := f.inspect(python, resolve(python), source)
+	if broken != nil {
+		broken.Path, broken.Reason = path, about+", which "+broken.Reason
+	} else {
 		f.skip(Shim, path, source, about)
 	}
-	return found, err
+	return found, broken
 }
 
 // follow finds the program that a shim of pyenv at path would run.
@@ -181,7 +180,7 @@ var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 
 // managed returns the newest Python of a version manager that satisfies the requirements,
 // whichever version is selected. It records all others of a manager as one attempt.
-func (f *finder) managed(ctx context.Context) Interpreter {
+func (f *finder) managed() Interpreter {
 	for _, m := range managers {
 		dir := m.installs(f)
 		var others []string
@@ -190,12 +189,11 @@ func (f *finder) managed(ctx context.Context) Interpreter {
 			if broken != nil {
 				continue
 			}
-			found, err := f.consider(ctx, python, Source(m.name))
-			if err == nil && found.Env == "" && f.unusual(found, name) == "" {
-				return found
-			}
-			if err != nil {
+			found, broken := f.consider(python, Source(m.name))
+			if broken != nil {
 				others = append(others, name)
+			} else if found.Env == "" && f.unusual(found, name) == "" {
+				return found
 			}
 		}
 		if len(others) > 0 {

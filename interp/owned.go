@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 const EnvMarker = "pyplug-env.json"
 
 // synced looks at the environment that pyplug made for the plugin.
-func (f *finder) synced(ctx context.Context) (Interpreter, error) {
+func (f *finder) synced() (Interpreter, *Error) {
 	switch {
 	case f.Synced == "":
 		return Interpreter{}, nil
@@ -24,62 +23,67 @@ func (f *finder) synced(ctx context.Context) (Interpreter, error) {
 		f.skip(OutdatedEnv, f.Synced, SourceSync, f.Outdated)
 		return Interpreter{}, nil
 	}
-	return f.environment(ctx, f.Synced, SourceSync)
+	return f.environment(f.Synced, SourceSync)
 }
 
 // owned looks for the plugin's own environment, which decides.
-func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
-	for dir, beside := range f.levels {
-		if found, err = f.ownedIn(ctx, dir, beside); found.Path != "" || err != nil {
+func (f *finder) owned() (found Interpreter, broken *Error) {
+	for _, look := range []look{f.near, f.kept, f.enclosing} {
+		if found, broken = look(); found.Path != "" || broken != nil {
 			break
 		}
 	}
-	for _, look := range []look{f.kept, f.enclosing} {
-		if found.Path == "" && err == nil {
-			found, err = look(ctx)
-		}
-	}
-	if err == nil && found.Path != "" {
+	if found.Path != "" {
 		f.noteActive(found)
-	} else if err == nil && len(f.activated()) == 0 {
+	} else if broken == nil && len(f.activated()) == 0 {
 		f.noteTool()
 	}
-	return found, err
+	return found, broken
+}
+
+// near looks beside the plugin, then up to the root of its project.
+func (f *finder) near() (found Interpreter, broken *Error) {
+	for dir, beside := range f.levels {
+		if found, broken = f.ownedIn(dir, beside); found.Path != "" || broken != nil {
+			break
+		}
+	}
+	return found, broken
 }
 
 // ownedIn looks in dir for an environment with one of the known names, then for a single
 // environment with any other name.
-func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpreter, error) {
+func (f *finder) ownedIn(dir string, beside bool) (Interpreter, *Error) {
 	where := " of the project"
 	if beside {
 		where = " beside the plugin"
 	}
 	for _, name := range [...]string{".venv", "venv", "env", ".conda"} {
 		source := Source(name + where)
-		env, err := f.envAt(filepath.Join(dir, name), source)
-		if err != nil {
-			return Interpreter{}, err
+		env, broken := f.envAt(filepath.Join(dir, name), source)
+		if broken != nil {
+			return Interpreter{}, broken.from(source)
 		}
 		if env != "" {
-			return f.environment(ctx, env, source)
+			return f.environment(env, source)
 		}
 	}
-	return f.only(ctx, dir, where)
+	return f.only(dir, where)
 }
 
 // environment examines the Python of an environment that nobody named.
-func (f *finder) environment(ctx context.Context, env string, source Source) (Interpreter, error) {
+func (f *finder) environment(env string, source Source) (Interpreter, *Error) {
 	if broken := f.distrust(env); broken != nil {
 		return Interpreter{}, broken.from(source)
 	}
-	return f.inEnv(ctx, env, source)
+	return f.inEnv(env, source)
 }
 
 // notEnvs lists directories whose environments belong to tools.
 var notEnvs = []string{".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
 
 // only looks for an environment of any other name. More than one is an error.
-func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, error) {
+func (f *finder) only(dir, where string) (Interpreter, *Error) {
 	entries, err := bounded.Dir(dir)
 	if errors.Is(err, fs.ErrPermission) {
 		f.skip(Unreadable, dir, Source("environments"+where), "cannot be listed, and an environment of another name would not be found")
@@ -94,7 +98,7 @@ func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, erro
 	case 0:
 		return Interpreter{}, nil
 	case 1:
-		return f.environment(ctx, filepath.Join(dir, names[0]), Source(names[0]+where))
+		return f.environment(filepath.Join(dir, names[0]), Source(names[0]+where))
 	}
 	broken := problem(AmbiguousEnvs, dir, "has %d environments, none of them .venv: %s", len(names), strings.Join(names, ", "))
 	return Interpreter{}, broken.from(Source("environments" + where))
@@ -102,17 +106,17 @@ func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, erro
 
 // enclosing looks for the environment that contains the plugin. An installed module is in such an
 // environment.
-func (f *finder) enclosing(ctx context.Context) (Interpreter, error) {
+func (f *finder) enclosing() (Interpreter, *Error) {
 	for _, dir := range f.Dirs {
 		for _, level := range f.above(dir) {
 			if _, none := envPython(level); none != nil || !exists(filepath.Join(level, "pyvenv.cfg")) {
 				continue
 			}
-			found, err := f.environment(ctx, level, "environment around the plugin")
-			if broken, ok := err.(*Error); ok {
+			found, broken := f.environment(level, "environment around the plugin")
+			if broken != nil {
 				broken.env = "" // making it again would remove the plugin
 			}
-			return found, err
+			return found, broken
 		}
 	}
 	return Interpreter{}, nil

@@ -2,8 +2,8 @@ package interp
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,36 +12,39 @@ import (
 )
 
 // path looks for a Python on PATH.
-func (f *finder) path(ctx context.Context) (Interpreter, error) {
-	return f.search(ctx, f.names(), SourcePath)
-}
+func (f *finder) path() (Interpreter, *Error) { return f.search(f.names(), SourcePath), nil }
 
 // search looks on PATH for one name after the other. The first python3 comes before a newer
 // python3.13 elsewhere, as users who type python3 expect.
-func (f *finder) search(ctx context.Context, names []string, source Source) (Interpreter, error) {
-	dirs := f.pathDirs()
-	for _, name := range names {
-		for _, dir := range dirs {
-			path := filepath.Join(dir, exe(name))
-			if _, err := os.Lstat(path); err != nil {
-				continue
-			}
-			found, err := f.consider(ctx, path, source)
-			if err == nil && len(names) > 1 {
-				if why := f.unusual(found, name); why != "" {
-					f.skip(SecondChoice, path, source, why)
-					continue
+func (f *finder) search(names []string, source Source) Interpreter {
+	for path, name := range programs(names, f.pathDirs()) {
+		found, broken := f.consider(path, source)
+		why := f.unusual(found, name)
+		switch {
+		case broken != nil:
+			f.skipBroken(broken)
+		case why != "" && len(names) > 1:
+			f.skip(SecondChoice, path, source, why)
+		default:
+			return found
+		}
+	}
+	return Interpreter{}
+}
+
+// programs yields the programs of names in directories, with their names: all of the first name,
+// then those of the next.
+func programs(names, dirs []string) iter.Seq2[string, string] {
+	return func(yield func(path, name string) bool) {
+		for _, name := range names {
+			for _, dir := range dirs {
+				path := filepath.Join(dir, exe(name))
+				if _, err := os.Lstat(path); err == nil && !yield(path, name) { // a store alias denies access to its target
+					return
 				}
-			}
-			if err == nil {
-				return found, nil
-			}
-			if err := f.skipError(err); err != nil {
-				return Interpreter{}, err
 			}
 		}
 	}
-	return Interpreter{}, nil
 }
 
 // unusual returns why a Python is chosen only if it is named, or "". python3 and python are what
@@ -114,17 +117,4 @@ func exe(name string) string {
 		return name + ".exe"
 	}
 	return name
-}
-
-// which looks for a program on PATH.
-func (f *finder) which(ctx context.Context, name string, source Source) (Interpreter, error) {
-	found, err := f.search(ctx, []string{name}, source)
-	if err != nil || found.Path != "" {
-		return found, err
-	}
-	if r, ok := parseRequest(name); ok && r.version.Minor >= 0 {
-		f.wanted = r
-		return f.version(ctx, name, r.bound(source), source)
-	}
-	return Interpreter{}, f.notInstalled(name, source, "is not on PATH")
 }

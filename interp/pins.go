@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"context"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,11 +14,11 @@ const pinFile = ".python-version"
 
 // pinned looks for the Python that a file of the project pins. It must be installed and satisfy
 // the requirements. Another minor version never replaces a missing one.
-func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
+func (f *finder) pinned() (Interpreter, *Error) {
 	for dir := range f.levels {
 		file := filepath.Join(dir, pinFile)
 		if versions := versionsIn(file); len(versions) > 0 {
-			return f.pinnedTo(ctx, versions, file)
+			return f.pinnedTo(versions, file)
 		}
 	}
 	return Interpreter{}, nil
@@ -28,7 +27,7 @@ func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 // pinnedTo returns the first of the versions that is installed. It skips versions that the
 // requirements exclude and names that no version manager has. If a later entry is system, it also
 // skips versions that are not installed.
-func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (Interpreter, error) {
+func (f *finder) pinnedTo(versions []string, file string) (Interpreter, *Error) {
 	wanted := ""
 	for _, version := range versions {
 		if version == "system" {
@@ -39,9 +38,8 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 			f.skip(OtherVersion, version, SourcePin, "is pinned by "+file+", and requires-python excludes it").Fix = schema.Hintf("change %s or requires-python", file)
 			continue
 		}
-		found, err := f.install(ctx, version, r, isVersion)
-		if err != nil || found.Path != "" {
-			return found, err
+		if found := f.install(version, r, isVersion); found.Path != "" {
+			return found, nil
 		}
 		if isVersion && wanted == "" && !slices.Contains(versions, "system") {
 			wanted = r.name
@@ -65,37 +63,34 @@ func (f *finder) excludes(r request) bool {
 // install looks for a version: by its name among the versions of pyenv, on PATH, then any patch of
 // the same minor version. Unlike pyenv it accepts another patch: packages work with every patch,
 // and files name the patch that somebody once had.
-func (f *finder) install(ctx context.Context, version string, r request, isVersion bool) (found Interpreter, err error) {
+func (f *finder) install(version string, r request, isVersion bool) Interpreter {
 	if dir := installed(f.pyenvVersions(), version); dir != "" {
-		found, err = f.inEnv(ctx, dir, SourcePin)
+		found, broken := f.inEnv(dir, SourcePin)
+		if broken == nil {
+			return found
+		}
+		f.skipBroken(broken)
 	}
-	if err != nil {
-		err = f.skipError(err)
+	if !isVersion {
+		return Interpreter{}
 	}
-	if err != nil || found.Path != "" || !isVersion {
-		return found, err
-	}
-	if r.version.Patch >= 0 {
-		if found, err := f.anywhere(ctx, r, SourcePin); err != nil || found.Path != "" {
-			return found, err
+	found := f.anywhere(r, SourcePin)
+	if found.Path == "" && r.version.Patch >= 0 {
+		r.version = r.version.minor()
+		if found = f.anywhere(r, SourcePin); found.Path != "" {
+			f.skip(PinNotInstalled, version, SourcePin, "is pinned but not installed; using "+found.Version.String()).wanted = r.name
 		}
 	}
-	exact := r.version.Patch
-	r.version = r.version.minor()
-	found, err = f.anywhere(ctx, r, SourcePin)
-	if found.Path != "" && exact >= 0 {
-		f.skip(PinNotInstalled, version, SourcePin, "is pinned but not installed; using "+found.Version.String()).wanted = r.name
-	}
-	return found, err
+	return found
 }
 
 // anywhere looks for r on PATH, then among the installed Pythons.
-func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interpreter, error) {
+func (f *finder) anywhere(r request, source Source) Interpreter {
 	f.pathDirs() // records skipped entries of PATH before tried is saved
 	bounds, wanted, lookup, tried := f.bounds, f.wanted, f.lookup, f.tried
 	defer func() { f.bounds, f.wanted, f.lookup, f.tried = bounds, wanted, lookup, tried }()
 	f.bounds, f.wanted, f.lookup = append(f.bounds, r.bound(source)), r, true
-	return f.lookUp(ctx, source)
+	return f.lookUp(source)
 }
 
 // usualDirs lists the directories of Pythons that may be missing in PATH.
@@ -115,20 +110,16 @@ func (f *finder) systemDirs() []string {
 	})
 }
 
-// system looks in the directories that are not on PATH.
-func (f *finder) system(ctx context.Context) Interpreter {
+// anyInstalled looks at the versions of managers, then at the system's Pythons.
+func (f *finder) anyInstalled() Interpreter {
+	if found := f.managed(); found.Path != "" {
+		return found
+	}
 	saved := f.pathDirs()
 	defer func() { f.dirs = saved }()
 	f.dirs = f.systemDirs()
-	found, _ := f.search(ctx, f.names(), SourceSystem) // the error is ctx's, which installed returns
-	return found
+	return f.search(f.names(), SourceSystem)
 }
 
-// installed looks at the versions of managers, then at the system's Pythons.
-func (f *finder) installed(ctx context.Context) (Interpreter, error) {
-	found := f.managed(ctx)
-	if found.Path == "" {
-		found = f.system(ctx)
-	}
-	return found, ctx.Err()
-}
+// installed looks for any Python that is not on PATH.
+func (f *finder) installed() (Interpreter, *Error) { return f.anyInstalled(), nil }

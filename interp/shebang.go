@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ func Shebang(script string) []string {
 // hinted looks at the Python that the plugin's #! line names. One in an environment decides,
 // because the file was made for it. A version is chosen only if it is installed, since the line
 // may be older than the plugin's requirements.
-func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
+func (f *finder) hinted() (Interpreter, *Error) {
 	words := Shebang(f.Entry)
 	if len(words) == 0 {
 		return Interpreter{}, nil
@@ -39,7 +38,7 @@ func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 		if broken := f.distrust(env); broken != nil {
 			return Interpreter{}, broken.from(SourceShebang)
 		}
-		return f.consider(ctx, program, SourceShebang)
+		return f.consider(program, SourceShebang)
 	}
 	r, isVersion := parseRequest(name)
 	switch {
@@ -49,9 +48,9 @@ func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 		f.skip(OtherVersion, name, SourceShebang, "is named by the plugin, and requires-python excludes it").Fix = schema.Hintf("change the #! line or requires-python")
 		return Interpreter{}, nil
 	}
-	found, err := f.anywhere(ctx, r, SourceShebang)
-	if err == nil && found.Path == "" {
+	found := f.anywhere(r, SourceShebang)
+	if found.Path == "" {
 		f.skip(PinNotInstalled, name, SourceShebang, "is named by the plugin but not installed").wanted = r.name
 	}
-	return found, err
+	return found, nil
 }

@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,20 +13,6 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The explicit sources: the first that is set decides.
-
-func (f *finder) flag(ctx context.Context) (Interpreter, error) {
-	return f.named(ctx, f.Flag, f.Cwd, SourceFlag)
-}
-
-func (f *finder) variable(ctx context.Context) (Interpreter, error) {
-	return f.named(ctx, f.vars["PYPLUG_PYTHON"], f.Cwd, SourceVariable)
-}
-
-func (f *finder) manifest(ctx context.Context) (Interpreter, error) {
-	return f.named(ctx, f.Manifest, f.ManifestDir, SourceManifest)
-}
-
 // isSpec reports whether a value starts like a specifier set.
 func isSpec(value string) bool {
 	return strings.ContainsAny(value[:1], "<>=!") || strings.HasPrefix(value, "~=")
@@ -39,79 +24,92 @@ func isVersion(value string) bool {
 	return len(numbers) <= 3 && !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
 }
 
+// explicit returns the look at an explicit source, which decides if it has a value.
+func (f *finder) explicit(value, dir string, source Source) look {
+	return func() (Interpreter, *Error) {
+		if value == "" {
+			return Interpreter{}, nil
+		}
+		return f.named(value, dir, source)
+	}
+}
+
 // named resolves the value of an explicit source: a path, a directory, a version or a name on
 // PATH.
-func (f *finder) named(ctx context.Context, value, dir string, source Source) (Interpreter, error) {
-	switch {
-	case value == "":
-		return Interpreter{}, nil
-	case isSpec(value):
-		b, err := readRequirement(Requirement{Spec: value, From: string(source)})
-		if err != nil {
-			return Interpreter{}, err
+func (f *finder) named(value, dir string, source Source) (Interpreter, *Error) {
+	if isSpec(value) {
+		b, broken := readRequirement(Requirement{Spec: value, From: string(source)})
+		if broken != nil {
+			return Interpreter{}, broken
 		}
-		return f.version(ctx, value, b, source)
-	case !strings.HasPrefix(value, "python"): // python3.12 is the name of a program first
-		if wanted, ok := parseRequest(value); ok {
-			f.wanted = wanted
-			return f.version(ctx, value, wanted.bound(source), source)
-		}
+		return f.version(value, b, source)
+	}
+	wanted, isVersion := parseRequest(value)
+	if isVersion && !strings.HasPrefix(value, "python") { // python3.12 is the name of a program first
+		f.wanted = wanted
+		return f.version(value, wanted.bound(source), source)
 	}
 	path := f.under(dir, value)
 	info, err := os.Stat(path)
-	isDir := err == nil && info.IsDir()
-	if !isDir && !hasSlash(value) && value[0] != '.' && value[0] != '~' {
-		return f.which(ctx, value, source)
+	switch {
+	case err == nil && info.IsDir():
+		return f.inEnv(path, source)
+	case hasSlash(value), value[0] == '.', value[0] == '~':
+		return f.consider(path, source)
 	}
-	if isDir {
-		return f.inEnv(ctx, path, source)
+	found := f.search([]string{value}, source)
+	switch {
+	case found.Path != "":
+		return found, nil
+	case isVersion && wanted.version.Minor >= 0:
+		f.wanted = wanted
+		return f.version(value, wanted.bound(source), source)
 	}
-	return f.consider(ctx, path, source)
+	return Interpreter{}, f.notInstalled(value, source, "is not on PATH")
 }
 
 // inEnv examines the Python of an environment or installation.
-func (f *finder) inEnv(ctx context.Context, env string, source Source) (Interpreter, error) {
+func (f *finder) inEnv(env string, source Source) (Interpreter, *Error) {
 	python, broken := envPython(env)
 	if broken != nil {
 		return Interpreter{}, broken.from(source)
 	}
-	return f.consider(ctx, python, source)
+	return f.consider(python, source)
 }
 
 // version resolves a version that an explicit source names: first in the environment of sync,
 // then among the installed Pythons.
-func (f *finder) version(ctx context.Context, value string, b bound, source Source) (Interpreter, error) {
+func (f *finder) version(value string, b bound, source Source) (Interpreter, *Error) {
 	f.bounds = append(f.bounds, b)
-	if err := f.conflict(); err != nil {
-		return Interpreter{}, err
+	if broken := f.conflict(); broken != nil {
+		return Interpreter{}, broken
 	}
 	if !f.Base { // sync made it with such a version
-		found, err := f.synced(ctx)
-		if e := (*Error)(nil); errors.As(err, &e) {
-			f.skip(e.Code, f.Synced, SourceSync, e.Reason)
-		}
-		f.Synced = "" // do not look at it again
-		if err == nil && found.Path != "" {
+		found, broken := f.synced()
+		if found.Path != "" {
 			return found, nil
 		}
+		if broken != nil {
+			f.skip(broken.Code, f.Synced, SourceSync, broken.Reason)
+		}
+		f.Synced = "" // do not look at it again
 	}
 	f.lookup = true
-	found, err := f.lookUp(ctx, source)
-	if err == nil && found.Path == "" {
+	found := f.lookUp(source)
+	if found.Path == "" {
 		return found, f.notInstalled(value, source, "is not on PATH, and no version manager has installed it")
 	}
 	found.AnyOf = true
-	return found, err
+	return found, nil
 }
 
 // lookUp looks for a Python that satisfies the requirements on PATH, then among the installed ones.
-func (f *finder) lookUp(ctx context.Context, source Source) (Interpreter, error) {
-	found, err := f.search(ctx, f.names(), source)
-	if err == nil && found.Path == "" {
-		found, err = f.installed(ctx)
-		found = found.by(source)
+func (f *finder) lookUp(source Source) Interpreter {
+	found := f.search(f.names(), source)
+	if found.Path == "" {
+		found = f.anyInstalled().by(source)
 	}
-	return found, err
+	return found
 }
 
 func hasSlash(s string) bool {
@@ -121,7 +119,7 @@ func hasSlash(s string) bool {
 // envAt returns the environment that decides at a path: a directory with a pyvenv.cfg or a Python, or
 // the one that a file .venv names (PEP 832). It returns "" if there is none; a directory that only
 // happens to be called venv is skipped.
-func (f *finder) envAt(path string, source Source) (env string, err error) {
+func (f *finder) envAt(path string, source Source) (env string, broken *Error) {
 	if _, err := os.Lstat(path); err != nil && !errors.Is(err, fs.ErrPermission) { // what may not be looked at may be there
 		return "", nil
 	}
@@ -136,13 +134,11 @@ func (f *finder) envAt(path string, source Source) (env string, err error) {
 		}
 	}
 	if err != nil {
-		broken := statError(path, err)
-		broken.env = path
-		return "", broken.from(source)
+		return "", statError(path, err).in(path)
 	}
 	cfg := filepath.Join(path, "pyvenv.cfg")
 	if _, err := os.Stat(cfg); errors.Is(err, fs.ErrPermission) {
-		return "", statError(cfg, err).from(source)
+		return "", statError(cfg, err)
 	} else if err == nil {
 		return path, nil
 	}
@@ -152,7 +148,7 @@ func (f *finder) envAt(path string, source Source) (env string, err error) {
 		f.skip(NotEnvironment, path, source, "has neither pyvenv.cfg nor python").Fix = schema.Hintf("rename it, or make an environment in its place")
 		return "", nil
 	case !landmark(path).Known() && !exists(filepath.Join(path, "conda-meta")) && runtime.GOOS != "windows": // it would run without its packages
-		return "", problem(NoConfig, path, "has a python but no pyvenv.cfg: its python is %s", python).from(source)
+		return "", problem(NoConfig, path, "has a python but no pyvenv.cfg: its python is %s", python)
 	}
 	return path, nil
 }
@@ -174,18 +170,16 @@ func envPython(env string) (string, *Error) {
 			return "", statError(path, err)
 		}
 	}
-	broken := problem(EnvWithoutPython, env, "has no python in it: no %s", filepath.FromSlash(names[0]))
-	broken.env = env
-	return "", broken
+	return "", problem(EnvWithoutPython, env, "has no python in it: no %s", filepath.FromSlash(names[0])).in(env)
 }
 
-// consider examines one Python. The error is an *Error or ctx's.
-func (f *finder) consider(ctx context.Context, path string, source Source) (Interpreter, error) {
+// consider examines one Python.
+func (f *finder) consider(path string, source Source) (Interpreter, *Error) {
 	real := resolve(path)
 	if pyenv, isShim := shimAt(path, real); isShim {
-		return f.shim(ctx, path, pyenv, source)
+		return f.shim(path, pyenv, source)
 	}
-	return f.inspect(ctx, path, real, source)
+	return f.inspect(path, real, source)
 }
 
 // resolve follows the links of a path. It returns the path if that fails.
@@ -197,36 +191,29 @@ func resolve(path string) string {
 }
 
 // inspect examines a Python that is not a shim. real is path with its links resolved.
-func (f *finder) inspect(ctx context.Context, path, real string, source Source) (Interpreter, error) {
+func (f *finder) inspect(path, real string, source Source) (Interpreter, *Error) {
 	found, broken := examine(path, real)
 	if broken != nil {
 		_, broken.env, _ = findConfig(path)
 		return Interpreter{}, broken.from(source)
 	}
 	found.Source = source
-	return f.judge(ctx, found)
+	return f.judge(found)
 }
 
 // judge checks a Python against the requirements. If files do not say enough about the version,
 // it asks the Python.
-func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, error) {
+func (f *finder) judge(found Interpreter) (Interpreter, *Error) {
 	found.OfProject = f.shimmed
 	found = found.by(found.Source)
 	refused, open := f.against(found.Version)
-	if refused == nil && open && f.Run != nil && !(f.Untrusted && found.OfProject) {
-		v, implementation, broken := ask(ctx, f.Run, found.Path)
-		if err := ctx.Err(); err != nil {
-			return Interpreter{}, err
-		}
-		if broken != nil {
-			broken.env = found.Env
-			return Interpreter{}, broken.from(found.Source)
-		}
-		found.Version, found.Implementation = v, implementation
-		refused, open = f.against(v)
-	}
 	var broken *Error
+	if refused == nil && open && f.ask != nil && !(f.Untrusted && found.OfProject) {
+		found.Version, found.Implementation, broken = f.ask(found.Path)
+		refused, open = f.against(found.Version)
+	}
 	switch {
+	case broken != nil:
 	case refused != nil:
 		broken = problem(OtherVersion, found.Path, "is %s, want %s (%s)", found.Version, refused.Spec, refused.From)
 		if found.Version.Major == 2 {
@@ -238,8 +225,7 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 		broken = problem(UnknownVersion, found.Path, "has an unknown version: no file states it, and it was not run")
 	}
 	if broken != nil {
-		broken.env = found.Env
-		return Interpreter{}, broken.from(found.Source)
+		return Interpreter{}, broken.in(found.Env).from(found.Source)
 	}
 	return found, nil
 }
@@ -247,7 +233,7 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 // accepts reports whether a Python of unknown version may be chosen from a source: with assume
 // from any, otherwise only from an explicit source that names a path.
 func (f *finder) accepts(source Source) bool {
-	return f.assume || !f.lookup && (source == SourceFlag || source == SourceVariable || source == SourceManifest)
+	return f.assume || !f.lookup && source.Named()
 }
 
 // against returns the first requirement that v fails. open reports that the answer depends on the

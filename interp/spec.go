@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Requirement is a requires-python and its place.
@@ -74,11 +76,13 @@ var clauseText = expression(`(?i)^(~=|===|==|!=|<=|>=|<|>)\s*` +
 // arbitraryText matches a clause with ===, which compares texts.
 var arbitraryText = expression(`^===\s*([^\s;)]*)$`)
 
-// readRequirement parses a specifier set. The error is an [*Error].
-func readRequirement(r Requirement) (bound, error) {
+// readRequirement parses a specifier set.
+func readRequirement(r Requirement) (bound, *Error) {
 	clauses, bad := parseClauses(r.Spec)
 	if bad != "" {
-		return bound{}, badSpec(r, bad)
+		broken := problem(BadRequirement, "", "python version of %s: %q is not a version specifier, want one such as %q", r.From, bad, ">=3.11")
+		broken.Fix = schema.Hintf("correct the version that %s asks for", r.From)
+		return bound{}, broken
 	}
 	return bound{r, clauses}, nil
 }

@@ -2,7 +2,6 @@ package interp
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"path/filepath"
@@ -59,7 +58,7 @@ func (t tool) mark(root string) string {
 }
 
 // kept looks for the environment that a tool keeps elsewhere for the plugin's project.
-func (f *finder) kept(ctx context.Context) (Interpreter, error) {
+func (f *finder) kept() (Interpreter, *Error) {
 	for _, dir := range f.Dirs {
 		p := project{root: f.root(dir)}
 		readTOML(filepath.Join(p.root, "pyproject.toml"), &p)
@@ -69,7 +68,7 @@ func (f *finder) kept(ctx context.Context) (Interpreter, error) {
 			}
 			for _, env := range t.envs(f, p) {
 				if exists(filepath.Join(env, "pyvenv.cfg")) {
-					return f.environment(ctx, env, Source(t.name+"'s environment of the project"))
+					return f.environment(env, Source(t.name+"'s environment of the project"))
 				}
 			}
 		}
