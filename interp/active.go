@@ -57,7 +57,7 @@ func (f *finder) activeEnv(active Attempt) (Interpreter, *Error) {
 // related reports whether an activated environment is in the plugin's project.
 func (f *finder) related(env string) bool {
 	return slices.ContainsFunc(f.Dirs, func(dir string) bool {
-		root := f.root(dir)
+		root := f.Project.roots[dir]
 		return within(root, env) || within(resolve(root), resolve(env))
 	})
 }

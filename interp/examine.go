@@ -117,10 +117,7 @@ func pythonName(name string) (implementation, version string, ok bool) {
 // installation returns the version and the implementation that the location of the resolved
 // program shows.
 func installation(real string) (version Version, implementation string) {
-	prefix := filepath.Dir(filepath.Dir(real))
-	if runtime.GOOS == "windows" {
-		prefix = filepath.Dir(real)
-	}
+	prefix := prefixOf(real)
 	name, text, ok := pythonName(filepath.Base(real))
 	if !ok {
 		// A program with another name may not be the Python of its directory.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/schema"
@@ -113,12 +114,7 @@ func (f *finder) elsewhere() Interpreter {
 // owns reports whether an environment belongs to the plugin because of where it is. No other
 // environment may be emptied.
 func (f *finder) owns(env string) bool {
-	for dir := range f.levels {
-		if env != "" && SamePath(dir, filepath.Dir(env)) {
-			return true
-		}
-	}
-	return false
+	return env != "" && slices.ContainsFunc(f.Project.Dirs, func(dir string) bool { return SamePath(dir, filepath.Dir(env)) })
 }
 
 // remakable reports whether a hint may suggest python -m venv --clear, which empties a directory.

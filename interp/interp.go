@@ -173,10 +173,9 @@ type finder struct {
 	// has ended.
 	ask       func(path string) (v Version, implementation string, broken *Error)
 	vars      map[string]string
-	uid       int               // of this process
-	roots     map[string]string // see root
-	judged    []Source          // sources of the activated environments that were examined
-	dirs      []string          // directories of PATH to search; nil before pathDirs
+	uid       int      // of this process
+	judged    []Source // sources of the activated environments that were examined
+	dirs      []string // directories of PATH to search; nil before pathDirs
 	bounds    []bound
 	lookup    bool    // a version is looked up for an explicit source
 	wanted    request // what an explicit source or a pin asks for
@@ -190,7 +189,11 @@ func newFinder(r Request) *finder {
 	if r.ownerOf == nil {
 		r.ownerOf = ownerOf
 	}
-	return &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted, roots: map[string]string{}}
+	f := &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted}
+	if r.Project.roots == nil {
+		f.Project = f.project()
+	}
+	return f
 }
 
 // look looks at one source.

@@ -43,8 +43,12 @@ func (f *finder) owned() (found Interpreter, broken *Error) {
 
 // near looks beside the plugin, then up to the root of its project.
 func (f *finder) near() (found Interpreter, broken *Error) {
-	for dir, beside := range f.levels {
-		if found, broken = f.ownedIn(dir, beside); found.Path != "" || broken != nil {
+	where := " beside the plugin"
+	for i, dir := range f.Project.Dirs {
+		if i == len(f.Dirs) {
+			where = " of the project"
+		}
+		if found, broken = f.ownedIn(dir, where); found.Path != "" || broken != nil {
 			break
 		}
 	}
@@ -53,11 +57,7 @@ func (f *finder) near() (found Interpreter, broken *Error) {
 
 // ownedIn looks in dir for an environment with one of the known names, then for a single
 // environment with any other name.
-func (f *finder) ownedIn(dir string, beside bool) (Interpreter, *Error) {
-	where := " of the project"
-	if beside {
-		where = " beside the plugin"
-	}
+func (f *finder) ownedIn(dir, where string) (Interpreter, *Error) {
 	for _, name := range [...]string{".venv", "venv", "env", ".conda"} {
 		source := Source(name + where)
 		env, broken := f.envAt(filepath.Join(dir, name), source)

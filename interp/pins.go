@@ -15,7 +15,7 @@ const pinFile = ".python-version"
 // pinned looks for the Python that a file of the project pins. It must be installed and satisfy
 // the requirements. Another minor version never replaces a missing one.
 func (f *finder) pinned() (Interpreter, *Error) {
-	for dir := range f.levels {
+	for _, dir := range f.Project.Dirs {
 		file := filepath.Join(dir, pinFile)
 		if versions := versionsIn(file); len(versions) > 0 {
 			return f.pinnedTo(versions, file)

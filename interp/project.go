@@ -69,35 +69,12 @@ func isRoot(dir string) bool {
 
 // root returns the root of the project or workspace of dir, or dir if it belongs to none.
 func (f *finder) root(dir string) string {
-	if root, ok := f.Project.roots[dir]; ok {
-		return root
-	}
-	if root, ok := f.roots[dir]; ok {
-		return root
-	}
-	root := dir
 	levels := f.above(dir)
-	if i := slices.IndexFunc(levels, isRoot); i >= 0 {
-		levels = levels[i:]
-		root = levels[max(0, slices.IndexFunc(levels, IsWorkspace))]
+	i := slices.IndexFunc(levels, isRoot)
+	if i < 0 {
+		return dir
 	}
-	f.roots[dir] = root
-	return root
-}
-
-// levels yields the directories that may hold the plugin's own environment: those beside the
-// plugin, then those up to the root of its project.
-func (f *finder) levels(yield func(dir string, beside bool) bool) {
-	for _, dir := range f.Dirs {
-		if !yield(dir, true) {
-			return
-		}
-	}
-	for _, dir := range f.upwards() {
-		if !yield(dir, false) {
-			return
-		}
-	}
+	return levels[i:][max(0, slices.IndexFunc(levels[i:], IsWorkspace))]
 }
 
 // Project is where the files of a plugin's project are. [FindProject] finds it.
@@ -111,10 +88,19 @@ type Project struct {
 // FindProject finds the project of a plugin by the directories beside it and the caller's
 // environment.
 func FindProject(beside, environ []string) Project {
-	f := newFinder(Request{Dirs: beside, Environ: environ})
-	p := Project{roots: f.roots}
-	for dir := range f.levels {
-		p.Dirs = append(p.Dirs, dir)
+	return newFinder(Request{Dirs: beside, Environ: environ}).Project
+}
+
+// project finds the project of the directories beside the plugin.
+func (f *finder) project() Project {
+	p := Project{Dirs: slices.Clone(f.Dirs), roots: map[string]string{}}
+	for _, dir := range f.Dirs {
+		p.roots[dir] = f.root(dir)
+		for _, level := range parents(dir) {
+			if !slices.Contains(p.Dirs, level) && within(p.roots[dir], level) {
+				p.Dirs = append(p.Dirs, level)
+			}
+		}
 	}
 	return p
 }
@@ -132,19 +118,6 @@ func (p Project) Src() string {
 		}
 	}
 	return ""
-}
-
-// upwards returns the directories above Dirs, up to the root of the project.
-func (f *finder) upwards() (dirs []string) {
-	for _, dir := range f.Dirs {
-		root := f.root(dir)
-		for _, level := range parents(dir) {
-			if !slices.Contains(dirs, level) && !slices.Contains(f.Dirs, level) && within(root, level) {
-				dirs = append(dirs, level)
-			}
-		}
-	}
-	return dirs
 }
 
 // distrust returns an error if untrusted users may change an environment that nobody named.
@@ -187,7 +160,7 @@ func (f *finder) distrust(env string) *Error {
 // search upwards did not check these.
 func (f *finder) between(env string) (dirs []string) {
 	for _, level := range parents(env)[1:] {
-		if slices.ContainsFunc(f.Dirs, func(dir string) bool { return level != dir && within(f.root(dir), level) && !within(level, dir) }) {
+		if slices.ContainsFunc(f.Dirs, func(dir string) bool { return level != dir && within(f.Project.roots[dir], level) && !within(level, dir) }) {
 			dirs = append(dirs, level)
 		}
 	}

@@ -21,16 +21,11 @@ func TestProject(t *testing.T) {
 	if want := []string{beside, filepath.Dir(beside), root}; !slices.Equal(p.Dirs, want) {
 		t.Fatalf("got %q, want %q", p.Dirs, want)
 	}
-	f := newFinder(Request{Dirs: []string{beside}, Project: p})
-	f.ownerOf = func(path string) (owner, bool) {
+	f := newFinder(Request{Dirs: []string{beside}, Project: p, ownerOf: func(path string) (owner, bool) {
 		t.Errorf("%s is looked at again", path)
 		return owner{}, false
-	}
-	var again []string
-	for dir := range f.levels {
-		again = append(again, dir)
-	}
-	if !slices.Equal(again, p.Dirs) {
-		t.Errorf("got %q, want %q", again, p.Dirs)
+	}})
+	if !slices.Equal(f.Project.Dirs, p.Dirs) {
+		t.Errorf("got %q, want %q", f.Project.Dirs, p.Dirs)
 	}
 }

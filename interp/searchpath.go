@@ -40,11 +40,7 @@ func (i Interpreter) sites(vars map[string]string) []string {
 	if vars["PYTHONNOUSERSITE"] == "" {
 		dirs = append(dirs, i.userPackages(vars)...)
 	}
-	prefix := filepath.Dir(real)
-	if runtime.GOOS != "windows" {
-		prefix = filepath.Dir(prefix)
-	}
-	return append(dirs, i.packages(prefix)...)
+	return append(dirs, i.packages(prefixOf(real))...)
 }
 
 // packages lists the directories of packages of an environment or installation. Debian's Python

@@ -130,7 +130,7 @@ func parseClause(part string) (clause, bool) {
 	}
 	switch {
 	case m[5] != "":
-		c.rank, c.pre = -1, preNames[strings.ToLower(m[5])]+strconv.Itoa(number(m[6]))
+		c.rank, c.pre = -1, preTags[strings.ToLower(m[5])]+strconv.Itoa(number(m[6]))
 	case m[7] != "":
 		c.rank = 1
 	case m[8] != "":
@@ -141,16 +141,11 @@ func parseClause(part string) (clause, bool) {
 	return c, equality || !c.wildcard && !c.local && (c.op != "~=" || len(c.release) > 1)
 }
 
-var preNames = map[string]string{"alpha": "a", "a": "a", "beta": "b", "b": "b", "preview": "rc", "pre": "rc", "c": "rc", "rc": "rc"}
-
 // number parses digits. It returns one large number for all numbers that are higher than any
 // version.
 func number(digits string) int {
-	if len(digits) > 9 && strings.Trim(digits[:len(digits)-9], "0") != "" {
-		return 1 << 30
-	}
-	n, _ := strconv.Atoi(digits)
-	return n
+	n, _ := strconv.Atoi(digits) // the highest int if it is out of range
+	return min(n, 1<<30)
 }
 
 // satisfiable reports whether some minor version of Python 3 may satisfy all clauses, also a future one.

@@ -60,7 +60,7 @@ func (t tool) mark(root string) string {
 // kept looks for the environment that a tool keeps elsewhere for the plugin's project.
 func (f *finder) kept() (Interpreter, *Error) {
 	for _, dir := range f.Dirs {
-		p := project{root: f.root(dir)}
+		p := project{root: f.Project.roots[dir]}
 		readTOML(filepath.Join(p.root, "pyproject.toml"), &p)
 		for _, t := range tools {
 			if t.envs == nil || t.mark(p.root) == "" {
@@ -84,7 +84,7 @@ func (f *finder) noteTool() {
 			if t.run == "" {
 				continue
 			}
-			if mark := t.mark(f.root(dir)); mark != "" {
+			if mark := t.mark(f.Project.roots[dir]); mark != "" {
 				f.skip(ToolRuns, mark, Source(t.name), "no environment of the project is active, and pyplug does not look where "+t.name+" keeps it").Fix =
 					schema.Hintf("`%s pyplug …` uses the environment of %s", t.run, t.name)
 				return

@@ -38,7 +38,10 @@ func (v Version) minor() Version { return Version{Major: v.Major, Minor: v.Minor
 
 func (v Version) sameMinor(w Version) bool { return v.Major == w.Major && v.Minor == w.Minor }
 
-var preTags = map[string]string{"a": "a", "alpha": "a", "b": "b", "beta": "b", "rc": "rc", "candidate": "rc"}
+// preTags has the spellings of the tags of pre-releases.
+var preTags = map[string]string{
+	"a": "a", "alpha": "a", "b": "b", "beta": "b", "rc": "rc", "c": "rc", "pre": "rc", "preview": "rc", "candidate": "rc",
+}
 
 // parseVersion reads the version that a text starts with: "3.12.4", "3.12", "3.14.0rc2",
 // "3.12.1+", "3.14.4.final.0", "3.13.0-dev". It returns the zero value if there is none.
