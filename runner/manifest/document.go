@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,26 +15,30 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// document is the text of a manifest with its place in a file.
+// document is what [Manifest] knows of its text.
 type document struct {
-	file string
 	text string
 	// skipped is the number of lines of the file before text.
 	skipped int
-	// prefix precedes each line of text in the file.
-	prefix string
 	// table is the path of pyplug's table in the text, such as tool, pyplug.
 	table []string
-	// locate finds a key in the text.
-	locate func(text string, path []string) position
+	// entry is the absolute path of the entry, or "". entryKey leads to it in the table.
+	entry    string
+	entryKey []string
+	// python reports that Python runs the entry, whatever its name.
+	python bool
 }
 
 // position is a place in a document. line and column start at 1. Line 0 means unknown.
 type position struct{ line, column int }
 
 // fault reports a problem with a value in pyplug's table.
-func (d document) fault(p *problem) *Error {
-	e := d.errorAt(d.locate(d.text, slices.Concat(d.table, p.path)))
+func (m Manifest) fault(p *problem) *Error {
+	locate := locateTOML
+	if m.Form == PluginJSON {
+		locate = locateJSON
+	}
+	e := m.errorAt(locate(m.text, slices.Concat(m.table, p.path)))
 	key := strings.ReplaceAll(strings.Join(p.path, "."), ".[", "[")
 	switch {
 	case p.is == "":
@@ -47,19 +52,35 @@ func (d document) fault(p *problem) *Error {
 	return e
 }
 
+// entryError returns the error for an entry. more says what is wrong with it.
+func (m Manifest) entryError(more, wanted string) *Error {
+	p := &problem{is: "is " + show(m.Entry) + more + ", want " + wanted, hint: schema.DidYouMean(closest(m.entry))}
+	return m.fault(p.within(m.entryKey...))
+}
+
+// missingEntry returns the error for an entry that does not exist.
+func (m Manifest) missingEntry(err error) *Error {
+	e := m.entryError("", "a file or package that exists")
+	e.Err = err
+	return e
+}
+
 // errorAt returns an error with a place. The caller adds the message.
-func (d document) errorAt(at position) *Error {
-	e := &Error{File: d.file}
+func (m Manifest) errorAt(at position) *Error {
+	e := &Error{File: m.File}
 	if at.line > 0 {
-		e.Line, e.Column = d.skipped+at.line, len(d.prefix)+at.column
+		e.Line, e.Column = m.skipped+at.line, at.column
+	}
+	if at.line > 0 && m.Form == Script {
+		e.Column += len("# ")
 	}
 	return e
 }
 
-// decode parses TOML.
-func (d document) decode() (map[string]any, error) {
+// parse parses TOML.
+func (m Manifest) parse() (map[string]any, error) {
 	var root map[string]any
-	err := bounded.TOML([]byte(d.text), &root)
+	err := bounded.TOML([]byte(m.text), &root)
 	if err == nil {
 		return root, nil
 	}
@@ -67,7 +88,7 @@ func (d document) decode() (map[string]any, error) {
 	if wrong := (*toml.DecodeError)(nil); errors.As(err, &wrong) {
 		at.line, at.column = wrong.Position()
 	}
-	e := d.errorAt(at)
+	e := m.errorAt(at)
 	e.Message = strings.TrimPrefix(err.Error(), "toml: ")
 	return nil, e
 }
@@ -144,10 +165,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // unreadable reports a file that exists but cannot be read.
 func unreadable(path string, err error) *Error {
-	cause := err
-	if perr, ok := err.(*os.PathError); ok {
-		cause = perr.Err
-	}
+	cause := cmp.Or(errors.Unwrap(err), err) // without the path again
 	return &Error{File: path, Message: "cannot be read: " + cause.Error(), Err: err}
 }
 

@@ -17,35 +17,44 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// plugin looks at the entry and returns the result of Resolve.
-func (r resolved) plugin(typed string) (Plugin, error) {
-	p := Plugin{Path: typed, Entry: r.entry, Manifest: r.chosen.Manifest, Requires: r.requires, document: r.chosen.document}
-	info, err := os.Stat(r.entry)
+// plugin chooses the manifest, the first form, and looks at the entry.
+func (f found) plugin(typed string) (Plugin, error) {
+	if leadsToPython(f.entry) || scriptPython(f.entry) != "" {
+		if err := f.readScript(f.entry); err != nil {
+			return Plugin{}, err
+		}
+	}
+	p := Plugin{Path: typed, Entry: f.entry, Requires: f.requires}
+	if len(f.manifests) > 0 {
+		p.Manifest = slices.MinFunc(f.manifests, func(a, b Manifest) int { return int(a.Form) - int(b.Form) })
+	}
+	m := p.Manifest
+	info, err := os.Stat(p.Entry)
 	switch {
-	case err != nil && r.chosen.entry != "":
-		return Plugin{}, r.chosen.missingEntry(err)
+	case err != nil && m.entry != "":
+		return Plugin{}, m.missingEntry(err)
 	case err != nil:
-		return Plugin{}, missing(r.entry, err)
-	case info.IsDir() && hasInit(r.entry):
+		return Plugin{}, missing(p.Entry, err)
+	case info.IsDir() && hasInit(p.Entry):
 		p.Kind = Package
 	case info.IsDir():
-		return Plugin{}, r.chosen.entryError(", a directory without __init__.py", "a file or package that exists")
-	case info.Mode().IsRegular() && (r.chosen.python || leadsToPython(r.entry)):
+		return Plugin{}, m.entryError(", a directory without __init__.py", "a file or package that exists")
+	case info.Mode().IsRegular() && (m.python || leadsToPython(p.Entry)):
 		p.Kind = File
 	default:
-		if reason := unfit(r.entry, info); reason != "" {
-			return Plugin{}, notPlugin(r.entry, reason)
+		if reason := unfit(p.Entry, info); reason != "" {
+			return Plugin{}, notPlugin(p.Entry, reason)
 		}
-		p.Kind, p.Shebang = Executable, scriptPython(r.entry)
+		p.Kind, p.Shebang = Executable, scriptPython(p.Entry)
 	}
-	if spec := r.chosen.RequiresPython; spec != "" {
-		from := short(r.chosen.File)
-		if f := r.chosen.Form; f == Pyproject || f == Script { // these files may have another one, which all tools read
+	if m.RequiresPython != "" {
+		from := short(m.File)
+		if m.Form == Pyproject || m.Form == Script { // these files may have another one, which all tools read
 			from += " [tool.pyplug]"
 		}
-		p.Requires = append([]interp.Requirement{{Spec: spec, From: from}}, p.Requires...)
+		p.Requires = append([]interp.Requirement{{Spec: m.RequiresPython, From: from}}, p.Requires...)
 	}
-	p.ID = r.name(p)
+	p.ID = p.name()
 	p.Dirs = environmentDirs(p)
 	return p, nil
 }
@@ -70,14 +79,14 @@ func environmentDirs(p Plugin) []string {
 
 // name returns the default name: the manifest's id, else the file's name. A file called plugin or
 // main has the name of its directory.
-func (r resolved) name(p Plugin) string {
-	stem := strings.TrimSuffix(filepath.Base(p.Entry), filepath.Ext(p.Entry))
+func (p Plugin) name() string {
+	stem, dir := strings.TrimSuffix(filepath.Base(p.Entry), filepath.Ext(p.Entry)), filepath.Dir(p.Entry)
 	if p.Kind == Package {
-		stem = filepath.Base(p.Entry)
+		stem, dir = filepath.Base(p.Entry), p.Entry
 	}
 	switch stem {
 	case "plugin", "main", "__main__", "__init__":
-		stem = filepath.Base(cmp.Or(r.dir, filepath.Dir(p.Entry)))
+		stem = filepath.Base(cmp.Or(p.Manifest.Dir, dir))
 	}
 	return cmp.Or(slug(p.Manifest.ID), slug(stem), "plugin")
 }
@@ -176,21 +185,20 @@ func resolveModule(path, module, from string) (Plugin, error) {
 	p := Plugin{Path: path, Module: module, From: from, Dirs: []string{from}}
 	p.ID = slug(parts[len(parts)-1])
 	entry := filepath.Join(append([]string{from}, parts...)...)
-	found := resolved{entry: entry}
-	var err error
+	f, err := found{entry: entry}, error(nil)
 	if hasInit(entry) {
-		if found, err = resolveDir(entry); err == nil && found.entry != entry {
-			found = resolved{entry: entry, dir: entry} // the manifest is about another entry
+		if f, err = findDir(entry); err == nil && f.entry != entry {
+			f = found{entry: entry} // the manifest is about another entry
 		}
 	} else if info, missing := os.Stat(entry + ".py"); missing == nil && info.Mode().IsRegular() {
-		found, err = resolveFile(entry+".py", info)
+		f, err = findFile(entry+".py", info)
 	} else {
 		return p, nil
 	}
 	if err != nil {
 		return Plugin{}, err
 	}
-	at, err := found.plugin(path)
+	at, err := f.plugin(path)
 	if err != nil {
 		return Plugin{}, err
 	}

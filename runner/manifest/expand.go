@@ -17,7 +17,7 @@ var errNoManifest = errors.New("no manifest")
 func isPlugin(dir string) bool {
 	abs, err := filepath.Abs(dir)
 	if err == nil {
-		_, err = resolveDir(abs)
+		_, err = findDir(abs)
 	}
 	return !errors.Is(err, errNoManifest)
 }

@@ -14,16 +14,18 @@ import (
 )
 
 // readText reads a pyplug.toml of that text.
-func readText(text string) (*source, error) {
-	f, err := document{file: "/p/pyplug.toml", text: text}.readTOML(TOML)
-	if err != nil {
-		return nil, err
+func readText(text string) (m Manifest, err error) {
+	var f found
+	if err := f.readTOML(Manifest{File: "/p/pyplug.toml", Form: TOML, Dir: "/p", document: document{text: text}}); err != nil {
+		return m, err
 	}
-	return &f.sources[0], nil
+	m = f.manifests[0]
+	m.document = document{}
+	return m, nil
 }
 
 func TestManifest(t *testing.T) {
-	c, err := readText(`
+	got, err := readText(`
 id = "greeter"
 entry = "greeter.py"
 transport = "pipe"
@@ -93,7 +95,7 @@ output-schema = ["*"]
 		Shutdown: []HookCall{{Hook: "bye"}},
 		MCP:      MCP{ReadOnly: []string{"get_*"}, Destructive: []string{}, OutputSchema: []string{"*"}},
 	}
-	if got := c.Manifest; !reflect.DeepEqual(got, want) {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
@@ -101,10 +103,10 @@ output-schema = ["*"]
 // A host fills in what the manifest does not say.
 func TestHost(t *testing.T) {
 	for _, name := range HostNames() {
-		c, err := readText("host = \"" + name + "\"\nprotocol-versions = [7]")
+		m, err := readText("host = \"" + name + "\"\nprotocol-versions = [7]")
 		check(t, err)
 		h := Hosts[name]
-		if m := c.Manifest; m.CookieKey != h.CookieKey || m.CookieValue != h.CookieValue || !slices.Equal(m.ProtocolVersions, []int{7}) || (m.MTLS != nil) != h.MTLS {
+		if m.CookieKey != h.CookieKey || m.CookieValue != h.CookieValue || !slices.Equal(m.ProtocolVersions, []int{7}) || (m.MTLS != nil) != h.MTLS {
 			t.Errorf("%s: got %+v", name, m)
 		}
 	}
@@ -177,8 +179,8 @@ func FuzzTOML(f *testing.F) {
 		if _, err := readText(text); err != nil {
 			_ = err.Error()
 		}
-		if d := (document{text: text}); len(text) < 1<<16 {
-			if _, err := d.decode(); err == nil {
+		if m := (Manifest{document: document{text: text}}); len(text) < 1<<16 {
+			if _, err := m.parse(); err == nil {
 				locateTOML(text, []string{"bootstrap", "[0]", "hook"})
 			}
 		}

@@ -71,13 +71,11 @@ type Plugin struct {
 	Requires []interp.Requirement
 	// Manifest is the plugin's manifest, or the zero value.
 	Manifest Manifest
-
-	document document // of the manifest
 }
 
 // OnlyGRPC returns the error for a key that only applies to gRPC plugins.
 func (p Plugin) OnlyGRPC(key string) *Error {
-	return p.document.fault(&problem{path: []string{key}, is: "applies only to gRPC plugins, and this is a functions file",
+	return p.Manifest.fault(&problem{path: []string{key}, is: "applies only to gRPC plugins, and this is a functions file",
 		hint: schema.Hints(`to start it as a gRPC plugin, set transport = "grpc"`)})
 }
 
@@ -141,6 +139,8 @@ type Manifest struct {
 	Bootstrap []HookCall `key:"bootstrap"`
 	Shutdown  []HookCall `key:"shutdown"`
 	MCP       MCP        `key:"mcp"`
+
+	document
 }
 
 // MCP describes the tools of an LLM client, as patterns of hook names. nil says nothing about a

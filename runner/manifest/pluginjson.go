@@ -29,71 +29,65 @@ type pluginJSON struct {
 	Props any `json:"props"`
 }
 
-// readPluginJSON reads a plugin.json. One without server belongs to another program, so it gives
-// no source.
-func (d document) readPluginJSON() (found, error) {
-	d.locate = locateJSON
+// readJSON adds a plugin.json. One without server belongs to another program.
+func (f *found) readJSON(m Manifest) error {
 	var p pluginJSON
-	if err := json.Unmarshal([]byte(d.text), &p); err != nil {
-		return found{}, d.decodeError(err)
+	if err := json.Unmarshal([]byte(m.text), &p); err != nil {
+		return m.decodeError(err)
 	}
 	if p.Server == nil {
-		return found{}, nil
+		return nil
 	}
-	s, err := p.source(d)
-	return found{sources: []source{s}}, err
+	if err := m.take(p); err != nil {
+		return err
+	}
+	f.manifests = append(f.manifests, m)
+	return nil
 }
 
 // decodeError adds the place to an error of encoding/json.
-func (d document) decodeError(err error) *Error {
+func (m Manifest) decodeError(err error) *Error {
 	at := position{}
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		at = positionOf(d.text, syntax.Offset-1) // Offset is after the wrong byte
+		at = positionOf(m.text, syntax.Offset-1) // Offset is after the wrong byte
 	} else if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) {
-		at = positionOf(d.text, mismatch.Offset-1)
+		at = positionOf(m.text, mismatch.Offset-1)
 		want := "an object"
 		if mismatch.Type.Kind() == reflect.String {
 			want = "a string"
 		}
 		err = fmt.Errorf("%s is of type %s, want %s", cmp.Or(mismatch.Field, "the document"), mismatch.Value, want)
 	}
-	e := d.errorAt(at)
+	e := m.errorAt(at)
 	e.Message, e.Err = err.Error(), err
 	return e
 }
 
-// source returns the source with an absolute entry and a checked version.
-func (p pluginJSON) source(d document) (source, error) {
-	entry, key := p.entry()
-	if entry == "" {
-		return source{}, d.fault(&problem{path: key, is: "is missing, want the file to run"})
+// take sets the keys that a plugin.json implies. It checks the entry and the version.
+func (m *Manifest) take(p pluginJSON) error {
+	m.Entry, m.entryKey = p.entry()
+	if m.Entry == "" {
+		return m.fault(&problem{path: m.entryKey, is: "is missing, want the file to run"})
 	}
-	dir := filepath.Dir(d.file)
-	if !inside(dir, entry) {
-		return source{}, d.fault(wrong(entry, "a path inside the plugin's directory").within(key...))
+	if !inside(m.Dir, m.Entry) {
+		return m.fault(wrong(m.Entry, "a path inside the plugin's directory").within(m.entryKey...))
 	}
+	m.entry = from(m.Dir, m.Entry)
+	m.ID, m.Transport, m.Host, m.Cwd, m.ErrorField = p.ID, "grpc", "mattermost", m.Dir, "error"
+	m.Env = map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": m.Dir}
+	m.startFor()
 	props, _ := p.Props.(map[string]any)
-	s := source{
-		Manifest: Manifest{
-			File: d.file, Form: PluginJSON, Dir: dir, ID: p.ID, Entry: entry, Transport: "grpc",
-			Host: "mattermost",
-			Env:  map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": dir},
-			Cwd:  dir, ErrorField: "error",
-		},
-		document: d, entryKey: key, entry: from(dir, entry),
-		python: p.Server.Runtime == "python" || props["runtime"] == "python" || strings.HasSuffix(entry, ".py"),
-	}
-	s.startFor()
-	if version := strings.TrimSpace(p.Server.PythonVersion); s.python && version != "" {
+	m.python = p.Server.Runtime == "python" || props["runtime"] == "python" || strings.HasSuffix(m.Entry, ".py")
+	if version := strings.TrimSpace(p.Server.PythonVersion); m.python && version != "" {
 		if version[0] >= '0' && version[0] <= '9' {
 			version = ">=" + version // Mattermost's "3.11" is a minimum
 		}
 		if bad := checkSpecifiers(version); bad != nil {
-			return source{}, d.fault(wrong(p.Server.PythonVersion, `a version such as "3.11"`).within("server", "python_version"))
+			return m.fault(wrong(p.Server.PythonVersion, `a version such as "3.11"`).within("server", "python_version"))
 		}
-		s.RequiresPython = version
+		m.RequiresPython = version
 	}
-	return s, nil
+	return nil
 }
 
 // entry returns the file to run and the key that names it.

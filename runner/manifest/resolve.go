@@ -34,125 +34,93 @@ func Resolve(path, from string) (Plugin, error) {
 	if err != nil {
 		return Plugin{}, missing(abs, err)
 	}
-	var found resolved
+	var f found
 	if info.IsDir() {
-		found, err = resolveDir(abs)
+		f, err = findDir(abs)
 	} else {
-		found, err = resolveFile(abs, info)
+		f, err = findFile(abs, info)
 	}
 	if err != nil {
 		return Plugin{}, err
 	}
-	return found.plugin(path)
+	return f.plugin(path)
 }
 
-// resolved is the intermediate result for a path.
-type resolved struct {
-	entry    string
-	dir      string // the named directory, or that of the manifest
-	chosen   source // its Form is None if there is no manifest
-	requires []interp.Requirement
-}
-
-// resolveFile checks that a file can be a plugin, and finds its manifest.
-func resolveFile(path string, info fs.FileInfo) (resolved, error) {
+// findFile checks that a file can be a plugin, and finds its manifests.
+func findFile(path string, info fs.FileInfo) (found, error) {
 	if reason := unfit(path, info); reason != "" {
-		return resolved{}, notPlugin(path, reason)
+		return found{}, notPlugin(path, reason)
 	}
-	return resolved{entry: path}.beside(nil)
+	return findBeside(path, true)
 }
 
-// beside looks for the manifest of a file or package: in it, beside it, or beside the target of a
-// link. requires are the requirements of the package.
-func (r resolved) beside(requires []interp.Requirement) (resolved, error) {
-	dirs := []string{filepath.Dir(r.entry)}
-	if real, err := filepath.EvalSymlinks(r.entry); err == nil && filepath.Dir(real) != dirs[0] {
+// findBeside finds the manifests of a file or package: those beside it, or beside the target of a
+// link.
+func findBeside(entry string, isFile bool) (f found, err error) {
+	dirs := []string{filepath.Dir(entry)}
+	if real, err := filepath.EvalSymlinks(entry); err == nil && filepath.Dir(real) != dirs[0] {
 		dirs = append(dirs, filepath.Dir(real))
 	}
-	var f found
+	f.entry = entry
 	for _, dir := range dirs {
 		all, err := readDirectory(dir)
 		if err != nil {
-			return resolved{}, err
+			return found{}, err
 		}
-		if f.sources, err = r.about(all.sources); err != nil {
-			return resolved{}, err
+		if f.manifests, err = about(entry, isFile, all.manifests); err != nil {
+			return found{}, err
 		}
-		if f.requires == nil && (r.dir == "" || len(f.sources) > 0) {
+		if f.requires == nil && (isFile || len(f.manifests) > 0) {
 			f.requires = all.requires
 		}
-		if len(f.sources) > 0 {
+		if len(f.manifests) > 0 {
 			break
 		}
 	}
-	f.requires = append(requires, f.requires...)
-	return r.choose(f)
+	return f, nil
 }
 
-// about returns the sources that apply to the entry. Those are the sources that name it, and for
-// a file also TOML without an entry. A source that names a missing file is an error, because it
+// about returns the manifests that apply to an entry. Those are the manifests that name it, and for
+// a file also TOML without an entry. A manifest that names a missing file is an error, because it
 // was probably meant for this entry.
-func (r resolved) about(all []source) ([]source, error) {
-	var about []source
-	for _, s := range all {
-		isFile := r.dir == ""
-		if isFile && s.Form != PluginJSON && s.entry != "" {
-			if _, err := os.Stat(s.entry); err != nil {
-				return nil, s.missingEntry(err)
+func about(entry string, isFile bool, all []Manifest) (about []Manifest, err error) {
+	for _, m := range all {
+		if isFile && m.Form != PluginJSON && m.entry != "" {
+			if _, err := os.Stat(m.entry); err != nil {
+				return nil, m.missingEntry(err)
 			}
 		}
-		if isFile && s.entry == "" || same(s.entry, r.entry) {
-			about = append(about, s)
+		if isFile && m.entry == "" || same(m.entry, entry) {
+			about = append(about, m)
 		}
 	}
 	return about, nil
 }
 
-// choose selects the manifest: the first form among f and the metadata block of the entry.
-func (r resolved) choose(f found) (resolved, error) {
-	r.requires = f.requires
-	if leadsToPython(r.entry) || scriptPython(r.entry) != "" {
-		block, err := readScript(r.entry)
-		if err != nil {
-			return resolved{}, err
-		}
-		f.sources = append(f.sources, block.sources...)
-		r.requires = append(block.requires, f.requires...)
-	}
-	if len(f.sources) == 0 {
-		return r, nil
-	}
-	r.chosen = slices.MinFunc(f.sources, func(a, b source) int { return int(a.Form) - int(b.Form) })
-	r.dir = r.chosen.Dir
-	return r, nil
-}
-
 // same reports whether two paths are one file.
 func same(a, b string) bool { return a == b || interp.SamePath(a, b) }
 
-// resolveDir returns what a directory runs: the entry of its manifests, or the package itself.
-func resolveDir(dir string) (resolved, error) {
+// findDir finds what a directory runs: the entry of its manifests, or the package itself.
+func findDir(dir string) (found, error) {
 	f, err := readDirectory(dir)
 	if err != nil {
-		return resolved{}, err
+		return found{}, err
 	}
-	r := resolved{dir: dir}
-	for _, s := range f.sources {
-		r.entry = cmp.Or(r.entry, s.entry)
+	for _, m := range f.manifests {
+		f.entry = cmp.Or(f.entry, m.entry)
 	}
 	switch {
-	case r.entry != "":
-		return r.choose(f)
-	case len(f.sources) > 0:
-		if r.entry, err = obviousEntry(dir, f.sources[0].File); err != nil {
-			return resolved{}, err
-		}
-		return r.choose(f)
+	case f.entry != "":
+	case len(f.manifests) > 0:
+		f.entry, err = obviousEntry(dir, f.manifests[0].File)
 	case hasInit(dir):
-		r.entry = dir
-		return r.beside(f.requires)
+		own := f.requires
+		f, err = findBeside(dir, false)
+		f.requires = append(own, f.requires...)
+	default:
+		err = noManifest(dir)
 	}
-	return resolved{}, noManifest(dir)
+	return f, err
 }
 
 // obviousEntry returns the default entry of a manifest.
