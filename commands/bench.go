@@ -60,40 +60,23 @@ func (prog *program) readBench(ctx context.Context, words []string, o *benchOpti
 
 // bench measures a plugin and prints the phases. After an error it prints those before it.
 func (prog *program) bench(ctx context.Context, o benchOptions) error {
-	t := &benchTarget{prog: prog, o: o}
+	t := &benchTarget{prog: prog, o: o, stopWaiting: func() {}}
 	defer t.close()
 	tried, err := t.try(ctx)
 	if err != nil {
 		return err
 	}
-	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
-	err = prog.measure(ctx, t, &measured)
+	phases, err := bench.Measure(ctx, t, o.measure)
+	t.stopWaiting()
 	err = cmp.Or(t.kept, tried).failed(err)
-	if len(measured.Phases) > 0 {
+	if len(phases) > 0 {
+		measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
+		for _, p := range phases {
+			measured.Phases = append(measured.Phases, benchPhase(p))
+		}
 		printed := prog.write(prog.signals.kill, func() error { return prog.streams.Bench(measured, prog.opts.json) })
 		err = cmp.Or(err, printed)
 	}
-	return err
-}
-
-// measure measures the phases.
-func (prog *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResult) error {
-	stop := func() {}
-	m := t.o.measure
-	err := bench.Measure(ctx, t, m, bench.Listener{
-		Began: func(name string) error {
-			if err := t.begin(ctx, name); err != nil {
-				return err
-			}
-			stop = prog.streams.Waiting("measuring " + name)
-			return nil
-		},
-		Over: func(p bench.Phase) {
-			stop()
-			to.Phases = append(to.Phases, benchPhase(p))
-		},
-	})
-	stop()
 	return err
 }
 
@@ -114,6 +97,8 @@ type benchTarget struct {
 	settings runner.Settings
 	kept     *plugin // nil until a phase other than cold begins
 	several  bool    // calls are made at once
+
+	stopWaiting func() // ends the line that shows the phase
 }
 
 // try makes the call once, so that an error is reported before a thousand calls.
@@ -139,12 +124,16 @@ func (t *benchTarget) try(ctx context.Context) (*plugin, error) {
 	return p, p.failed(t.within(ctx, p.pool))
 }
 
-// begin prepares a phase. It starts the plugin of Call and Crash, once.
-func (t *benchTarget) begin(ctx context.Context, phase string) (err error) {
+// Begin prepares a phase. It starts the plugin of Call and Crash, once.
+func (t *benchTarget) Begin(ctx context.Context, phase string) (err error) {
+	t.stopWaiting()
 	t.several = phase == bench.Pipelined
 	if phase != bench.Cold && t.kept == nil {
 		t.kept = t.prog.newPlugin(t.o.cfg.Plugin, true)
 		err = t.kept.start(ctx, t.o.cfg, nil)
+	}
+	if err == nil {
+		t.stopWaiting = t.prog.streams.Waiting("measuring " + phase)
 	}
 	return err
 }

@@ -12,6 +12,8 @@ import (
 
 // Target is the plugin that is measured. An error of a method ends the measurement.
 type Target interface {
+	// Begin is called with the name of each phase before its first round.
+	Begin(ctx context.Context, phase string) error
 	// Cold starts the plugin, calls the hook once, and stops it again.
 	Cold(ctx context.Context) error
 	// Call calls the hook of a running plugin, in the phase pipelined from several
@@ -41,15 +43,6 @@ func DefaultOptions() Options { return Options{Rounds: 10_000, Limit: defaultLim
 
 // Concurrent is how many calls the phase pipelined makes at once, at most.
 func (o Options) Concurrent() int { return min(o.Jobs, o.Rounds) }
-
-// Listener follows the phases. One goroutine calls it.
-type Listener struct {
-	// Began receives the name of each phase before its first round. Its error ends the
-	// measurement.
-	Began func(name string) error
-	// Over receives the result of each phase.
-	Over func(Phase)
-}
 
 // The names of the phases, in their order.
 const (
@@ -104,97 +97,70 @@ func (p Phase) PerSecond() float64 {
 	return math.Round(float64(len(p.Times))/p.Took.Seconds()*10) / 10
 }
 
-// Measure runs the phases and reports each to l. The error is the first of a round, or
-// else the cause of ctx's end. Phases before it have been reported.
-func Measure(ctx context.Context, t Target, o Options, l Listener) error {
-	m := measurement{o, t}
-	few := max(1, m.Rounds/startCost)
-	for _, ph := range []struct {
-		name    string
-		measure func(context.Context, limit) (Phase, error)
-	}{
-		{Cold, func(ctx context.Context, end limit) (Phase, error) { return repeat(ctx, few, 1, end, t.Cold) }},
-		{Warm, m.warm},
-		{Pipelined, m.pipelined},
-		{Crash, func(ctx context.Context, end limit) (Phase, error) { return repeat(ctx, few, 1, end, t.Crash) }},
-	} {
-		if slices.Contains(o.Skip, ph.name) {
+// Measure runs the phases and returns their results. The error is the first of a round, or
+// else the cause of ctx's end. It comes with the phases before it.
+func Measure(ctx context.Context, t Target, o Options) (phases []Phase, err error) {
+	for _, name := range Names() {
+		if slices.Contains(o.Skip, name) {
 			continue
 		}
-		if err := l.Began(ph.name); err != nil {
-			return err
+		if err := t.Begin(ctx, name); err != nil {
+			return phases, err
 		}
-		p, err := ph.measure(ctx, limit{time.Now(), m.Limit})
+		p, err := o.phase(ctx, t, name)
 		if err != nil {
-			return err
+			return phases, err
 		}
-		p.Name = ph.name
-		l.Over(p)
+		p.Name = name
+		phases = append(phases, p)
 	}
-	return nil
+	return phases, nil
 }
 
-// measurement is what the warm phases share.
-type measurement struct {
-	Options
-	target Target
-}
-
-// limit is when the rounds of a phase are to end.
-type limit struct {
-	began  time.Time
-	length time.Duration
-}
-
-func (l limit) reached() bool { return time.Since(l.began) >= l.length }
-
-// warm makes one call after the other.
-func (m measurement) warm(ctx context.Context, end limit) (Phase, error) {
-	end, err := m.warmUp(ctx, end)
+// phase measures one phase.
+func (o Options) phase(ctx context.Context, t Target, name string) (Phase, error) {
+	end, few := time.Now().Add(o.Limit), max(1, o.Rounds/startCost)
+	switch name {
+	case Cold:
+		return repeat(ctx, few, 1, end, t.Cold)
+	case Crash:
+		return repeat(ctx, few, 1, end, t.Crash)
+	}
+	// The limit begins after the first call, which may load what the others need.
+	first, err := repeat(ctx, 1, 1, end, t.Call)
+	warm := time.Now()
+	brief := min(o.Limit, defaultLimit) / 10
+	if err == nil && first.Took < brief {
+		_, err = repeat(ctx, min(warmUp, o.Rounds), 1, warm.Add(brief), t.Call)
+	}
+	jobs := 1
+	if err == nil && name == Pipelined {
+		jobs, err = o.crowd(ctx, t, warm.Add(o.Limit))
+	}
 	if err != nil {
 		return Phase{}, err
 	}
-	return repeat(ctx, m.Rounds, 1, end, m.target.Call)
+	return repeat(ctx, o.Rounds, jobs, warm.Add(o.Limit), t.Call)
 }
 
-// warmUp makes the calls that do not count, at least one. The limit begins after that
-// one, which may load what the others need.
-func (m measurement) warmUp(ctx context.Context, end limit) (limit, error) {
-	first, err := repeat(ctx, 1, 1, end, m.target.Call)
-	end.began = time.Now()
-	brief := limit{end.began, min(end.length, defaultLimit) / 10}
-	if err != nil || first.Took >= brief.length {
-		return end, err
-	}
-	_, err = repeat(ctx, min(warmUp, m.Rounds), 1, brief, m.target.Call)
-	return end, err
-}
-
-// pipelined makes several calls at once. It tries 1, 2, 4 and so on, up to m.Jobs, and stops
-// when they only wait for each other, which takes a good part of the limit.
-func (m measurement) pipelined(ctx context.Context, end limit) (Phase, error) {
-	end, err := m.warmUp(ctx, end)
-	if err != nil {
-		return Phase{}, err
-	}
-	jobs, most := 1, m.Concurrent()
+// crowd returns how many calls are worth making at once. It tries 1, 2, 4 and so on, and stops when
+// they only wait for each other, which takes a good part of the limit.
+func (o Options) crowd(ctx context.Context, t Target, end time.Time) (int, error) {
+	jobs, most := 1, o.Concurrent()
 	for jobs < most {
-		p, err := repeat(ctx, jobs, jobs, end, m.target.Call)
-		if err != nil {
-			return Phase{}, err
-		}
-		if 2*p.Took > end.length/crowdShare {
-			break
+		p, err := repeat(ctx, jobs, jobs, end, t.Call)
+		if err != nil || 2*p.Took > o.Limit/crowdShare {
+			return jobs, err
 		}
 		jobs = min(2*jobs, most)
 	}
-	return repeat(ctx, m.Rounds, jobs, end, m.target.Call)
+	return jobs, nil
 }
 
 // repeat makes rounds, jobs at a time, until there were enough or the end is reached. It
 // waits for those in progress. Each of jobs makes at least one. The error is the first of
 // a round, from which others follow, or the cause of ctx's end.
-func repeat(ctx context.Context, rounds, jobs int, end limit, round func(context.Context) error) (Phase, error) {
+func repeat(ctx context.Context, rounds, jobs int, end time.Time, round func(context.Context) error) (Phase, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	began := time.Now()
@@ -216,7 +182,7 @@ func repeat(ctx context.Context, rounds, jobs int, end limit, round func(context
 					return
 				}
 				times[i] = append(times[i], time.Since(start))
-				if end.reached() {
+				if !time.Now().Before(end) {
 					return
 				}
 			}

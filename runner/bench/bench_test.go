@@ -20,9 +20,15 @@ type target struct {
 	first             time.Duration // what the first call takes besides
 	serial            bool          // calls wait for each other
 	turn              chan struct{} // holds a token when none runs
+	began             []string      // the phases
 }
 
 var errBroken = errors.New("broken")
+
+func (t *target) Begin(_ context.Context, phase string) error {
+	t.began = append(t.began, phase)
+	return nil
+}
 
 func (t *target) Cold(context.Context) error  { time.Sleep(t.cold); return nil }
 func (t *target) Crash(context.Context) error { time.Sleep(t.crash); return nil }
@@ -50,11 +56,8 @@ func measure(ctx context.Context, t *target, o Options) (phases []Phase, began [
 	o.Rounds, o.Limit, o.Jobs = cmp.Or(o.Rounds, usual.Rounds), cmp.Or(o.Limit, usual.Limit), cmp.Or(o.Jobs, usual.Jobs)
 	t.turn = make(chan struct{}, 1)
 	t.turn <- struct{}{}
-	err = Measure(ctx, t, o, Listener{
-		Began: func(name string) error { began = append(began, name); return nil },
-		Over:  func(p Phase) { phases = append(phases, p) },
-	})
-	return phases, began, err
+	phases, err = Measure(ctx, t, o)
+	return phases, t.began, err
 }
 
 func TestMeasure(t *testing.T) {
