@@ -79,6 +79,7 @@ type check struct {
 	handshook atomic.Bool   // it printed a handshake
 	fault     *hook.Error   // why the plugin is not ready
 	faultAt   string        // the stage that reports fault
+	faultID   string        // the finding there
 	healthy   bool          // the plugin is healthy
 }
 
@@ -145,13 +146,8 @@ func Skippable() []string {
 
 // do runs one stage.
 func (c *check) do(ctx context.Context, st stage) hook.Stage {
-	if why := c.notApplicable(st); why != "" {
-		c.lacking[st.name] = c.lacking[st.needs]
-		return hook.Stage{Name: st.name, Verdict: hook.Skipped, NotApplicable: true, Message: why}
-	}
-	if why, lacking := c.skipped(st); why != "" {
-		c.lacking[st.name] = lacking
-		return hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: why}
+	if skipped, runs := c.skipped(st); !runs {
+		return skipped
 	}
 	began := time.Now()
 	done := st.do(c, ctx)
@@ -176,33 +172,29 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	return done
 }
 
-// notApplicable returns why a stage does not apply to this plugin and these options, or
-// "" if it applies.
-func (c *check) notApplicable(st stage) string {
+// skipped returns the stage in place of one that does not run. runs reports whether it runs.
+func (c *check) skipped(st stage) (instead hook.Stage, runs bool) {
+	isSkipped := slices.Contains(c.o.Skip, st.name)
+	lacking := c.lacking[st.needs] // the first cause, for the stages that need this one
+	instead = hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: lacking}
 	switch way := c.s.Transport(); {
 	case st.server && way.What != "" && !way.Serves:
-		return "gRPC plugins only"
-	case st.name == stageAgain && !c.o.Crash && !slices.Contains(c.o.Skip, stageAgain):
-		return "needs --crash"
-	}
-	return ""
-}
-
-// skipped returns why a stage does not run, or "" if it runs. lacking is the first cause,
-// for the stages that need this one.
-func (c *check) skipped(st stage) (why, lacking string) {
-	lacking = c.lacking[st.needs]
-	switch {
+		instead.Message, instead.NotApplicable = "gRPC plugins only", true
+	case st.name == stageAgain && !c.o.Crash && !isSkipped:
+		instead.Message, instead.NotApplicable = "needs --crash", true
 	case st.name == stageStop && c.s.inst == nil:
-		return cmp.Or(c.lacking[stageLaunch], "nothing runs"), ""
+		instead.Message = cmp.Or(c.lacking[stageLaunch], "nothing runs")
 	case lacking != "":
-		return lacking, lacking
-	case slices.Contains(c.o.Skip, st.name) && st.name == stageSource: // the stages after it run nevertheless
-		return "skipped by --skip", ""
-	case slices.Contains(c.o.Skip, st.name):
-		return "skipped by --skip", st.name + " was skipped"
+	case isSkipped:
+		instead.Message = "skipped by --skip"
+		if st.name != stageSource { // the stages after it run nevertheless
+			lacking = st.name + " was skipped"
+		}
+	default:
+		return instead, true
 	}
-	return "", ""
+	c.lacking[st.name] = lacking
+	return instead, false
 }
 
 // done adds a stage to the report.

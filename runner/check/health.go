@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,10 +70,7 @@ func healthID(err error) string {
 
 // functionHealth calls the probe of a functions file.
 func (c *check) functionHealth(ctx context.Context) hook.Stage {
-	asked := c.s.Plugin().Manifest.Probe
-	if asked == "" {
-		asked = "health"
-	}
+	asked := cmp.Or(c.s.Plugin().Manifest.Probe, "health")
 	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
 	sch, err := c.s.inst.Describe(within, schema.Query{})
@@ -80,10 +78,11 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 		return failed(c.unwell(err))
 	}
 	c.healthy = true // unless the probe says otherwise
-	if !slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool { return h.Name == asked }) {
+	at := slices.IndexFunc(sch.Hooks, func(h schema.Hook) bool { return h.Name == asked })
+	if at < 0 {
 		return hook.Stage{Message: "it has no " + asked + "() and counts as healthy while it is running"}
 	}
-	if c.s.Plugin().Manifest.Probe == "" && needsArgument(sch, asked) {
+	if c.s.Plugin().Manifest.Probe == "" && slices.ContainsFunc(sch.Hooks[at].Params, func(p schema.Param) bool { return p.Required }) {
 		return hook.Stage{Message: asked + "() requires arguments, so it is an ordinary hook; the plugin counts as healthy while it is running"}
 	}
 	within, cancel = hook.WithLimit(ctx, c.s.Settings().Timeouts.Probe)
@@ -103,11 +102,4 @@ func (c *check) unwell(err error) hook.Finding {
 		return c.fail(endedByItself, err)
 	}
 	return c.failAs(hook.Unhealthy, healthID(err), err)
-}
-
-// needsArgument reports whether a hook cannot be called without arguments.
-func needsArgument(sch schema.Schema, name string) bool {
-	return slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool {
-		return h.Name == name && slices.ContainsFunc(h.Params, func(p schema.Param) bool { return p.Required })
-	})
 }

@@ -76,7 +76,7 @@ func (c *check) undescribed(err error) hook.Finding {
 
 // bootstrapFailed reports a failed call that the manifest makes after each start.
 func (c *check) bootstrapFailed() hook.Finding {
-	f := c.fail(callFailed, c.fault)
+	f := c.fail(c.faultID, c.fault)
 	f.Message = strings.TrimRight("bootstrap "+c.fault.Hook, " ") + ": " + f.Message
 	if len(f.Fix) == 0 {
 		f.Fix = []string{"fix the hook or the bootstrap call in " + filepath.Base(c.s.Plugin().Manifest.File)}

@@ -39,11 +39,11 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	}
 	if err := c.s.Start(ctx); err != nil {
 		c.fault = hook.AsError(err)
-		c.faultAt = faultStage(c.fault, c.s)
+		c.faultAt, c.faultID = faultOf(c.fault, c.s)
 	}
 	seen := c.s.seen
 	if c.faultAt == stageLaunch {
-		return hook.Stage{Findings: append([]hook.Finding{c.fail(startFailed, c.fault)}, c.program()...)}
+		return hook.Stage{Findings: append([]hook.Finding{c.fail(c.faultID, c.fault)}, c.program()...)}
 	}
 	if !c.s.Transport().Serves {
 		return hook.Stage{Message: "started and loaded", Took: c.s.Info().Ready, Findings: c.program()}
@@ -80,33 +80,26 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 	}
 }
 
-// faultStage returns the stage that reports an error of a start.
-func faultStage(e *hook.Error, s *process) string {
-	switch {
-	case s.inst != nil: // it was ready, and a call of its manifest failed
-		return stageHooks
-	case e.Kind == hook.Unhealthy:
-		return stageHealth
-	case e.Kind != hook.Handshake:
-		return stageLaunch
-	case e.Reason == grpcplugin.ReasonBadHandshake, e.Reason == grpcplugin.ReasonNoHandshake, e.Reason == grpcplugin.ReasonForeignAddress:
-		return stageHandshake
-	}
-	return stageConnect
-}
-
-// faultID names an error of the handshake.
-func faultID(e *hook.Error) string {
+// faultOf returns the stage that reports an error of a start, and the finding there.
+func faultOf(e *hook.Error, s *process) (stage, id string) {
 	var line *handshake.Error
-	switch {
+	switch isLine := errors.As(e, &line); {
+	case s.inst != nil: // it was ready, and a call of its manifest failed
+		return stageHooks, callFailed
+	case e.Kind == hook.Unhealthy:
+		return stageHealth, healthID(e)
+	case e.Kind != hook.Handshake:
+		return stageLaunch, startFailed
 	case e.Reason == grpcplugin.ReasonForeignAddress:
-		return addressNotOwned
-	case errors.As(e, &line) && line.Name == "address":
-		return addressRefused
-	case errors.As(e, &line):
-		return handshakeMalformed
+		return stageHandshake, addressNotOwned
+	case e.Reason != grpcplugin.ReasonBadHandshake && e.Reason != grpcplugin.ReasonNoHandshake:
+		return stageConnect, connectFailed
+	case isLine && line.Name == "address":
+		return stageHandshake, addressRefused
+	case isLine:
+		return stageHandshake, handshakeMalformed
 	}
-	return handshakeMissing
+	return stageHandshake, handshakeMissing
 }
 
 // handshake reports the handshake of a gRPC plugin, or the Python of a functions file.
@@ -124,7 +117,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 		}
 	}
 	if c.faultAt == stageHandshake {
-		st.Findings = append(st.Findings, c.fail(faultID(c.fault), c.fault))
+		st.Findings = append(st.Findings, c.fail(c.faultID, c.fault))
 		return st
 	}
 	st.Message = e.Line.String()
@@ -160,7 +153,7 @@ func (c *check) connect(context.Context) hook.Stage {
 	e := c.s.seen
 	st := hook.Stage{Message: "connected to " + strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:"), Took: e.Connect}
 	if c.faultAt == stageConnect {
-		st.Findings = append(st.Findings, c.fail(connectFailed, c.fault))
+		st.Findings = append(st.Findings, c.fail(c.faultID, c.fault))
 	}
 	return st
 }

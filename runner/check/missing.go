@@ -68,7 +68,7 @@ func (l *sourceLook) lackOf(m missing) (problem, fix string, isPackage bool) {
 	case dir != "":
 		return m.Missing + " is not where Python looks for it", "it is in " + dir + ": put that directory on PYTHONPATH, or on sys.path before the import", false
 	case standard(m.Missing):
-		return m.Missing + " is not in the standard library of this Python, " + l.Version.String(), "", false
+		return m.Missing + " is not in the standard library of this Python, " + l.python.Version.String(), "", false
 	case l.sibling(m.Module) != "":
 		return none, fmt.Sprintf("%s.py is beside the plugin; did you mean `import %[1]s`?", l.sibling(m.Module)), false
 	case generated(m.Module) != "":
@@ -92,7 +92,7 @@ func (l *sourceLook) besides(m missing) string {
 	if m.File != "" {
 		dirs = append(dirs, filepath.Dir(m.File))
 	}
-	for _, dir := range l.project() {
+	for _, dir := range l.Dirs {
 		dirs = append(dirs, dir, filepath.Join(dir, "src"))
 	}
 	// Of a directory without __init__.py, which may be anything, the next part counts.
@@ -140,7 +140,7 @@ func generated(module string) string {
 // generate says how protoc generates the module of a .proto file, which may be beside the plugin or in a
 // directory there.
 func (l *sourceLook) generate(stem string) string {
-	protoc, root := []string{l.Python, "-m", "grpc_tools.protoc"}, l.beside()
+	protoc, root := []string{l.python.Path, "-m", "grpc_tools.protoc"}, l.beside()
 	if root != "" {
 		found, _ := fs.Glob(os.DirFS(root), "*/"+stem+".proto") // none if the pattern is malformed
 		for _, file := range append([]string{stem + ".proto"}, found...) {
@@ -162,19 +162,11 @@ func exists(path string) bool {
 func (l *sourceLook) isOwn(m missing) bool {
 	top, _, _ := strings.Cut(m.Missing, ".")
 	pkg, _, _ := strings.Cut(l.Place.Name, ".")
-	return top == pkg || slices.ContainsFunc(l.project(), func(dir string) bool {
+	return top == pkg || slices.ContainsFunc(l.Dirs, func(dir string) bool {
 		var file struct{ Project struct{ Name string } }
 		text, _ := pysrc.Read(filepath.Join(dir, "pyproject.toml"), pysrc.LargestManifest) // empty without one
 		return bounded.TOML([]byte(text), &file) == nil && text != "" && pysrc.Canonical(file.Project.Name) == pysrc.Canonical(top)
 	})
-}
-
-// project lists the directories of the plugin's project.
-func (l *sourceLook) project() []string {
-	if l.opened == nil {
-		return l.Dirs
-	}
-	return l.opened.Plugin().Project.Dirs
 }
 
 // places formats modules with the file and line that imports them.
@@ -292,9 +284,9 @@ func (l *sourceLook) install(names, modules []string) schema.Hint {
 	case known && l.managed:
 		return schema.Hint{}
 	case known && interp.LookPath(l.Env, "uv") != "":
-		return schema.Hintf("%s", schema.QuoteLine(append([]string{"uv", "pip", "install", "--python", l.Python}, names...)))
+		return schema.Hintf("%s", schema.QuoteLine(append([]string{"uv", "pip", "install", "--python", l.python.Path}, names...)))
 	case known:
-		return schema.Hintf("%s", schema.QuoteLine(append([]string{l.Python, "-m", "pip", "install"}, names...)))
+		return schema.Hintf("%s", schema.QuoteLine(append([]string{l.python.Path, "-m", "pip", "install"}, names...)))
 	case l.python.Env != "":
 		return schema.Hintf("install %s in %s", packages(names, modules), l.python.Env)
 	}

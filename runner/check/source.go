@@ -39,10 +39,6 @@ const sourceLimit = 30 * time.Second
 
 // sourceLook is the input of the stage source, and the answer of the plugin's Python.
 type sourceLook struct {
-	// Python is the interpreter's absolute path, empty when the plugin is no
-	// Python program; Version is its version.
-	Python  string
-	Version interp.Version
 	// Scripts are the absolute paths of the files that Python runs. For a package they
 	// are its __init__.py and __main__.py. Place says how Python imports them.
 	Scripts []string
@@ -59,8 +55,8 @@ type sourceLook struct {
 	listed  []string
 	source  string
 	command schema.Hint
-	managed bool // pip must not change its Python, because of PEP 668 or because other programs may use it
-	python  interp.Interpreter
+	managed bool               // pip must not change its Python, because of PEP 668 or because other programs may use it
+	python  interp.Interpreter // its path is empty if the plugin is no Python program
 	opened  *runner.Opened
 }
 
@@ -121,7 +117,7 @@ func (c *check) source(ctx context.Context) hook.Stage {
 
 func lookOf(o *runner.Opened) sourceLook {
 	scripts, python, dirs := o.Source()
-	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Place: o.Place(), Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
+	l := sourceLook{Scripts: scripts, Place: o.Place(), Dirs: o.Plugin().Project.Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
 		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged || python.Env == "" && !python.Source.Named(), python: python, opened: o}
 	if l.Place.Root == "" && len(dirs) > 0 { // an installed module
 		l.Place.Root = dirs[0]
@@ -134,7 +130,7 @@ func lookOf(o *runner.Opened) sourceLook {
 // libraries.
 func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	switch {
-	case l.Python == "":
+	case l.python.Path == "":
 		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "not a Python program"}
 	case len(l.Scripts) == 0 && l.opened.Plugin().Module != "":
 		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a module that is not written in Python"}
@@ -164,19 +160,19 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 func askSource(ctx context.Context, r sourceLook) (sourceAnswer, error) {
 	var a sourceAnswer
 	out, err := proc.Run(ctx, proc.Tool{
-		Path: r.Python, Args: slices.Concat([]string{"-B", "-c", sourceProgram}, r.Place.Words(), r.Scripts), Env: r.Env, Dir: r.Dir, Limit: sourceLimit,
+		Path: r.python.Path, Args: slices.Concat([]string{"-B", "-c", sourceProgram}, r.Place.Words(), r.Scripts), Env: r.Env, Dir: r.Dir, Limit: sourceLimit,
 	})
 	if err != nil {
 		return a, err
 	}
 	if out.Exit.Code != 0 {
-		return a, fmt.Errorf("%s failed with %s%s", r.Python, hook.Exit(out.Exit), lastLine(out.Stderr))
+		return a, fmt.Errorf("%s failed with %s%s", r.python.Path, hook.Exit(out.Exit), lastLine(out.Stderr))
 	}
 	_, answer, ok := bytes.Cut(out.Stdout, []byte(sourceMark))
 	if line, _, whole := bytes.Cut(answer, []byte("\n")); ok && whole {
 		return a, json.Unmarshal(line, &a)
 	}
-	return a, errors.New(r.Python + " exited before it answered")
+	return a, errors.New(r.python.Path + " exited before it answered")
 }
 
 // lastLine returns the last line of a program's error output, after a colon.

@@ -50,7 +50,7 @@ func sourceOf(t testing.TB, python string, env []string, script string) sourceLo
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(script)
-	return sourceLook{Python: found.Path, Version: found.Version, Scripts: []string{script}, Place: pysrc.PlaceOf(script, nil), Dirs: []string{dir}, Env: env, Dir: dir}
+	return sourceLook{python: found, Scripts: []string{script}, Place: pysrc.PlaceOf(script, nil), Dirs: []string{dir}, Env: env, Dir: dir}
 }
 
 // tell is a stage in lines: its verdict and message, then its findings.
@@ -205,7 +205,7 @@ func TestSyntaxFrame(t *testing.T) {
 // TestSourceUnchecked has an interpreter that is gone.
 func TestSourceUnchecked(t *testing.T) {
 	r := sourceIn(t, runnertest.Python(t), map[string]string{"plugin.py": "import zz_zz\nx = ("})
-	r.Python = filepath.Join(t.TempDir(), "gone")
+	r.python.Path = filepath.Join(t.TempDir(), "gone")
 	told := tell(lookAtSource(t.Context(), r))
 	if !strings.Contains(told, "note source-unchecked: cannot run the interpreter: ") || strings.Contains(told, "zz_zz") {
 		t.Error(told)
@@ -283,7 +283,7 @@ func TestManaged(t *testing.T) {
 	if l := lookOf(o); err != nil || !l.managed {
 		t.Errorf("%v: %+v", err, l)
 	}
-	l := sourceLook{Python: "/usr/bin/python3", Dirs: []string{"/p"}, managed: true}
+	l := sourceLook{python: interp.Interpreter{Path: "/usr/bin/python3"}, Dirs: []string{"/p"}, managed: true}
 	if got := l.install([]string{"PyYAML"}, nil); !got.IsZero() {
 		t.Errorf("got %s", hook.Word(got))
 	}

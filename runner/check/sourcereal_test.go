@@ -77,7 +77,7 @@ _M = _descriptor.Descriptor(
     name='M', full_name='M', filename=None, file=DESCRIPTOR, containing_type=None, fields=[], nested_types=[],
     enum_types=[], extensions=[], create_key=_descriptor._internal_create_key)
 `})
-	out, err := proc.Run(t.Context(), proc.Tool{Path: l.Python, Args: l.Scripts, Env: l.Env, Dir: l.Dir})
+	out, err := proc.Run(t.Context(), proc.Tool{Path: l.python.Path, Args: l.Scripts, Env: l.Env, Dir: l.Dir})
 	if err != nil || out.Exit.Code == 0 || !strings.Contains(string(out.Stderr), "Descriptors cannot be created directly") {
 		t.Fatalf("%v %s", err, out.Stderr)
 	}
@@ -121,7 +121,7 @@ func BenchmarkSource(b *testing.B) {
 	})
 	b.Run("pass", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := proc.Run(b.Context(), proc.Tool{Path: r.Python, Args: []string{"-I", "-S", "-c", "pass"}, Env: r.Env, Dir: r.Dir}); err != nil {
+			if _, err := proc.Run(b.Context(), proc.Tool{Path: r.python.Path, Args: []string{"-I", "-S", "-c", "pass"}, Env: r.Env, Dir: r.Dir}); err != nil {
 				b.Fatal(err)
 			}
 		}
