@@ -5,20 +5,23 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
-	"strings"
 )
 
+// base returns the name of a package of a target, without its ending.
+func (r *release) base(t target) string {
+	return fmt.Sprintf("pyplug_%s_%s_%s", r.version.semver, t.os, t.arch)
+}
+
 func (r *release) archiveFile(t target) string {
-	ending := ".tar.gz"
 	if t.os == "windows" {
-		ending = ".zip"
+		return r.base(t) + ".zip"
 	}
-	return fmt.Sprintf("pyplug_%s_%s_%s%s", r.version.semver, t.os, t.arch, ending)
+	return r.base(t) + ".tar.gz"
 }
 
 // archive returns the content of an archive: everything in one directory.
 func (r *release) archive(t target, binary []byte) []byte {
-	top := strings.TrimSuffix(strings.TrimSuffix(r.archiveFile(t), ".zip"), ".tar.gz") + "/"
+	top := r.base(t) + "/"
 	files := []file{
 		{top + t.program(), 0o755, binary},
 		{top + "LICENSE", 0o644, r.license},

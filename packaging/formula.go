@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"text/template"
 )
 
 //go:embed pyplug.rb.tmpl
@@ -22,9 +21,6 @@ func (r *release) formula() error {
 	if len(archives) < 4 {
 		return nil
 	}
-	var b strings.Builder
-	must(0, template.Must(template.New("").Parse(formulaText)).Execute(&b, map[string]any{
-		"Archives": archives, "Summary": strings.ToUpper(summary[:1]) + summary[1:], "Home": home, "Version": r.version.semver,
-	}))
-	return writeFile(filepath.Join(dist, "Formula", "pyplug.rb"), []byte(b.String()))
+	archives["SENTENCE"] = strings.ToUpper(summary[:1]) + summary[1:]
+	return writeFile(filepath.Join(dist, "Formula", "pyplug.rb"), []byte(r.fill(formulaText, archives)))
 }

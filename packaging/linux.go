@@ -54,9 +54,7 @@ func (r *release) nfpm(t target, format string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := os.Expand(string(text), func(name string) string {
-		return map[string]string{"ARCH": t.arch, "VERSION": r.version.linux, "SUMMARY": summary, "HOMEPAGE": home, "MAINTAINER": maintainer}[name]
-	})
+	config := r.fill(string(text), map[string]string{"ARCH": t.arch})
 	if format != "deb" { // Debian has no such field
 		config += "license: " + r.licenses() + "\n"
 	}

@@ -69,7 +69,7 @@ func newRelease(v version, words []string) (*release, error) {
 		return nil, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
 	}
 	r := &release{version: v, time: time.Unix(epoch, 0).UTC(), sums: map[string]string{}}
-	var infos []*buildinfo.BuildInfo
+	names := map[string]bool{} // of modules
 	for _, word := range words {
 		if slices.Contains(formats, word) {
 			r.formats = append(r.formats, word)
@@ -79,13 +79,14 @@ func newRelease(v version, words []string) (*release, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, info, err := t.read()
+		info, err := buildinfo.ReadFile(t.binary())
 		if err != nil {
 			return nil, err
 		}
-		r.targets = append(r.targets, t)
-		infos = append(infos, info)
-		r.goVersion = info.GoVersion
+		for _, dep := range info.Deps {
+			names[dep.Path+"@"+dep.Version] = true
+		}
+		r.targets, r.goVersion = append(r.targets, t), info.GoVersion
 	}
 	if r.license, err = os.ReadFile("LICENSE"); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func newRelease(v version, words []string) (*release, error) {
 	if r.readme, err = os.ReadFile("README.md"); err != nil {
 		return nil, err
 	}
-	if r.modules, err = modules(infos); err != nil {
+	if r.modules, err = download(slices.Sorted(maps.Keys(names))); err != nil {
 		return nil, err
 	}
 	r.notices = writeNotices(r.modules)
@@ -129,7 +130,7 @@ func (r *release) build() error {
 }
 
 func (r *release) buildTarget(t target) error {
-	binary, _, err := t.read()
+	binary, err := os.ReadFile(t.binary())
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (r *release) buildTarget(t target) error {
 		case t.os != "linux":
 			continue
 		default:
-			name = fmt.Sprintf("pyplug_%s_%s_%s.%s", r.version.semver, t.os, t.arch, format)
+			name = r.base(t) + "." + format
 			content, err = r.nfpm(t, format)
 		}
 		if err != nil {
@@ -162,6 +163,16 @@ func (r *release) write(name string, content []byte) error {
 	r.sums[name] = fmt.Sprintf("%x", sha256.Sum256(content))
 	fmt.Printf("%10d  %s\n", len(content), path)
 	return writeFile(path, content)
+}
+
+// fill fills in the variables of a template: those of all packages, and more.
+func (r *release) fill(template string, more map[string]string) string {
+	all := map[string]string{
+		"SUMMARY": summary, "HOME": home, "MAINTAINER": maintainer, "LICENSES": r.licenses(),
+		"SEMVER": r.version.semver, "PEP440": r.version.pep440, "LINUX": r.version.linux,
+	}
+	maps.Copy(all, more)
+	return os.Expand(template, func(name string) string { return all[name] })
 }
 
 // writeFile writes a file, and makes its directory.

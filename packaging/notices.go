@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,17 +35,6 @@ func identify(text string) (spdx string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// modules returns the modules in any of the binaries, sorted by path.
-func modules(binaries []*buildinfo.BuildInfo) ([]module, error) {
-	names := map[string]bool{}
-	for _, info := range binaries {
-		for _, dep := range info.Deps {
-			names[dep.Path+"@"+dep.Version] = true
-		}
-	}
-	return download(slices.Sorted(maps.Keys(names)))
 }
 
 // download returns modules that are named PATH@VERSION, from the module cache if they are there.

@@ -82,7 +82,7 @@ func packageEnv(t *testing.T) (env []string, old *release) {
 		t.Fatal(err)
 	}
 	dir, host := t.TempDir(), old.targets[0]
-	binary, _, err := host.read()
+	binary, err := os.ReadFile(host.binary())
 	if err != nil {
 		t.Fatal(err)
 	}

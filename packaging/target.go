@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"debug/buildinfo"
 	"fmt"
-	"os"
 	"path/filepath"
 )
 
@@ -45,13 +42,3 @@ func (t target) program() string {
 
 // binary returns the path of the built binary.
 func (t target) binary() string { return filepath.Join(work, t.os+"-"+t.arch, t.program()) }
-
-// read returns the binary and what Go recorded in it.
-func (t target) read() ([]byte, *buildinfo.BuildInfo, error) {
-	content, err := os.ReadFile(t.binary())
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := buildinfo.Read(bytes.NewReader(content))
-	return content, info, err
-}

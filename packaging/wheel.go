@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -54,27 +55,13 @@ func wheelMetadata(t target) []byte {
 	return []byte(b.String())
 }
 
+//go:embed METADATA.tmpl
+var metadataText string
+
 func (r *release) metadata() []byte {
 	// On PyPI, links to files of the repository need the whole address.
 	readme := strings.ReplaceAll(string(r.readme), "](docs/", "]("+home+"/blob/v"+r.version.semver+"/docs/")
-	return fmt.Appendf(nil, `Metadata-Version: 2.4
-Name: pyplug-cli
-Version: %s
-Summary: %s
-Project-URL: Source, %s
-Project-URL: Changelog, %[3]s/blob/main/CHANGELOG.md
-License-Expression: %s
-License-File: LICENSE
-License-File: NOTICES
-Keywords: plugin,cli,grpc,go-plugin
-Classifier: Environment :: Console
-Classifier: Intended Audience :: Developers
-Classifier: Programming Language :: Go
-Classifier: Programming Language :: Python :: 3
-Requires-Python: >=3.9
-Description-Content-Type: text/markdown
-
-%s`, r.version.pep440, summary, home, r.licenses(), readme)
+	return []byte(r.fill(metadataText, nil) + readme)
 }
 
 // file is a file of an archive.
