@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/binary"
@@ -60,37 +59,31 @@ type head struct {
 
 // read reads the record into the index.
 func (r *Record) read() error {
-	in := bufio.NewReaderSize(r.file, 1<<20)
 	end := int64(0) // of the last whole line
 	for number := 1; ; number++ {
-		line, err := nextLine(in)
-		if errors.Is(err, io.EOF) {
-			if len(r.heads) == 0 && !isTornHead(line) {
-				return r.notRecord(line)
-			}
-			if len(line) == 0 {
-				return nil
-			}
+		line, err := r.page.line(end)
+		isEnd := errors.Is(err, io.EOF)
+		switch {
+		case isEnd && len(r.heads) == 0 && !isTornHead(line), err == nil && number == 1 && !lines.IsHead(line):
+			return r.notRecord(line)
+		case isEnd && len(line) == 0:
+			return nil
+		case isEnd:
 			if err := r.file.Truncate(end); err != nil {
 				return refused("%w", err)
 			}
 			return nil
-		}
-		text := bytes.TrimSuffix(line, []byte{'\n'})
-		switch {
 		case err != nil:
 			return refused("%w", err)
-		case number == 1 && !lines.IsHead(text):
-			return r.notRecord(text)
-		case lines.IsHead(text):
-			err = r.check(text, end)
+		case lines.IsHead(line):
+			err = r.check(line, end)
 		default:
-			err = r.learn(text, end)
+			err = r.learn(line, end)
 		}
 		if err != nil {
 			return refused("%s:%d: %w", r.file.Name(), number, err)
 		}
-		end += int64(len(line))
+		end += int64(len(line) + len("\n"))
 	}
 }
 
@@ -98,18 +91,6 @@ func (r *Record) notRecord(line []byte) error {
 	err := hook.AsError(refused(`%s is not a record: it begins with %s, want {"record": …}`, r.file.Name(), schema.Quote(schema.Short(string(bytes.TrimSpace(line))))))
 	err.Hints = schema.Hints("name a file that does not exist yet")
 	return err
-}
-
-// nextLine reads a line with its end. It returns a line without an end together with [io.EOF].
-// The line is valid until the next one is read.
-func nextLine(in *bufio.Reader) ([]byte, error) {
-	line, err := in.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	line = bytes.Clone(line)
-	rest, err := in.ReadBytes('\n')
-	return append(line, rest...), err
 }
 
 // learn adds an answer to the index. An occurrence's last answer counts.
@@ -216,7 +197,8 @@ type page struct {
 
 const pageSize = 256 << 10
 
-// line returns the line at an offset. It is valid until the next one is read.
+// line returns the line at an offset. It is valid until the next one is read. A line without its end
+// comes with [io.EOF].
 func (p *page) line(at int64) ([]byte, error) {
 	if rest := at - p.at; rest >= 0 && rest < int64(len(p.text)) {
 		if line, _, ended := bytes.Cut(p.text[rest:], []byte{'\n'}); ended {
@@ -231,7 +213,7 @@ func (p *page) line(at int64) ([]byte, error) {
 			return line, nil
 		}
 		if err != nil {
-			return nil, err
+			return p.text, err
 		}
 	}
 }
