@@ -248,7 +248,7 @@ const batchSize = 64
 // input.
 func (e *Engine) tasks(end *error) iter.Seq[[]*task] {
 	return func(yield func([]*task) bool) {
-		in := newLineReader(e.o.In, e.o.MaxLine, e.o.Null)
+		in := NewReader(e.o.In, e.o.MaxLine, e.o.Null)
 		p, before := parser{hook: e.o.Hook, items: e.o.Items}, int64(0)
 		var batch []*task
 		for number := 1; ; number++ {
@@ -258,7 +258,7 @@ func (e *Engine) tasks(end *error) iter.Seq[[]*task] {
 				}
 				batch = nil
 			}
-			line, err := in.next()
+			line, err := in.Next()
 			t := &task{line: number}
 			if err != nil && !errors.As(err, &t.bad) {
 				if !errors.Is(err, io.EOF) {

@@ -15,8 +15,8 @@ import (
 
 const readSize = 64 << 10
 
-// lineReader splits an input into lines.
-type lineReader struct {
+// Reader splits an input into lines.
+type Reader struct {
 	from  *bufio.Reader
 	limit int  // bytes of a line
 	end   byte // of a line
@@ -25,18 +25,19 @@ type lineReader struct {
 	read  int64 // bytes of all lines so far
 }
 
-func newLineReader(from io.Reader, limit int, null bool) *lineReader {
-	r := &lineReader{from: bufio.NewReaderSize(from, readSize), limit: limit, end: '\n'}
+// NewReader returns a reader of lines of at most limit bytes. If null is set, they end with a NUL.
+func NewReader(from io.Reader, limit int, null bool) *Reader {
+	r := &Reader{from: bufio.NewReaderSize(from, readSize), limit: limit, end: '\n'}
 	if null {
 		r.end = 0
 	}
 	return r
 }
 
-// next returns one line without its line end, which the last line may lack. The caller
-// owns the line. If a line exceeds the limit, next reads it to its end and returns a
+// Next returns one line without its line end, which the last line may lack. The caller
+// owns the line. If a line exceeds the limit, Next reads it to its end and returns a
 // [*hook.Error]. A line that is cut off by an error other than io.EOF is dropped.
-func (r *lineReader) next() ([]byte, error) {
+func (r *Reader) Next() ([]byte, error) {
 	line, err := r.whole()
 	if err != nil {
 		return nil, err
@@ -55,14 +56,14 @@ func (r *lineReader) next() ([]byte, error) {
 }
 
 // ready reports whether the next line has been read.
-func (r *lineReader) ready() bool {
+func (r *Reader) ready() bool {
 	read, _ := r.from.Peek(r.from.Buffered()) // it has as much
 	return bytes.IndexByte(read, r.end) >= 0
 }
 
 // whole reads one line. If the line exceeds the limit, whole returns only enough of it to show
 // that.
-func (r *lineReader) whole() ([]byte, error) {
+func (r *Reader) whole() ([]byte, error) {
 	var line []byte
 	ends := len(hook.ByteOrderMark) + len("\r\n")
 	for {

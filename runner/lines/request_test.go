@@ -147,15 +147,15 @@ func TestLongLines(t *testing.T) {
 		most + 2: true, 9 * readSize: true,
 	} {
 		for _, end := range []string{"\n", "\r\n"} {
-			in := newLineReader(strings.NewReader(strings.Repeat("x", size)+end+"next"), most, false)
-			line, err := in.next()
+			in := NewReader(strings.NewReader(strings.Repeat("x", size)+end+"next"), most, false)
+			line, err := in.Next()
 			if bad := (*hook.Error)(nil); long != errors.As(err, &bad) || !long && (err != nil || len(line) != size) {
 				t.Errorf("%d bytes and %q: got %d and %v", size, end, len(line), err)
 			}
-			if line, err = in.next(); string(line) != "next" || err != nil {
+			if line, err = in.Next(); string(line) != "next" || err != nil {
 				t.Errorf("behind %d bytes: %.20q, %v", size, line, err)
 			}
-			if _, err = in.next(); !errors.Is(err, io.EOF) {
+			if _, err = in.Next(); !errors.Is(err, io.EOF) {
 				t.Errorf("at the end: %v", err)
 			}
 		}

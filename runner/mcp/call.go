@@ -171,10 +171,9 @@ func (r *request) failed(err error) {
 
 // content is the content of a result. Texts that follow each other are lines of one block.
 type content struct {
-	done [][]byte
-	text []byte
-	any  bool // there is a text, which may be empty
-	size int
+	done  [][]byte
+	texts []string // of the block that has not ended
+	size  int
 }
 
 // add adds a result or an item.
@@ -188,20 +187,16 @@ func (c *content) add(item hook.Item, hookName string) error {
 		c.done = append(c.done, blob(item.Value, hookName))
 	case string(item.Value) == "null":
 	default:
-		if c.any {
-			c.text = append(c.text, '\n')
-		}
-		c.any = true
-		c.text = append(c.text, textOf(item)...)
+		c.texts = append(c.texts, string(textOf(item)))
 	}
 	return nil
 }
 
 func (c *content) endText() {
-	if c.any {
-		c.done = append(c.done, object("type", "text", "text", string(c.text)))
+	if c.texts != nil {
+		c.done = append(c.done, object("type", "text", "text", strings.Join(c.texts, "\n")))
 	}
-	c.text, c.any = nil, false
+	c.texts = nil
 }
 
 // blocks returns the content as a JSON array.

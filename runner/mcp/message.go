@@ -1,13 +1,9 @@
 package mcp
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -138,38 +134,6 @@ func (m message) progressToken() json.RawMessage {
 		return nil
 	}
 	return token
-}
-
-// negotiate returns the version of a session: the wanted one if it is known, else the newest.
-func negotiate(wanted string) string {
-	if slices.Contains(legacy, wanted) {
-		return wanted
-	}
-	return legacy[0]
-}
-
-// errLong says that a line is longer than [largestLine].
-var errLong = errors.New("the line is longer than 64 MB")
-
-// readLine reads one line, without blanks around it. It skips the rest of a line that is too
-// long.
-func readLine(from *bufio.Reader) (line []byte, err error) {
-	long := false
-	for {
-		part, err := from.ReadSlice('\n')
-		if long = long || len(line)+len(part) > largestLine; !long {
-			line = append(line, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case long && (err == nil || errors.Is(err, io.EOF)):
-			return nil, errLong
-		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
-			err = nil // the last line may lack its end
-		}
-		return bytes.TrimSpace(line), err
-	}
 }
 
 // object returns a JSON object with the alternating names and values of pairs. A []byte or

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -133,19 +133,19 @@ func within(done <-chan struct{}, limit time.Duration) bool {
 
 // read handles one line after the other.
 func (s *Server) read(ctx context.Context) {
-	from := bufio.NewReaderSize(s.o.In, 64<<10)
+	from := lines.NewReader(s.o.In, largestLine, false)
 	for {
-		line, err := readLine(from)
-		switch {
-		case errors.Is(err, errLong):
-			s.write(failure(nil, fault(parseError, "%v", err)))
+		line, err := from.Next()
+		var long *hook.Error
+		switch line = bytes.TrimSpace(line); {
+		case errors.As(err, &long):
+			s.write(failure(nil, fault(parseError, "%v", long)))
 			continue
 		case err != nil:
 			return
 		case len(line) == 0:
 			continue
 		}
-		line = bytes.TrimPrefix(line, []byte(hook.ByteOrderMark))
 		if err := schema.CheckValue(line); err != nil {
 			s.write(failure(nil, fault(parseError, "the line is %v", err)))
 			continue
@@ -192,9 +192,6 @@ func (s *Server) handle(ctx context.Context, text []byte, reply func([]byte)) {
 		return
 	case m.ID == nil && m.method != "": // a malformed notification has no answer, either
 		s.notified(m)
-		reply(nil)
-		return
-	case m.ID == nil && err == nil:
 		reply(nil)
 		return
 	}
@@ -282,7 +279,10 @@ func (s *Server) initialize(m message) []byte {
 	if json.Unmarshal(m.Params, &params) != nil || params.ProtocolVersion == "" {
 		return failure(m.ID, fault(invalidParams, "protocolVersion is missing, want a text"))
 	}
-	version := negotiate(params.ProtocolVersion)
+	version := params.ProtocolVersion
+	if !slices.Contains(legacy, version) {
+		version = legacy[0] // the newest
+	}
 	s.mu.Lock()
 	s.session = version
 	s.mu.Unlock()
