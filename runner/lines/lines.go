@@ -183,24 +183,16 @@ func (e *Engine) Run(ctx context.Context) error {
 		calls.Go(func() { e.work(ctx) }) // ends when the outbox is closed and all tasks are answered
 	}
 	go e.read() // ends with the input; or when the outbox is closed, except for a read that waits
-	stopped := make(chan struct{})
-	go func() { // ends with ctx at the latest
-		defer close(stopped)
-		var err error
-		select {
-		case <-e.o.Stop:
-		case <-e.o.GaveUp:
-			err = ErrGaveUp
-		case <-ctx.Done():
-		}
-		e.out.close(err, true)
-	}()
+	var reason error
 	select {
 	case <-written:
-	case <-stopped:
-		e.out.flush(written)
+	case <-e.o.Stop:
+	case <-e.o.GaveUp:
+		reason = ErrGaveUp
+	case <-ctx.Done():
 	}
-	err := e.out.failure()
+	e.out.close(reason, true)
+	err := e.out.flush(written)
 	if err != nil {
 		cancel(err)
 	}

@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -341,18 +342,16 @@ func (o *outbox) close(err error, drop bool) {
 
 // fail discards all that is and will be written. Held: mu.
 func (o *outbox) fail(err error) {
-	if o.err == nil {
-		o.err = err
-	}
-	o.buf = nil
+	o.err, o.buf = cmp.Or(o.err, err), nil
 	o.changed.Broadcast()
 }
 
-// flush waits until all is written. It fails the output if that accepts nothing for
-// writeTimeout.
-func (o *outbox) flush(written <-chan struct{}) {
+// flush waits until all is written, and returns the error of the output. It fails the output if that
+// accepts nothing for writeTimeout.
+func (o *outbox) flush(written <-chan struct{}) error {
 	stuck := make(chan struct{})
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.idle = time.AfterFunc(writeTimeout, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -367,11 +366,7 @@ func (o *outbox) flush(written <-chan struct{}) {
 	case <-written:
 	case <-stuck:
 	}
-	o.idle.Stop()
-}
-
-func (o *outbox) failure() error {
 	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.idle.Stop()
 	return o.err
 }
