@@ -83,44 +83,38 @@ func (l *lane) beginFile(path string) (note string) {
 }
 
 // runCase runs a case until it passes or has no retries left. It reports whether the process has
-// ended because of the case.
+// ended because of the case. An error that is not about the case ends the run.
 func (l *lane) runCase(r *Result) (died bool) {
 	served := 0
-	for r.Status = Failed; r.Status == Failed && r.Attempts <= l.Retries; {
-		if err := l.fresh(); err != nil {
-			l.notRun(r, err)
+	for r.Attempts == 0 || r.Failure != nil && r.Attempts <= l.Retries && (r.Attempts == 1 || !l.isOver()) {
+		err := l.fresh()
+		if err == nil {
+			if r.Attempts++; r.Attempts == 1 {
+				served = l.served
+			}
+			err = l.attempt(r)
+		}
+		if err != nil {
+			r.Failure = nil
+			if l.ctx.Err() == nil {
+				l.abort(err)
+			}
 			return died
-		}
-		if r.Attempts++; r.Attempts == 1 {
-			served = l.served
-		}
-		if err := l.attempt(r); err != nil {
-			l.notRun(r, err)
-			return died
-		}
-		if r.Failure == nil {
-			r.Status = Passed
 		}
 		died = died || l.dirty
-		if r.Attempts > 1 && l.isOver() {
-			break
-		}
 	}
-	if r.Status == Failed && died && served > 0 {
+	if r.Failure == nil {
+		r.Status = Passed
+		return died
+	}
+	r.Status = Failed
+	if died && served > 0 {
 		l.blame(r, served)
 	}
-	if r.Status == Failed && l.FailFast {
+	if l.FailFast {
 		l.stop()
 	}
 	return died
-}
-
-// notRun ends the run before a case because of err, unless the caller has ended it.
-func (l *lane) notRun(r *Result, err error) {
-	r.Status, r.Failure = NotRun, nil
-	if l.ctx.Err() == nil {
-		l.abort(err)
-	}
 }
 
 // replacer is a plugin that can get a fresh process.
@@ -129,16 +123,14 @@ type replacer interface {
 }
 
 // fresh starts the plugin, or replaces its process if the next case needs a fresh one.
-func (l *lane) fresh() error {
-	if l.plugin == nil {
-		var err error
+func (l *lane) fresh() (err error) {
+	switch {
+	case l.plugin == nil:
 		l.plugin, err = l.Start(l.ctx)
-		return err
+	case l.dirty, l.Isolate == PerCase && l.served > 0:
+		err = l.replace()
 	}
-	if !l.dirty && (l.Isolate != PerCase || l.served == 0) {
-		return nil
-	}
-	return l.replace()
+	return err
 }
 
 // replace replaces the process if the plugin is a replacer.
@@ -240,10 +232,7 @@ func (l *lane) blame(r *Result, served int) {
 	if _, ok := l.plugin.(replacer); !ok || l.isOver() {
 		return
 	}
-	kind, ends := kindOf(r.Failure.Err), "crashes"
-	if kind == hook.Timeout {
-		ends = "hangs"
-	}
+	alone := r.Failure
 	if r.Attempts == 1 {
 		again, end := &Result{Case: r.Case}, l.end
 		err := l.replace()
@@ -254,11 +243,12 @@ func (l *lane) blame(r *Result, served int) {
 			l.abort(err)
 			return
 		}
-		kind, l.end, l.dirty = "", end, true
-		if again.Failure != nil {
-			kind = kindOf(again.Failure.Err)
-		}
+		alone, l.end, l.dirty = again.Failure, end, true
 	}
-	alone := map[hook.Kind]string{hook.Crash: "also crashes in its own process", hook.Timeout: "also hangs in its own process"}[kind]
-	r.Blame = cmp.Or(alone, ends+" only after the "+schema.Plural(served, "case")+" before it")
+	ways := map[hook.Kind]string{hook.Crash: "crashes", hook.Timeout: "hangs"}
+	if alone != nil && ways[kindOf(alone.Err)] != "" {
+		r.Blame = "also " + ways[kindOf(alone.Err)] + " in its own process"
+		return
+	}
+	r.Blame = cmp.Or(ways[kindOf(r.Failure.Err)], "crashes") + " only after the " + schema.Plural(served, "case") + " before it"
 }
