@@ -33,7 +33,6 @@ type outbox struct {
 	records []byte      // lines for the record, to be written before these
 	queue   []*task     // in order: the tasks that are not answered, and those behind them
 	held    int         // bytes of answers held by the tasks of queue
-	open    int         // tasks not answered
 	closed  bool        // no more tasks
 	endErr  error       // why not
 	writing bool        // a Write is in progress
@@ -72,7 +71,6 @@ func (o *outbox) admit(t *task) bool {
 	if o.closed {
 		return false
 	}
-	o.open++
 	if o.ordered {
 		o.queue = append(o.queue, t)
 	}
@@ -95,7 +93,7 @@ func (o *outbox) take(n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.waiting) == 0 || o.held >= holdSize && o.waiting[0] != o.queue[0] {
-		if len(o.waiting)+len(o.delayed) == 0 && o.closed && len(o.taken) == 0 {
+		if o.isOver() {
 			return nil
 		}
 		o.changed.Wait()
@@ -104,6 +102,11 @@ func (o *outbox) take(n int) []*task {
 	o.taken = append(o.taken, taken)
 	o.counts.Running++
 	return taken
+}
+
+// isOver reports whether there are no more calls to make, and all that were made have ended. Held: mu.
+func (o *outbox) isOver() bool {
+	return o.closed && len(o.waiting)+len(o.taken)+len(o.delayed) == 0
 }
 
 // takeMore takes up to n further tasks for the goroutine that holds taken. called is how
@@ -172,7 +175,6 @@ func (o *outbox) dropWaiting() {
 			return false
 		}
 		t.done, o.unanswered = true, true
-		o.open--
 		o.waitingSize -= t.size()
 		return true
 	})
@@ -217,7 +219,6 @@ func (o *outbox) answer(t *task, line func([]byte) []byte) {
 		o.add(t, line)
 	}
 	t.Args, t.Text, t.done = nil, nil, true
-	o.open--
 	o.advance()
 	o.changed.Broadcast()
 }
@@ -293,7 +294,7 @@ func (o *outbox) write(w io.Writer, record Record) error {
 	defer o.mu.Unlock()
 	var spare []byte
 	for {
-		for o.advance(); len(o.buf)+len(o.records) == 0 && o.err == nil && (!o.closed || o.open > 0); o.advance() {
+		for o.advance(); len(o.buf)+len(o.records) == 0 && o.err == nil && !o.isOver(); o.advance() {
 			o.changed.Wait()
 		}
 		if len(o.buf)+len(o.records) == 0 || o.err != nil {
