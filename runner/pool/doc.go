@@ -5,8 +5,8 @@
 //     that fails is not retried. The other workers follow.
 //  2. A worker is one goroutine: start, serve, and then wait for the next start or give
 //     up (worker.go). A pure function of [Policy] decides what follows an exit or a
-//     failed start, and after which delay. Other goroutines leave their requests in the
-//     worker and wake it (queue.go).
+//     failed start, and after which delay. The goroutine looks at the state, under the
+//     pool's lock, and does what is due. Others change the state and wake it.
 //  3. A call takes a place in the worker with the fewest calls, or waits in the one
 //     queue, first come, first served. A call that ends passes its place to the
 //     longest-waiting call. Both happen under the pool's lock, so no call overtakes

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -10,28 +11,35 @@ import (
 // of that call. The transport lets the other calls of the instance end first.
 const afterCall = 10 * time.Second
 
-// instance is one process of a worker.
+// instance is one process of a worker, from the begin of its start.
 type instance struct {
 	hook.Instance // nil until it has started
 	worker        *worker
 	generation    int
+	ctx           context.Context // of its start
+	cancel        context.CancelCauseFunc
 	version       int // of the plugin's files when it was started
 	places        int // how many calls it takes at once
 	ready         time.Time
+	jitter        float64 // lowers its limits
 
 	// Protected by the pool's mu.
-	replayed     int // how many of the pool's replays it has made
-	running      int
-	begun        uint64 // calls that were ever begun
-	calls        uint64 // calls that ended
-	lost         bool   // takes no more calls
-	crashed      bool   // a call saw its exit
-	overdue      string // the last call that was interrupted, and why
-	unresponsive bool   // missed its probes; gets no further requests
-	lastCall     time.Time
-	notBefore    time.Time     // no replacement is started before
-	jitter       float64       // lowers its limits
-	idle         chan struct{} // closed when no call runs; nil until that is awaited
+	started   bool  // its start has ended
+	failed    error // why the start failed; nil if the instance is ready
+	replayed  int   // how many of the pool's replays it has made
+	running   int
+	begun     uint64 // calls that were ever begun
+	calls     uint64 // calls that ended
+	lost      bool   // takes no more calls
+	crashed   bool   // a call saw its exit
+	overdue   string // the last call that was interrupted, and why
+	probed    bool   // a probe is in progress
+	misses    int    // missed probes in a row
+	missed    error  // of the last probe
+	memory    int64  // that it used when it was last measured
+	lastCall  time.Time
+	notBefore time.Time     // no replacement is started before
+	idle      chan struct{} // closed when no call runs; nil until that is awaited
 }
 
 // take takes a place in the worker with the fewest calls. If several have as few, it takes
@@ -84,12 +92,12 @@ func (p *Pool) finish(i *instance, o outcome, retry bool) {
 	p.release(i, o)
 }
 
-// finishUncounted releases a place that was taken for something other than a call.
-func (p *Pool) finishUncounted(i *instance) {
+// finishUncounted releases a place that was taken for something other than one call.
+func (p *Pool) finishUncounted(i *instance, o outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.leave()
-	p.release(i, outcome{})
+	p.release(i, o)
 }
 
 // count counts a call that ended in an instance. p.mu is held.
@@ -103,7 +111,7 @@ func (p *Pool) count(i *instance, o outcome) {
 		i.overdue = o.overdue
 	}
 	if p.opt.MaxCalls > 0 && i.calls >= uint64(i.limit(int64(p.opt.MaxCalls))) {
-		i.worker.signal()
+		i.worker.changed.Signal()
 	}
 }
 
@@ -132,9 +140,9 @@ func (p *Pool) release(i *instance, o outcome) {
 // diedInCall reports whether the instance exited because of a call. Not every call sees the
 // exit: after a timeout, the transport may kill the instance later, when its other calls have
 // ended. If a probe was missed, that may be the reason instead. p.mu is held.
-func (i *instance) diedInCall(exit hook.Exit, probed bool) bool {
+func (i *instance) diedInCall(exit hook.Exit) bool {
 	if i.running > 0 || i.crashed {
 		return true
 	}
-	return exit.Stopped && !probed && !i.lastCall.IsZero() && time.Since(i.lastCall) <= afterCall
+	return exit.Stopped && !i.probed && i.misses == 0 && !i.lastCall.IsZero() && time.Since(i.lastCall) <= afterCall
 }

@@ -8,30 +8,36 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// launchNext launches the instance of a start in the background, and makes the replays that
-// the instance lacks. p.mu is held.
-func (p *Pool) launchNext(s *start) {
-	before := p.replays[s.inst.replayed:]
-	s.inst.replayed = len(p.replays)
-	p.running.Go(func() { s.ended <- p.launch(s.ctx, s.inst, before) }) // ends with the start
+// launchNext launches an instance in the background, unless it runs already, and makes the
+// replays that it lacks. p.mu is held.
+func (p *Pool) launchNext(i *instance) {
+	before := p.replays[i.replayed:]
+	i.started, i.replayed = false, len(p.replays)
+	p.running.Go(func() { // ends with the start
+		err := p.launch(i, before)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		i.started, i.failed = true, err
+		i.worker.changed.Signal()
+	})
 }
 
 // launch launches an instance, unless it runs already, and makes the calls before it is
 // ready. If one fails, launch stops the instance.
-func (p *Pool) launch(ctx context.Context, i *instance, before []hook.Call) (err error) {
+func (p *Pool) launch(i *instance, before []hook.Call) (err error) {
 	if i.Instance == nil {
 		i.version = p.opt.Version()
-		if i.Instance, err = p.launcher.Launch(ctx); err != nil {
+		if i.Instance, err = p.launcher.Launch(i.ctx); err != nil {
 			return err
 		}
 	}
 	for _, c := range before {
 		if err == nil {
-			err = p.callWithin(ctx, i, c)
+			err = p.callWithin(i.ctx, i, c)
 		}
 	}
 	if err == nil && i.generation == 1 && i.worker.number == 1 && p.opt.Await != nil {
-		err = p.opt.Await(ctx, i.Instance)
+		err = p.opt.Await(i.ctx, i.Instance)
 	}
 	if err != nil {
 		_ = i.Stop(p.kill) // the first error is the one to report
@@ -48,88 +54,85 @@ func (p *Pool) callWithin(ctx context.Context, i *instance, c hook.Call) error {
 	return err
 }
 
-// stop makes the shutdown calls, stops an instance and returns after its exit.
-func (p *Pool) stop(i *instance) hook.Exit {
-	p.mu.Lock()
+// stop makes the shutdown calls, stops an instance and returns after its exit. It releases
+// p.mu meanwhile.
+func (p *Pool) stop(i *instance) *hook.Exit {
 	calls := p.opt.Shutdown
-	if i.running >= i.Concurrency() || i.unresponsive {
+	if i.running >= i.Concurrency() || i.hangs() {
 		calls = nil
 	}
-	p.mu.Unlock()
 	var err error
-	for _, c := range calls {
-		if err != nil || p.kill.Err() != nil || isClosed(i.Done()) {
-			break
+	p.unlocked(func() {
+		for _, c := range calls {
+			if err == nil && p.kill.Err() == nil && !isClosed(i.Done()) {
+				err = p.callWithin(p.kill, i, c)
+			}
 		}
-		err = p.callWithin(p.kill, i, c)
-	}
-	err = errors.Join(err, i.Stop(p.kill))
-	<-i.Done() // it was stopped, or died
-	p.mu.Lock()
-	defer p.mu.Unlock()
+		err = errors.Join(err, i.Stop(p.kill))
+		<-i.Done() // it was stopped, or died
+	})
 	if p.isClosed() {
 		p.stopErr = errors.Join(p.stopErr, err)
 	}
-	return i.Exit()
+	exit := i.Exit()
+	return &exit
 }
 
-// drain waits until no call runs in an instance, it exits, or the timeout is over.
+// drain waits until no call runs in an instance, it exits, or the timeout is over. It releases
+// p.mu meanwhile.
 func (p *Pool) drain(i *instance) { p.awaitIdle(i, p.opt.Drain, i.Done()) }
 
 // awaitIdle waits until no call runs in an instance. It stops waiting after the time most, or
-// when over or the pool is closed.
+// when over or the pool is closed. It releases p.mu meanwhile.
 func (p *Pool) awaitIdle(i *instance, most time.Duration, over <-chan struct{}) {
-	p.mu.Lock()
-	i.idle = make(chan struct{})
 	if i.running == 0 {
-		close(i.idle)
+		return
 	}
-	p.mu.Unlock()
-	limit := time.NewTimer(most)
-	defer limit.Stop()
-	select {
-	case <-i.idle:
-	case <-limit.C:
-	case <-over:
-	case <-p.ctx.Done():
-	}
+	idle := make(chan struct{})
+	i.idle = idle
+	p.unlocked(func() {
+		select {
+		case <-idle:
+		case <-time.After(most):
+		case <-over:
+		case <-p.ctx.Done():
+		}
+	})
 }
 
-// retire drains and stops an instance that was replaced, in the background.
+// retire drains and stops an instance that was replaced, in the background. p.mu is held.
 func (w *worker) retire(old *instance) {
 	w.retiring++
 	p := w.pool
 	p.running.Go(func() { // the limit on draining and the stop ladder bound it
-		defer func() { w.gone <- struct{}{} }()
-		p.drain(old)
-		exit := p.stop(old)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.event(w, hook.StateStopping, hook.StateStopped, old, "replaced", &exit, 0)
+		p.drain(old)
+		exit := p.stop(old)
+		p.event(w, hook.StateStopping, hook.StateStopped, old, "replaced", exit, 0)
+		w.retiring--
+		w.changed.Signal()
 	})
 }
 
-// close stops all instances of the worker.
+// close stops all instances of the worker. p.mu is held.
 func (w *worker) close() {
 	p := w.pool
-	w.cancelStart(stoppingError(""))
+	if w.starting != nil {
+		w.starting.cancel(stoppingError(""))
+	}
 	var exit *hook.Exit
 	if i := w.serving; i != nil {
-		p.mu.Lock()
 		w.serving = nil
 		w.enter(hook.StateStopping, i, stopRequested, nil, 0)
-		p.mu.Unlock()
-		stopped := p.stop(i)
-		exit = &stopped
+		exit = p.stop(i)
 	}
-	if s := w.starting; s != nil && <-s.ended == nil {
-		p.stop(s.inst)
+	for w.retiring > 0 || w.starting != nil && !w.starting.started {
+		w.changed.Wait()
 	}
-	for ; w.retiring > 0; w.retiring-- {
-		<-w.gone
+	if i := w.starting; i != nil && i.failed == nil {
+		p.stop(i)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	w.starting, w.cause = nil, stoppingError("")
 	w.reply(w.cause)
 	reason := stopRequested

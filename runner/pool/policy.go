@@ -119,27 +119,32 @@ func newJitter() float64 { return rand.Float64() / 4 }
 
 func (i *instance) limit(most int64) int64 { return most - int64(float64(most)*i.jitter) }
 
-// recyclingDue returns which limit an instance has reached, or "".
+// look measures the memory of an instance, and makes its worker check the limits. p.mu is held.
+func (p *Pool) look(i *instance) {
+	if p.opt.MaxMemory > 0 && i.calls > 0 {
+		var memory int64
+		p.unlocked(func() { memory = p.opt.Memory(i.Info().PID) })
+		i.memory = memory
+	}
+	i.worker.changed.Signal()
+}
+
+// recyclingDue returns which limit an instance has reached, or "". p.mu is held.
 func (p *Pool) recyclingDue(i *instance) string {
-	p.mu.Lock()
-	calls, idle, tooSoon := i.calls, time.Duration(0), time.Now().Before(i.notBefore)
-	if i.running == 0 && calls > 0 {
+	o, age, idle := p.opt, time.Since(i.ready), time.Duration(0)
+	if i.running == 0 && i.calls > 0 {
 		idle = time.Since(i.lastCall)
 	}
-	p.mu.Unlock()
-	o, age := p.opt, time.Since(i.ready)
 	switch {
-	case tooSoon:
-	case o.MaxCalls > 0 && calls >= uint64(i.limit(int64(o.MaxCalls))):
-		return fmt.Sprintf("replacing the worker after %d calls", calls)
+	case time.Now().Before(i.notBefore):
+	case o.MaxCalls > 0 && i.calls >= uint64(i.limit(int64(o.MaxCalls))):
+		return fmt.Sprintf("replacing the worker after %d calls", i.calls)
 	case o.MaxAge > 0 && age >= time.Duration(i.limit(int64(o.MaxAge))):
 		return fmt.Sprintf("replacing the worker after %v", age.Round(time.Second))
 	case o.IdleTime > 0 && idle >= time.Duration(i.limit(int64(o.IdleTime))):
 		return fmt.Sprintf("replacing the worker, idle for %v", idle.Round(time.Second))
-	case o.MaxMemory > 0 && calls > 0:
-		if memory := o.Memory(i.Info().PID); memory > o.MaxMemory {
-			return fmt.Sprintf("replacing the worker: it uses %d MB of memory, the limit is %d MB", memory>>20, o.MaxMemory>>20)
-		}
+	case o.MaxMemory > 0 && i.memory > o.MaxMemory:
+		return fmt.Sprintf("replacing the worker: it uses %d MB of memory, the limit is %d MB", i.memory>>20, o.MaxMemory>>20)
 	}
 	return ""
 }

@@ -69,19 +69,19 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 // instances may be unable to live at once, it waits for the second worker, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
 	for n := 1; n <= p.opt.Workers; n++ {
-		w := &worker{pool: p, number: n, wake: make(chan struct{}, 1), gone: make(chan struct{}, maxRetiring), first: make(chan error, 1)}
+		first := make(chan error, 1)
+		w := &worker{pool: p, number: n, changed: sync.Cond{L: &p.mu}, replies: []chan error{first}}
 		p.mu.Lock()
 		p.workers = append(p.workers, w)
 		w.begin("first start", nil)
-		canceled := context.AfterFunc(ctx, func() { w.cancelStart(context.Cause(ctx)) })
-		await := n == 1 || n == 2 && p.mayCollide
+		cancel, await := w.starting.cancel, n == 1 || n == 2 && p.mayCollide
 		p.mu.Unlock()
 		p.running.Go(w.run)
 		if !await {
-			canceled()
 			continue
 		}
-		err := <-w.first
+		canceled := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+		err := <-first
 		canceled()
 		switch {
 		case err != nil && (n == 1 || ctx.Err() != nil):
@@ -150,12 +150,7 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	p.active++
 	p.mu.Unlock()
 	o := panicked
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.leave()
-		p.release(i, o)
-	}()
+	defer func() { p.finishUncounted(i, o) }()
 	last := outcome{}
 	i.Instance.CallSeries(ctx, &hook.Series{Calls: s.Calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
 		last = outcome{}
@@ -245,6 +240,9 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.cancel()
 	p.failQueue(stoppingError(""))
+	for _, w := range p.workers {
+		w.changed.Signal()
+	}
 	p.mu.Unlock()
 	p.running.Wait() // the stop ladder bounds it
 	p.killNow()
@@ -266,6 +264,13 @@ func (p *Pool) checkDrained() {
 }
 
 func (p *Pool) isClosed() bool { return p.ctx.Err() != nil }
+
+// unlocked does what may take long, without mu.
+func (p *Pool) unlocked(do func()) {
+	p.mu.Unlock()
+	defer p.mu.Lock()
+	do()
+}
 
 // alone reports whether a start failed only because another instance lives. From then on
 // the old instance stops before the next starts, and there is one worker.

@@ -12,123 +12,106 @@ import (
 // maxMisses is the number of missed probes in a row after which an instance is stopped.
 const maxMisses = 3
 
-// probe holds the probes of the instance that serves.
-type probe struct {
-	timer  *time.Timer // until the next one
-	ended  chan error  // receives the result of the one in progress; nil if there is none
-	misses int         // in a row
-	begun  uint64      // calls before the probe
+// hangs reports whether the instance has missed too many probes. p.mu is held.
+func (i *instance) hangs() bool { return i.misses >= maxMisses }
+
+// watch wakes the worker of an instance that serves when the instance exits, when its limits
+// are to be checked, and when it hangs. p.mu is held.
+func (p *Pool) watch(i *instance) {
+	p.running.Go(func() { // ends with the instance, or the pool
+		select {
+		case <-i.Done():
+			i.worker.signal()
+		case <-p.ctx.Done():
+		}
+	})
+	if p.opt.recycles() {
+		p.repeat(i, lookEvery, p.look)
+	}
+	if p.opt.Probe > 0 {
+		p.repeat(i, p.opt.Probe, p.probe)
+	}
 }
 
-func (w *worker) resetProbe() {
-	if w.probe.timer.Stop(); w.pool.opt.Probe > 0 {
-		w.probe.timer.Reset(w.pool.opt.Probe)
-	}
-}
-
-// startProbe probes the instance that serves, unless a call shows that it lives.
-func (w *worker) startProbe() {
-	p, i := w.pool, w.serving
-	if i == nil || p.opt.Probe < 0 {
-		return
-	}
-	p.mu.Lock()
-	busy := i.running > 0
-	w.probe.begun = i.begun
-	p.mu.Unlock()
-	if busy {
-		w.resetProbe()
-		return
-	}
-	ended := make(chan error, 1)
-	w.probe.ended = ended
-	p.running.Go(func() { // ends within the limit, or with the pool
-		ctx, cancel := hook.WithLimit(p.ctx, p.opt.ProbeTimeout)
-		defer cancel()
-		ended <- i.Probe(ctx)
+// repeat does something with an instance from time to time, while the instance serves.
+func (p *Pool) repeat(i *instance, pause time.Duration, do func(*instance)) {
+	p.running.Go(func() { // ends with the instance, or the pool
+		for serves := true; serves; {
+			select {
+			case <-time.After(pause):
+			case <-i.Done():
+				return
+			case <-p.ctx.Done():
+				return
+			}
+			p.mu.Lock()
+			if serves = i.worker.serving == i; serves {
+				do(i)
+			}
+			p.mu.Unlock()
+		}
 	})
 }
 
-// probeEnded records the result of a probe. It stops an instance that missed too many. A
-// missed probe does not count if the instance took a call meanwhile.
-func (w *worker) probeEnded(err error) {
-	w.probe.ended = nil
-	p, i := w.pool, w.serving
-	if i == nil {
+// probe probes an instance, unless a call shows that it lives. A missed probe does not count
+// if the instance took a call meanwhile. p.mu is held.
+func (p *Pool) probe(i *instance) {
+	if i.running > 0 {
 		return
 	}
-	e := hook.AsError(err)
-	p.mu.Lock()
-	busy := i.running > 0 || i.begun != w.probe.begun
+	var err error
+	begun := i.begun
+	i.probed = true
+	p.unlocked(func() {
+		ctx, cancel := hook.WithLimit(p.ctx, p.opt.ProbeTimeout)
+		defer cancel()
+		err = i.Probe(ctx)
+	})
+	i.probed = false
+	w, e := i.worker, hook.AsError(err)
 	switch {
+	case w.serving != i:
 	case e == nil:
-		if w.probe.misses = 0; w.state == hook.StateDegraded {
+		if i.misses = 0; w.state == hook.StateDegraded {
 			w.enter(hook.StateReady, i, "healthy again", nil, 0)
 		}
 	case e.Kind == hook.Unhealthy:
-		if w.probe.misses = 0; w.state == hook.StateReady {
+		if i.misses = 0; w.state == hook.StateReady {
 			w.enter(hook.StateDegraded, i, reasonOf(e), nil, 0)
 		}
-	case busy, e.Kind == hook.Canceled:
+	case i.running > 0, i.begun != begun, e.Kind == hook.Canceled:
 	default:
-		w.probe.misses++
+		i.misses, i.missed = i.misses+1, e
+		w.changed.Signal()
 	}
-	p.mu.Unlock()
-	w.resetProbe()
-	if w.probe.misses >= maxMisses {
-		w.stopUnresponsive(err)
-	}
-}
-
-// stopUnresponsive stops an instance that misses its probes. The stop counts as an exit
-// while no call was running.
-func (w *worker) stopUnresponsive(err error) {
-	p, i := w.pool, w.serving
-	e := ending{cause: causeProbe, ready: time.Since(i.ready)}
-	reason := fmt.Sprintf("missed %d probes in a row", maxMisses)
-	p.mu.Lock()
-	i.unresponsive = true
-	w.serving = nil
-	w.enter(hook.StateStopping, i, reason, nil, 0)
-	p.mu.Unlock()
-	exit := p.stop(i)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w.ended(i, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: fmt.Errorf("the plugin %s: %w", reason, err)})
-}
-
-// readyInstances returns the instances that are ready. Looking at one does not make it busy.
-func (p *Pool) readyInstances() []*instance {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var ready []*instance
-	for _, w := range p.workers {
-		if w.serving != nil && !isClosed(w.serving.Done()) {
-			ready = append(ready, w.serving)
-		}
-	}
-	return ready
 }
 
 // Health probes every ready worker, and returns the first error. If no worker is ready, the
-// error is of kind Unavailable.
+// error is of kind Unavailable. A probe does not make a worker busy.
 func (p *Pool) Health(ctx context.Context) error {
-	ready := p.readyInstances()
-	for _, i := range ready {
-		if err := i.Health(ctx); err != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ready := false
+	for _, w := range p.workers {
+		i := w.serving
+		if i == nil || isClosed(i.Done()) {
+			continue
+		}
+		var err error
+		p.unlocked(func() { err = i.Health(ctx) })
+		if err != nil {
 			return err
 		}
+		ready = true
 	}
-	if len(ready) == 0 {
+	if !ready {
 		return p.unready()
 	}
 	return nil
 }
 
-// unready returns why no worker is ready.
+// unready returns why no worker is ready. p.mu is held.
 func (p *Pool) unready() *hook.Error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	state, w := p.best().state, p.absent()
 	e := &hook.Error{Kind: hook.Unavailable, Err: fmt.Errorf("the plugin is %s", state)}
 	if state == hook.StateBackoff {
@@ -151,7 +134,7 @@ func (p *Pool) Recover(ctx context.Context) error {
 	if herr != nil {
 		return herr
 	}
-	defer func() { p.finishUncounted(i) }()
+	defer p.finishUncounted(i, outcome{})
 	if err := i.Crash(); err != nil {
 		return hook.NewError(hook.Unavailable, err)
 	}
@@ -164,6 +147,6 @@ func (p *Pool) Recover(ctx context.Context) error {
 	if herr != nil {
 		return herr
 	}
-	p.finishUncounted(next)
+	p.finishUncounted(next, outcome{})
 	return nil
 }

@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -27,11 +28,21 @@ func (p *Pool) acquire(ctx context.Context, hookName string, retry bool) (*insta
 	if !retry {
 		p.active++
 	}
+	i, e := p.place(ctx, hookName, retry)
+	if e != nil {
+		p.countFailed(e)
+		p.leave()
+	}
+	return i, e
+}
+
+// place takes a place for acquire. p.mu is held.
+func (p *Pool) place(ctx context.Context, hookName string, retry bool) (*instance, *hook.Error) {
 	switch {
 	case ctx.Err() != nil:
-		return nil, p.reject(hook.Ended(ctx, hookName, noWorker, false))
+		return nil, hook.Ended(ctx, hookName, noWorker, false)
 	case p.isClosed() || p.draining && !retry:
-		return nil, p.reject(stoppingError(hookName))
+		return nil, stoppingError(hookName)
 	}
 	if p.queue.Len() == 0 {
 		if i := p.take(); i != nil {
@@ -39,31 +50,30 @@ func (p *Pool) acquire(ctx context.Context, hookName string, retry bool) (*insta
 		}
 	}
 	if p.queue.Len() >= p.opt.Queue && !retry {
-		return nil, p.reject(p.explain(fullError(hookName, p.queue.Len())))
+		return nil, p.explain(fullError(hookName, p.queue.Len()))
 	}
 	w := &waiter{hook: hookName, ended: make(chan struct{})}
 	push := p.queue.PushBack
 	if retry {
 		push = p.queue.PushFront
 	}
-	place := push(w)
+	waiting := push(w)
 	for _, one := range p.workers {
 		one.want()
 	}
-	p.mu.Unlock()
-	over := p.wait(ctx, w)
-	p.mu.Lock()
+	var over *hook.Error
+	p.unlocked(func() { over = p.wait(ctx, w) })
 	switch {
 	case !isClosed(w.ended):
-		p.queue.Remove(place)
+		p.queue.Remove(waiting)
 	case w.err != nil:
-		return nil, p.reject(w.err)
+		return nil, w.err
 	case over == nil:
 		return w.inst, nil
 	default: // it was granted a place as the wait ended
 		p.release(w.inst, outcome{})
 	}
-	return nil, p.reject(p.explain(over))
+	return nil, p.explain(over)
 }
 
 // wait waits until the waiter left the queue. It returns an error if ctx or the timeout
@@ -83,13 +93,6 @@ func (p *Pool) wait(ctx context.Context, w *waiter) *hook.Error {
 		return hook.Ended(ctx, w.hook, noWorker, false)
 	}
 	return nil
-}
-
-// reject removes a call that got no place. p.mu is held.
-func (p *Pool) reject(e *hook.Error) *hook.Error {
-	p.countFailed(e)
-	p.leave()
-	return e
 }
 
 // countFailed counts a call that no worker took. Requests without a hook do not count. p.mu
@@ -126,12 +129,9 @@ func (p *Pool) failQueue(e *hook.Error) {
 // failWaiting fails the calls that wait with e, unless a worker may still take
 // them. p.mu is held.
 func (p *Pool) failWaiting(e *hook.Error) {
-	for _, w := range p.workers {
-		if w.hopeful() {
-			return
-		}
+	if !slices.ContainsFunc(p.workers, (*worker).hopeful) {
+		p.failQueue(e)
 	}
-	p.failQueue(e)
 }
 
 // explain adds the reason why no worker is ready to the error of a call that got no place. p.mu is
@@ -166,12 +166,11 @@ func (p *Pool) absent() *worker {
 
 // Requests to a worker. Its goroutine answers them.
 
-// signal wakes the goroutine of the worker.
+// signal wakes the goroutine of the worker. Where p.mu is held, changed.Signal does.
 func (w *worker) signal() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	w.changed.Signal()
 }
 
 // want requests a start for a call that waits, unless the worker takes calls soon. p.mu is
@@ -179,7 +178,7 @@ func (w *worker) signal() {
 func (w *worker) want() {
 	if (w.serving == nil || w.serving.lost) && w.starting == nil && !w.wanted {
 		w.wanted = true
-		w.signal()
+		w.changed.Signal()
 	}
 }
 
@@ -195,7 +194,7 @@ func (w *worker) replace(ctx context.Context, reason string) error {
 	}
 	w.restart = reason
 	w.replies = append(w.replies, reply)
-	w.signal()
+	w.changed.Signal()
 	p.mu.Unlock()
 	select {
 	case err := <-reply:
@@ -244,14 +243,4 @@ func (w *worker) whenRestarted() string {
 		return "the plugin is restarting"
 	}
 	return fmt.Sprintf("the plugin restarts in %v", max(time.Until(w.nextStart).Round(unit), unit))
-}
-
-// allGivenUp reports whether no worker runs and none restarts by itself. p.mu is held.
-func (p *Pool) allGivenUp() bool {
-	for _, w := range p.workers {
-		if w.state != hook.StateFailed && w.state != hook.StateStopped {
-			return false
-		}
-	}
-	return true
 }

@@ -19,13 +19,9 @@ var ranks = []hook.State{
 
 // best returns the worker in the best state. p.mu is held.
 func (p *Pool) best() *worker {
-	best := p.workers[0]
-	for _, w := range p.workers {
-		if slices.Index(ranks, w.state) > slices.Index(ranks, best.state) {
-			best = w
-		}
-	}
-	return best
+	return slices.MaxFunc(p.workers, func(a, b *worker) int {
+		return slices.Index(ranks, a.state) - slices.Index(ranks, b.state)
+	})
 }
 
 // Status returns the state of the plugin and its counters. It does not wait, and never fails.
@@ -148,10 +144,10 @@ func (p *Pool) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// description has the schemas that instances of one version returned, by query.
+// description has the schemas that instances of one version of the plugin's files returned.
 type description struct {
-	by    *instance // the instance that described the hooks first; nil if none
-	hooks map[schema.Query]schema.Schema
+	version int
+	hooks   map[schema.Query]schema.Schema // nil if none
 }
 
 // Hooks describes the hooks, or one of them. It returns a known description at once.
@@ -164,15 +160,15 @@ func (p *Pool) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
-	defer p.finishUncounted(i)
+	defer p.finishUncounted(i, outcome{})
 	sch, err := i.Describe(ctx, q)
 	if err != nil {
 		return sch, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if d := p.description; d.by == nil || d.by.version != i.version {
-		p.description = description{by: i, hooks: map[schema.Query]schema.Schema{}}
+	if d := p.description; d.hooks == nil || d.version != i.version {
+		p.description = description{i.version, map[schema.Query]schema.Schema{}}
 	}
 	p.description.hooks[q] = sch
 	return sch, nil
@@ -182,11 +178,9 @@ func (p *Pool) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
 func (p *Pool) described(q schema.Query) (sch schema.Schema, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, w := range p.workers {
-		if d := p.description; d.by != nil && w.serving != nil && w.serving.version == d.by.version {
-			sch, ok = d.hooks[q]
-			return sch, ok
-		}
+	serves := func(w *worker) bool { return w.serving != nil && w.serving.version == p.description.version }
+	if slices.ContainsFunc(p.workers, serves) {
+		sch, ok = p.description.hooks[q]
 	}
-	return sch, false
+	return sch, ok
 }

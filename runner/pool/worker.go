@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -28,16 +30,16 @@ const callsEnd = time.Second
 // Either an instance serves, or one starts, or the worker rests: it waits for the end
 // of a back-off, or until somebody asks for a start. While an instance serves, its
 // replacement may start beside it.
+//
+// The pool's mu protects all fields. Only the goroutine changes which instance serves or starts.
 type worker struct {
-	pool   *Pool
-	number int
-	first  chan error    // receives the result of the first start
-	wake   chan struct{} // has a token when something that the goroutine acts on has changed
-	gone   chan struct{} // gets a token when an instance that was replaced is gone
+	pool    *Pool
+	number  int
+	changed sync.Cond // something that the goroutine acts on has changed
 
-	// Protected by the pool's mu. Once run has begun, it alone writes the first two.
 	serving    *instance // is ready; it takes calls until it is lost
-	starting   *start    // the next instance; nil if none starts
+	starting   *instance // the next one; nil if none starts
+	retiring   int       // instances that were replaced and are not gone
 	state      hook.State
 	last       *instance // the instance that state describes
 	reason     string    // of the last transition
@@ -48,157 +50,104 @@ type worker struct {
 	replies    []chan error
 	cause      *hook.Error // the last failure; nil after a successful start
 	failed     int         // the version of the files at the last failure
+	failures   int         // in a row
 	startError string      // why the last start failed; "" after a successful start
 	refusing   bool        // calls fail instead of waiting for the next start
-	nextStart  time.Time
-
-	// Of the goroutine.
-	failures int              // in a row
-	next     restartReason    // of the start after the back-off
-	backoff  <-chan time.Time // nil unless it is in back-off
-	retiring int              // instances that were replaced and are not gone
-	probe    probe
+	nextStart  time.Time   // the end of the back-off
+	ending     string      // what led to the back-off, one of the causes
 }
 
-// start is a start under way.
-type start struct {
-	inst   *instance
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	ended  chan error // receives nil if the instance is ready
-}
-
-// restartReason says why a worker is started again after an exit or a failed start.
-type restartReason struct{ cause, reason string }
-
-// countRestart counts a restart. p.mu is held.
-func (p *Pool) countRestart(r restartReason) {
-	p.restarts[r.cause]++
-	p.lastRestart = r.reason
+// countRestart counts a restart after an exit or a failed start. p.mu is held.
+func (p *Pool) countRestart(cause, reason string) {
+	p.restarts[cause]++
+	p.lastRestart = reason
 }
 
 var errSuperseded = errors.New("the start was superseded")
 
-// run keeps the worker filled until the pool is closed.
+// run keeps the worker filled until the pool is closed, or the worker has left it. The methods that it
+// calls hold the pool's mu, and release it while they wait.
 func (w *worker) run() {
 	p := w.pool
-	w.probe.timer = time.NewTimer(0)
-	defer w.probe.timer.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	if !p.opt.recycles() {
-		look.Stop()
-	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for !p.isClosed() {
-		w.act()
-		var exited <-chan struct{}
-		if w.serving != nil {
-			exited = w.serving.Done()
+		if !w.act() {
+			w.changed.Wait()
 		}
-		var started chan error
-		if w.starting != nil {
-			started = w.starting.ended
-		}
-		select {
-		case <-p.ctx.Done():
-		case <-w.wake:
-		case <-look.C:
-		case <-exited:
-		case err := <-started:
-			if !w.startEnded(err) {
-				return
-			}
-		case <-w.gone:
-			w.retiring--
-		case <-w.backoff:
-			p.mu.Lock()
-			p.countRestart(w.next)
-			w.begin("the back-off has ended", nil)
-			p.mu.Unlock()
-		case <-w.probe.timer.C:
-			w.startProbe()
-		case err := <-w.probe.ended:
-			w.probeEnded(err)
+		if !slices.Contains(p.workers, w) {
+			return
 		}
 	}
 	w.close()
 }
 
-// act records an exit, and begins what was requested or is due.
-func (w *worker) act() {
-	if w.serving != nil && isClosed(w.serving.Done()) {
+// act does what is due, or returns false if nothing is.
+func (w *worker) act() bool {
+	switch i := w.serving; {
+	case i != nil && isClosed(i.Done()):
 		w.exited()
-	}
-	w.pool.mu.Lock()
-	requested, wanted := w.restart != "", w.wanted
-	w.pool.mu.Unlock()
-	switch {
+	case i != nil && i.hangs():
+		w.stopHung()
+	case w.starting != nil && w.starting.started:
+		w.startEnded()
 	case w.starting != nil:
-		if requested { // what it would load is no longer the newest
+		if w.restart != "" { // what it would load is no longer the newest
 			w.starting.cancel(errSuperseded)
 		}
-	case w.serving != nil:
-		w.replaceIfDue()
-	case requested:
-		w.pool.mu.Lock()
+		return false
+	case i != nil:
+		return w.replaceIfDue()
+	case w.restart != "":
 		w.failures = 0
 		w.beginRestart(nil)
-		w.pool.mu.Unlock()
-	case wanted:
+	case w.wanted:
 		w.startIfChanged()
+	case w.state == hook.StateBackoff && !time.Now().Before(w.nextStart):
+		w.pool.countRestart(w.ending, w.reason)
+		w.begin("the back-off has ended", nil)
+	default:
+		return false
 	}
+	return true
 }
 
 // begin starts the next generation, beside the instance that serves if there is one.
-// exit describes the exit of the previous generation if that is the reason. p.mu is
-// held.
+// exit describes the exit of the previous generation if that is the reason.
 func (w *worker) begin(reason string, exit *hook.Exit) {
 	w.generation++
-	s := &start{inst: &instance{worker: w, generation: w.generation}, ended: make(chan error, 1)}
-	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	w.starting, w.wanted, w.backoff, w.nextStart = s, false, nil, time.Time{}
+	i := &instance{worker: w, generation: w.generation}
+	i.ctx, i.cancel = context.WithCancelCause(context.Background())
+	w.starting, w.wanted, w.nextStart = i, false, time.Time{}
 	if w.serving == nil {
-		w.enter(hook.StateStarting, s.inst, reason, exit, 0)
+		w.enter(hook.StateStarting, i, reason, exit, 0)
 	} else {
-		w.pool.event(w, "", hook.StateStarting, s.inst, reason, nil, 0)
+		w.pool.event(w, "", hook.StateStarting, i, reason, nil, 0)
 	}
-	w.pool.launchNext(s)
+	w.pool.launchNext(i)
 }
 
-// beginRestart begins the start that was requested. p.mu is held.
+// beginRestart begins the start that was requested.
 func (w *worker) beginRestart(exit *hook.Exit) {
 	reason := w.restart
 	w.restart = ""
 	w.begin(reason, exit)
 }
 
-// cancelStart cancels the start that is under way.
-func (w *worker) cancelStart(cause error) {
-	w.pool.mu.Lock()
-	defer w.pool.mu.Unlock()
-	if w.starting != nil {
-		w.starting.cancel(cause)
+// startEnded records how a start ended. A second worker leaves the pool if its instance cannot live
+// beside that of the first one.
+func (w *worker) startEnded() {
+	p, i := w.pool, w.starting
+	alone, e := alone(i.failed), hook.AsError(i.failed)
+	if e == nil && i.replayed < len(p.replays) { // a replayed call was made meanwhile
+		p.launchNext(i)
+		return
 	}
-}
-
-// startEnded records how a start ended. It returns false if the worker leaves the pool,
-// since its instance cannot live beside that of the first worker.
-func (w *worker) startEnded(err error) bool {
-	p := w.pool
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	i, alone, e := w.starting.inst, alone(err), hook.AsError(err)
-	if err == nil && i.replayed < len(p.replays) { // a replayed call was made meanwhile
-		p.launchNext(w.starting)
-		return true
-	}
-	w.starting.cancel(nil)
+	i.cancel(nil)
+	w.starting = nil
 	first := i.generation == 1
-	if w.starting = nil; first {
-		w.first <- err
-	}
 	switch {
-	case err == nil:
+	case e == nil:
 		w.install(i)
 	case w.restart != "":
 		p.event(w, hook.StateStarting, hook.StateStopped, i, "superseded: "+w.restart, e.Exit, 0)
@@ -206,12 +155,11 @@ func (w *worker) startEnded(err error) bool {
 		w.keepServing(i, e, alone)
 	case alone && first && w.number == 2:
 		p.workers, p.opt.Workers, p.oneAtATime = p.workers[:1], 1, true
-		return false
+		w.reply(e)
 	default:
 		w.cause, w.failed, w.startError = e, i.version, reasonOf(e)
 		w.rest(ending{cause: causeStart, startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || permanent(e)})
 	}
-	return true
 }
 
 // permanent reports whether a start that failed with e fails again until the plugin
@@ -219,7 +167,6 @@ func (w *worker) startEnded(err error) bool {
 func permanent(e *hook.Error) bool { return e.Permanent || e.Kind == hook.Request }
 
 // install makes an instance the one that serves, and lets the one before it drain.
-// p.mu is held.
 func (w *worker) install(i *instance) {
 	p, old, from, reason := w.pool, w.serving, w.state, "started"
 	i.ready, p.mayCollide = time.Now(), i.Info().MayCollide
@@ -237,13 +184,12 @@ func (w *worker) install(i *instance) {
 	if w.restart == "" {
 		w.reply(nil)
 	}
-	w.probe.misses, w.probe.ended = 0, nil
-	w.resetProbe()
+	p.watch(i)
 	p.hand(i)
 }
 
 // keepServing records a replacement that did not start. If alone is set, it cannot live
-// beside the instance that serves. p.mu is held.
+// beside the instance that serves.
 func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 	p := w.pool
 	w.startError = reasonOf(e)
@@ -260,37 +206,31 @@ func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 // replaceIfDue begins the replacement of the serving instance if one was requested or
 // is due, unless too many replaced instances are still stopping. If two instances
 // cannot live at once, the old one stops first.
-func (w *worker) replaceIfDue() {
-	if w.retiring == maxRetiring {
-		return
-	}
+func (w *worker) replaceIfDue() bool {
 	p, old := w.pool, w.serving
-	due := p.recyclingDue(old)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case w.restart != "":
-	case old.lost && w.wanted:
+	if w.retiring == maxRetiring {
+		return false
+	}
+	if w.restart == "" && old.lost && w.wanted {
 		w.restart = "it takes no more calls"
-	default:
-		w.restart = due
 	}
 	if w.restart == "" {
-		return
+		w.restart = p.recyclingDue(old)
+	}
+	if w.restart == "" {
+		return false
 	}
 	var exit *hook.Exit
 	if p.oneAtATime {
 		w.serving = nil
 		w.enter(hook.StateStopping, old, w.restart, nil, 0)
-		p.mu.Unlock()
 		p.drain(old)
-		stopped := p.stop(old)
-		p.mu.Lock()
-		if exit = &stopped; p.isClosed() {
-			return
+		if exit = p.stop(old); p.isClosed() {
+			return true
 		}
 	}
 	w.beginRestart(exit)
+	return true
 }
 
 // exited records an exit that nobody requested.
@@ -299,10 +239,8 @@ func (w *worker) exited() {
 	if exit.Stopped { // because of a call; wait until that call has returned
 		p.awaitIdle(i, callsEnd, nil)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	e := ending{
-		cause: causeExit, duringCall: i.diedInCall(exit, w.probe.ended != nil || w.probe.misses > 0),
+		cause: causeExit, duringCall: i.diedInCall(exit),
 		clean: exit.Code == 0 && exit.Signal == "", ready: time.Since(i.ready),
 	}
 	reason := exitedIdle
@@ -317,8 +255,19 @@ func (w *worker) exited() {
 	w.ended(i, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: errors.New(reason)})
 }
 
+// stopHung stops an instance that misses its probes. The stop counts as an exit while no call was running.
+func (w *worker) stopHung() {
+	i, ready := w.serving, time.Since(w.serving.ready)
+	reason := fmt.Sprintf("missed %d probes in a row", i.misses)
+	w.serving = nil
+	w.enter(hook.StateStopping, i, reason, nil, 0)
+	exit := w.pool.stop(i)
+	w.ended(i, ending{cause: causeProbe, ready: ready},
+		&hook.Error{Kind: hook.Unavailable, Exit: exit, Err: fmt.Errorf("the plugin %s: %w", reason, i.missed)})
+}
+
 // ended records that the instance that served is gone. A replacement that is starting takes
-// its place. p.mu is held.
+// its place.
 func (w *worker) ended(i *instance, e ending, cause *hook.Error) {
 	w.serving, w.cause, w.failed, w.wanted = nil, cause, i.version, false
 	if w.starting == nil {
@@ -327,11 +276,11 @@ func (w *worker) ended(i *instance, e ending, cause *hook.Error) {
 	}
 	_, _, w.failures = w.pool.opt.next(e, w.failures, 0)
 	w.enter(hook.StateStopped, i, reasonOf(cause), cause.Exit, 0)
-	w.state, w.last = hook.StateStarting, w.starting.inst
+	w.state, w.last = hook.StateStarting, w.starting
 }
 
 // rest enters the state that follows the end of an instance or a failed start, or
-// begins the next start at once. p.mu is held.
+// begins the next start at once.
 func (w *worker) rest(e ending) {
 	p := w.pool
 	reason, exit := reasonOf(w.cause), w.cause.Exit
@@ -348,12 +297,12 @@ func (w *worker) rest(e ending) {
 	state := hook.StateFailed
 	switch {
 	case do == restartNow:
-		p.countRestart(restartReason{e.cause, reason})
+		p.countRestart(e.cause, reason)
 		w.begin(reason, exit)
 		return
 	case do == backOff:
-		state, w.backoff, w.nextStart = hook.StateBackoff, time.After(delay), time.Now().Add(delay)
-		w.next = restartReason{e.cause, reason}
+		state, w.ending, w.nextStart = hook.StateBackoff, e.cause, time.Now().Add(delay)
+		time.AfterFunc(delay, w.signal)
 	case do == stayStopped:
 		state = hook.StateStopped
 		w.cause = &hook.Error{Kind: hook.Unavailable, Reason: reasonStopped, Exit: exit,
@@ -367,7 +316,7 @@ func (w *worker) rest(e ending) {
 	if w.refusing {
 		p.failWaiting(w.answer())
 	}
-	if p.allGivenUp() {
+	if best := p.best().state; best == hook.StateFailed || best == hook.StateStopped {
 		closeOnce(p.failed)
 	}
 }
@@ -376,9 +325,8 @@ func (w *worker) rest(e ending) {
 // changed since it failed. If they have not, it fails that call.
 func (w *worker) startIfChanged() {
 	p := w.pool
-	changed := p.opt.Restart != No && p.opt.Version() != w.failed
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	changed := false
+	p.unlocked(func() { changed = p.opt.Restart != No && p.opt.Version() != w.failed })
 	if changed && w.refusing && w.state != hook.StateStopped {
 		w.failures = 0
 		w.begin("the plugin's files changed", nil)
