@@ -40,7 +40,7 @@ type call struct {
 	came         []frame       // items and answers
 	underWay     int           // bytes of received items that the worker was not yet allowed to send again
 	begun        bool          // set when the process is lost: the call of this number may have begun
-	stood        []hook.Frame
+	stood        frame         // where it stood when it was canceled; zero if that is unknown
 }
 
 // newCall returns a call with room for the header in its frame.

@@ -118,7 +118,7 @@ func (inst *instance) isRunning(c *call, number uint32) bool {
 func (inst *instance) interrupt(c *call, number uint32) {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
-	if inst.cfg.Threads || !c.runs(number) {
+	if inst.launcher.cfg.Threads || !c.runs(number) {
 		return
 	}
 	if len(inst.calls) == 1 || c.hasTurn && !c.isTask {
@@ -133,7 +133,7 @@ func (inst *instance) condemnHungProbe() {
 	inst.mu.Lock()
 	i := slices.IndexFunc(inst.calls, func(c *call) bool { return c.probe && c.abandoned && c.hasTurn })
 	var hung *call
-	if i >= 0 && !inst.cfg.Threads {
+	if i >= 0 && !inst.launcher.cfg.Threads {
 		hung = inst.calls[i]
 	}
 	inst.mu.Unlock()
@@ -152,11 +152,11 @@ func (inst *instance) condemn(c *call) []hook.Frame {
 	inst.condemned = true
 	var others []*call
 	for _, o := range inst.calls {
-		if o != c && !o.abandoned && o.hasTurn && (c.isTask || inst.cfg.Threads) {
+		if o != c && !o.abandoned && o.hasTurn && (c.isTask || inst.launcher.cfg.Threads) {
 			others = append(others, o)
 		}
 	}
-	stood := c.stood
+	stood := tracedAt(c.stood)
 	inst.mu.Unlock()
 	switch {
 	case len(others) == 0:

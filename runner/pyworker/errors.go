@@ -28,11 +28,8 @@ type answer struct {
 	Why     string        `json:"why"`
 	Missing string        `json:"missing"`
 	Files   []schema.Path `json:"files"`
-	misfit
-}
 
-// misfit is what an error frame adds when arguments do not fit.
-type misfit struct {
+	// If arguments do not fit:
 	Signature *schema.Hook `json:"signature"` // of the hook, without its name
 	Ends      bool         `json:"ends"`      // the signature ends the message
 	Unknown   string       `json:"unknown"`   // a name that no parameter has
@@ -96,6 +93,16 @@ func answeredAt(f frame) []hook.Frame {
 	return a.Python.Frames
 }
 
+// tracedAt returns where a canceled call was, according to a trace, or nil without one.
+func tracedAt(f frame) []hook.Frame {
+	var stood hook.Raised
+	if json.Unmarshal(f.body, &stood) != nil {
+		return nil
+	}
+	addSource(&stood, make(map[string][]string))
+	return stood.Frames
+}
+
 // answerError returns the error of an error frame, or nil for any other answer.
 func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 	if f.kind != frameError {
@@ -109,7 +116,7 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 	switch a.Reason {
 	case "raised":
 		e.Python = a.Python
-		e.Hints = a.Python.Hints(inst.cfg.Dir)
+		e.Hints = a.Python.Hints(inst.launcher.cfg.Dir)
 		e.Err = a.missingModule()
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
@@ -161,17 +168,14 @@ func (inst *instance) lostError(hookName string, begun bool) *hook.Error {
 // loadError returns why the plugin could not be loaded, from the answer to load.
 func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	a, err := readAnswer(f)
-	if err == nil && f.kind != frameError {
-		err = fmt.Errorf("a frame of type %c in answer to load", f.kind)
-	}
 	if err != nil {
 		return pipeError(err, exit)
 	}
 	if a.Reason == "old" {
 		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
-			Err: fmt.Errorf("%s at %s is too old, want 3.9 or later", a.Message, inst.cfg.Python)}
+			Err: fmt.Errorf("%s at %s is too old, want 3.9 or later", a.Message, inst.launcher.cfg.Python)}
 	}
-	inst.setFiles(a.Files)
+	inst.launcher.addFiles(a.Files)
 	e := &hook.Error{Kind: hook.Start, Python: a.Python, Permanent: a.Python.Permanent()}
 	switch {
 	case e.Python == nil:
@@ -184,7 +188,7 @@ func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	case strings.HasPrefix(e.Python.Message, "attempted relative import with no known parent"):
 		e.Hints = schema.Hints("the plugin is a file outside a package: write `import helper` for a helper.py beside it, not `from . import helper`")
 	default:
-		e.Hints = e.Python.Hints(inst.cfg.Dir)
+		e.Hints = e.Python.Hints(inst.launcher.cfg.Dir)
 	}
 	e.Err = a.missingModule()
 	return e
@@ -226,7 +230,7 @@ func (inst *instance) diedStarting(greeted bool) *hook.Error {
 		if exit.Signal != "" { // somebody has killed it
 			kind = hook.Start
 		}
-		return &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", inst.cfg.Python)}
+		return &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", inst.launcher.cfg.Python)}
 	}
 	return &hook.Error{Kind: hook.Start, Exit: &exit, At: stackFrames(exit.Stderr),
 		Err: errors.New("the plugin exited while it was being imported")}

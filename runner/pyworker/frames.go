@@ -59,7 +59,7 @@ import (
 //	raised       the hook raised
 //	load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
 //	result       the value cannot be represented; "place" is where, such as "$.items[3]"
-//	arguments    they do not fit the hook; what comes with it is in misfit
+//	arguments    they do not fit the hook; what comes with it is in the type answer
 //	hook         there is no such hook; "hooks" lists those there are, "why" may say more
 //	canceled     the call was cancelled before it ended
 //	old          this Python is older than the worker supports

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
@@ -16,16 +17,16 @@ import (
 
 // instance is one worker.
 type instance struct {
-	cfg                   Config
-	proc                  *proc.Process
-	info                  hook.Info
-	first                 bool           // no start has succeeded yet, so a canceled one reports where the import is
-	loaded                func([]string) // receives the plugin's own files whenever the worker reports them
-	startup               chan frame     // hello, then the answer to load
-	greeted, loadAnswered bool           // hello, and the answer to load, were received; only the reader uses them
-	lost                  chan struct{}  // closed when the process is gone and no frame will come
-	fault                 error          // why the pipe can no longer be trusted; valid after lost
-	slots                 chan struct{}  // holds a token for each call that may begin
+	launcher *Launcher
+	proc     *proc.Process
+	began    time.Time     // of its start
+	ready    time.Duration // how long the start took
+	about    about         // what the worker has reported in its start
+	startup  chan frame    // hello, then the answer to load
+	awaited  string        // the types of frames that may come in a start; only the reader uses it
+	lost     chan struct{} // closed when the process is gone and no frame will come
+	fault    error         // why the pipe can no longer be trusted; valid after lost
+	slots    chan struct{} // holds a token for each call that may begin
 
 	stopping atomic.Bool // the stop ladder has begun
 	forced   atomic.Bool // the process was killed without the whole ladder
@@ -41,33 +42,27 @@ type instance struct {
 
 var _ hook.Instance = (*instance)(nil)
 
-func newInstance(cfg Config, p *proc.Process, loaded func([]string)) *instance {
-	w := &instance{
-		cfg:     cfg,
-		proc:    p,
-		loaded:  loaded,
-		startup: make(chan frame, 2),
-		lost:    make(chan struct{}),
-		slots:   make(chan struct{}, cfg.Concurrency),
+func newInstance(l *Launcher, p *proc.Process, began time.Time) *instance {
+	inst := &instance{
+		launcher: l,
+		proc:     p,
+		began:    began,
+		startup:  make(chan frame, 2),
+		awaited:  string([]byte{frameSource, frameHello, frameError}),
+		lost:     make(chan struct{}),
+		slots:    make(chan struct{}, l.cfg.Concurrency),
 	}
-	w.queued.L = &w.mu
-	for range cfg.Concurrency {
-		w.slots <- struct{}{}
+	inst.queued.L = &inst.mu
+	for range l.cfg.Concurrency {
+		inst.slots <- struct{}{}
 	}
-	return w
+	return inst
 }
 
-func (inst *instance) Concurrency() int      { return inst.cfg.Concurrency }
+func (inst *instance) Concurrency() int      { return inst.launcher.cfg.Concurrency }
 func (inst *instance) Done() <-chan struct{} { return inst.proc.Done() }
-func (inst *instance) Info() hook.Info       { return inst.info }
-
-// setFiles reports the plugin's own files, by absolute paths.
-func (inst *instance) setFiles(paths []schema.Path) {
-	files := make([]string, len(paths))
-	for i, path := range paths {
-		files[i] = string(path)
-	}
-	inst.loaded(files)
+func (inst *instance) Info() hook.Info {
+	return hook.Info{PID: inst.about.PID, Python: inst.about.Python, Started: inst.began, Ready: inst.ready}
 }
 
 // Exit describes how the process ended, without the worker's own frames in the
@@ -87,13 +82,13 @@ func (inst *instance) Stop(ctx context.Context) error {
 	})
 	<-inst.lost
 	exit := inst.Exit()
-	inst.cfg.Debug("proc", fmt.Sprintf("pid %d ended: code %d %s, after %s", inst.proc.PID(), exit.Code, exit.Signal, exit.Uptime))
+	inst.launcher.cfg.Debug("proc", fmt.Sprintf("pid %d ended: code %d %s, after %s", inst.proc.PID(), exit.Code, exit.Signal, exit.Uptime))
 	if ctx.Err() != nil {
 		inst.forced.Store(true)
 	}
 	if exit.Stopped && exit.Signal == "SIGKILL" && !inst.isCondemned() && !inst.forced.Load() {
 		return &hook.Error{Kind: hook.Timeout, At: stackFrames(exit.Stacks),
-			Err: &hook.LimitError{What: "the plugin did not exit", Limit: inst.cfg.StopTimeout}}
+			Err: &hook.LimitError{What: "the plugin did not exit", Limit: inst.launcher.cfg.StopTimeout}}
 	}
 	return nil
 }
@@ -159,7 +154,7 @@ func (inst *instance) Probe(ctx context.Context) error {
 	if len(inst.slots) == 0 && !inst.isAbandoned() {
 		return nil
 	}
-	c := newCall(inst.cfg.Probe)
+	c := newCall(inst.launcher.cfg.Probe)
 	c.probe = true
 	f, err := inst.ask(ctx, frameProbe, c)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Config says what a [Launcher] starts. It is copied and never changed.
@@ -96,10 +97,7 @@ func New(cfg Config) *Launcher {
 	if cfg.Note == nil {
 		cfg.Note = func(string) {}
 	}
-	l := &Launcher{cfg: cfg, files: make(map[string]struct{})}
-	l.preload.turn = make(chan struct{}, 1)
-	l.preload.release()
-	return l
+	return &Launcher{cfg: cfg, files: make(map[string]struct{}), preload: preload{turn: make(chan struct{}, 1)}}
 }
 
 // Files lists the absolute paths of the plugin's own files that its workers have loaded
@@ -111,11 +109,11 @@ func (l *Launcher) Files() []string {
 	return slices.Sorted(maps.Keys(l.files))
 }
 
-func (l *Launcher) addFiles(files []string) {
+func (l *Launcher) addFiles(files []schema.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, path := range files {
-		l.files[path] = struct{}{}
+		l.files[string(path)] = struct{}{}
 	}
 }
 
@@ -138,35 +136,29 @@ func (l *Launcher) launch(ctx context.Context) (*instance, *hook.Error) {
 	case l.cfg.Preload == "force":
 		l.useExec("it needs Linux 5.3 or later")
 	}
-	w, _, err := l.startPython(ctx, "")
-	return w, err
+	return l.startPython(ctx, "")
 }
 
-// startPython starts a Python that imports the plugin. With preload it may be a
-// zygote, which ready reports.
-func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, ready, *hook.Error) {
-	started := time.Now()
+// startPython starts a Python that imports the plugin. With preload it may be a zygote.
+func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, *hook.Error) {
+	began := time.Now()
 	spec := l.spec()
 	spec.Args, spec.Forks = l.args(preload), preload != ""
 	p, err := proc.Start(spec)
 	if err != nil {
-		kind := hook.Interpreter
-		if isExhausted(err) {
-			kind = hook.Start
+		e := hook.NewError(hook.Interpreter, err)
+		e.Permanent = !isExhausted(err)
+		if !e.Permanent {
+			e.Kind = hook.Start
 		}
-		e := hook.NewError(kind, err)
-		e.Permanent = kind == hook.Interpreter
-		return nil, ready{}, e
+		return nil, e
 	}
 	l.cfg.Debug("proc", fmt.Sprintf("started %s, pid %d", l.cfg.Python, p.PID()))
-	w := newInstance(l.cfg, p, l.addFiles)
-	w.first = !l.imported.Load()
-	r, failed := w.start(ctx, started)
-	if failed != nil {
-		return nil, ready{}, failed
+	inst := newInstance(l, p, began)
+	if failed := inst.start(ctx); failed != nil {
+		return nil, failed
 	}
-	l.imported.Store(true)
-	return w, r, nil
+	return inst, nil
 }
 
 // args are the arguments of a Python that runs the worker: those that worker/boot.py
@@ -212,10 +204,6 @@ func (l *Launcher) spec() proc.Spec {
 
 // isExhausted reports whether the system has no room for a process.
 func isExhausted(err error) bool {
-	for _, full := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
-		if errors.Is(err, full) {
-			return true
-		}
-	}
-	return false
+	full := []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}
+	return slices.ContainsFunc(full, func(target error) bool { return errors.Is(err, target) })
 }

@@ -10,9 +10,9 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -201,73 +201,52 @@ func (inst *instance) deliver(f frame) error {
 		if err := json.Unmarshal(f.body, &files); err != nil {
 			return fmt.Errorf("the worker's files: %w", err)
 		}
-		inst.setFiles(files)
+		inst.launcher.addFiles(files)
 		return nil
-	case frameTrace:
-		return inst.deliverTrace(f)
-	case frameUnbegun:
-		inst.mu.Lock()
-		defer inst.mu.Unlock()
-		if c := inst.find(f.call); c != nil { // else it is refused with one before it
-			inst.refuse(c, f.call)
+	case frameError:
+		if f.call == 0 {
+			return inst.deliverStartup(f)
 		}
-		return nil
-	case frameTask:
-		inst.mu.Lock()
-		defer inst.mu.Unlock()
-		if inst.cfg.Concurrency == 1 {
-			return nil // the worker refuses calls behind one that is not answered
-		}
-		if c := inst.find(f.call); c != nil { // else it was answered meanwhile
-			c.isTask = true
-			inst.passTurn()
-		}
-		return nil
 	}
-	if f.call == 0 && f.kind == frameError {
-		return inst.deliverStartup(f)
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	c := inst.find(f.call)
+	switch {
+	case f.kind != frameUnbegun && f.kind != frameTask && f.kind != frameTrace:
+		return inst.deliverAnswer(c, f)
+	case c == nil: // it was answered meanwhile, or refused with one before it
+	case f.kind == frameUnbegun:
+		inst.refuse(c, f.call)
+	case f.kind == frameTrace && c.number == f.call:
+		c.stood = f
+	case f.kind == frameTask && inst.launcher.cfg.Concurrency > 1: // else the worker refuses calls behind one that is not answered
+		c.isTask = true
+		inst.passTurn()
 	}
-	return inst.deliverAnswer(f)
+	return nil
 }
 
 // deliverStartup answers a request for the source. It delivers hello, ready, and the
 // error of a worker that is not ready.
 func (inst *instance) deliverStartup(f frame) error {
-	switch {
-	case inst.loadAnswered, f.kind != frameReady && f.kind != frameError && inst.greeted, f.kind == frameReady && !inst.greeted:
+	if strings.IndexByte(inst.awaited, f.kind) < 0 {
 		return fmt.Errorf("an unexpected frame of type %c", f.kind)
-	case f.kind == frameSource:
+	}
+	switch f.kind {
+	case frameSource:
 		inst.post(newFrame(frameSource, 0, source()...))
 		return nil
-	case f.kind == frameHello:
-		inst.greeted = true
+	case frameHello:
+		inst.awaited = string([]byte{frameReady, frameError})
 	default:
-		inst.loadAnswered = true
+		inst.awaited = ""
 	}
 	inst.startup <- f
 	return nil
 }
 
-// deliverTrace records where a canceled call is that still runs.
-func (inst *instance) deliverTrace(f frame) error {
-	stood := new(hook.Raised)
-	if err := json.Unmarshal(f.body, stood); err != nil {
-		return fmt.Errorf("the worker's trace: %w", err)
-	}
-	addSource(stood, make(map[string][]string))
-	inst.mu.Lock()
-	defer inst.mu.Unlock()
-	if c := inst.find(f.call); c != nil && c.number == f.call { // else it was answered meanwhile
-		c.stood = stood.Frames
-	}
-	return nil
-}
-
-// deliverAnswer passes an item or an answer to its call.
-func (inst *instance) deliverAnswer(f frame) error {
-	inst.mu.Lock()
-	defer inst.mu.Unlock()
-	c := inst.find(f.call)
+// deliverAnswer passes an item or an answer to its call. Requires mu.
+func (inst *instance) deliverAnswer(c *call, f frame) error {
 	if c == nil || c.sent < f.call || c.number != f.call {
 		return fmt.Errorf("an answer for call %d, which is not running", f.call)
 	}
@@ -312,7 +291,7 @@ func (inst *instance) remove(c *call) {
 func (inst *instance) passTurn() {
 	for _, c := range inst.calls {
 		c.takeTurn()
-		if !c.isTask && !inst.cfg.Threads {
+		if !c.isTask && !inst.launcher.cfg.Threads {
 			return
 		}
 	}
@@ -320,8 +299,8 @@ func (inst *instance) passTurn() {
 
 // debugFrame logs a frame with the beginning of its body.
 func (inst *instance) debugFrame(way string, f frame) {
-	if inst.cfg.DebugWire {
+	if inst.launcher.cfg.DebugWire {
 		const shown = 200
-		inst.cfg.Debug("wire", fmt.Sprintf("%s %c call %d, %d bytes: %s", way, f.kind, f.call, len(f.body), f.body[:min(len(f.body), shown)]))
+		inst.launcher.cfg.Debug("wire", fmt.Sprintf("%s %c call %d, %d bytes: %s", way, f.kind, f.call, len(f.body), f.body[:min(len(f.body), shown)]))
 	}
 }

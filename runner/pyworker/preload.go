@@ -19,25 +19,25 @@ const forkTries = 2
 // preload is the zygote of a launcher: a process that has imported the plugin, and
 // from which workers are forked.
 type preload struct {
-	turn   chan struct{} // holds a token; its holder may start, fork or stop the zygote
-	zygote *instance     // nil if there is none. Requires the token
+	turn   chan struct{} // takes the token of the one who may start, fork or stop the zygote
+	zygote *instance     // nil if there is none. Requires the turn
 
 	byExec atomic.Bool // workers are started by exec, until Renew
 	stale  atomic.Bool // the zygote must not be used any more
 	noted  sync.Once
 }
 
-// acquire waits for the token.
+// acquire waits for the turn.
 func (p *preload) acquire(ctx context.Context) error {
 	select {
-	case <-p.turn:
+	case p.turn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-func (p *preload) release() { p.turn <- struct{}{} }
+func (p *preload) release() { <-p.turn }
 
 // Close stops the zygote, if there is one. Workers continue, and the next launch starts a
 // new zygote. Close waits for a launch in progress. It returns an error if ctx ends
@@ -72,47 +72,45 @@ func (l *Launcher) useExec(why string) {
 func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error) {
 	why := "forked workers exit before they are ready"
 	for range forkTries {
-		w, forked, refused, failed := l.fork(ctx)
+		inst, refused, failed := l.fork(ctx)
 		switch {
 		case refused != "":
 			why = refused
 			continue
-		case failed != nil || forked.IsZero():
-			return w, failed
+		case failed != nil || inst.ready > 0:
+			return inst, failed
 		}
-		if _, failed := w.start(ctx, forked); failed == nil {
-			return w, nil
-		} else if failed.Exit == nil || w.info.Python != "" {
+		if failed = inst.start(ctx); failed == nil {
+			return inst, nil
+		} else if failed.Exit == nil || inst.about.Python != "" {
 			return nil, failed
 		}
 		// It ended before hello: the zygote may have been killed while it forked.
 	}
 	l.useExec(why)
-	w, _, failed := l.startPython(ctx, "")
-	return w, failed
+	return l.startPython(ctx, "")
 }
 
-// fork forks a worker, and returns it with the time of the fork. The worker has yet to be
-// started. If the process that imported the plugin cannot be forked, fork returns that
-// process as the worker. It is ready then, and the time is zero. If the zygote refuses,
-// fork stops it, and another try may succeed.
-func (l *Launcher) fork(ctx context.Context) (w *instance, forked time.Time, refused string, failed *hook.Error) {
+// fork forks a worker, which has yet to be started. If the process that imported the plugin
+// cannot be forked, fork returns that process as the worker, which is ready then. If the zygote
+// refuses, fork stops it, and another try may succeed.
+func (l *Launcher) fork(ctx context.Context) (inst *instance, refused string, failed *hook.Error) {
 	p := &l.preload
 	if err := p.acquire(ctx); err != nil {
-		return nil, forked, "", &hook.Error{Kind: hook.Canceled, Err: err}
+		return nil, "", &hook.Error{Kind: hook.Canceled, Err: err}
 	}
 	defer p.release()
 	if p.stale.Swap(false) {
 		l.stopZygote()
 	}
 	if p.zygote == nil {
-		z, r, failed := l.startPython(ctx, l.cfg.Preload)
+		z, failed := l.startPython(ctx, l.cfg.Preload)
 		switch {
 		case failed != nil:
-			return nil, forked, "", failed
-		case !r.Zygote:
-			l.useExec(r.Exec)
-			return z, forked, "", nil
+			return nil, "", failed
+		case !z.about.Zygote:
+			l.useExec(z.about.Exec)
+			return z, "", nil
 		}
 		p.zygote = z
 	}
@@ -122,16 +120,16 @@ func (l *Launcher) fork(ctx context.Context) (w *instance, forked time.Time, ref
 	switch {
 	case err == nil:
 		l.cfg.Debug("proc", fmt.Sprintf("forked pid %d from %d after %s", child.PID(), pid, time.Since(began)))
-		return newInstance(l.cfg, child, l.addFiles), began, "", nil
+		return newInstance(l, child, began), "", nil
 	case errors.Is(err, proc.ErrNoFork) || errors.As(err, &no):
 		l.cfg.Debug("proc", fmt.Sprintf("zygote %d: %s", pid, err))
 		l.stopZygote()
-		return nil, forked, err.Error(), nil
+		return nil, err.Error(), nil
 	}
-	return nil, forked, "", &hook.Error{Kind: hook.Start, Err: fmt.Errorf("cannot fork a worker: %w", err)}
+	return nil, "", &hook.Error{Kind: hook.Start, Err: fmt.Errorf("cannot fork a worker: %w", err)}
 }
 
-// stopZygote stops the zygote, if there is one. The workers continue. Requires the token.
+// stopZygote stops the zygote, if there is one. The workers continue. Requires the turn.
 func (l *Launcher) stopZygote() {
 	if z := l.preload.zygote; z != nil {
 		l.preload.zygote = nil

@@ -25,7 +25,7 @@ func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	c := newCall("")
 	c.stream = true
 	var n int
-	if c.frame, n = seriesFrames(s.Calls, frameCall); n == 0 || inst.cfg.Concurrency > 1 || inst.cfg.Threads {
+	if c.frame, n = seriesFrames(s.Calls, frameCall); n == 0 || inst.launcher.cfg.Concurrency > 1 || inst.launcher.cfg.Threads {
 		return
 	}
 	select {

@@ -13,14 +13,11 @@ import (
 // helloLimit is the time that a Python may take to start the worker.
 const helloLimit = 30 * time.Second
 
-// hello is the body of the worker's first frame.
-type hello struct {
-	Python string `json:"python"`
-	PID    int    `json:"pid"`
-}
-
-// ready is the body of the frame that says that the file is loaded.
-type ready struct {
+// about is what the worker reports in its start: the bodies of hello, and of the frame that says
+// that the file is loaded.
+type about struct {
+	Python string        `json:"python"`
+	PID    int           `json:"pid"`
 	Files  []schema.Path `json:"files"`
 	Zygote bool          `json:"zygote"` // the process is a zygote
 	Exec   string        `json:"exec"`   // why it is not one, although load asked for it
@@ -28,40 +25,36 @@ type ready struct {
 
 // start lets the worker begin and waits until it is ready. After an error, no process of
 // it is left.
-func (inst *instance) start(ctx context.Context, started time.Time) (r ready, failed *hook.Error) {
+func (inst *instance) start(ctx context.Context) *hook.Error {
 	inst.post(newFrame(frameLoad, 0, boot...))
 	go inst.write() // both end with the process
 	go inst.read()
 
-	f, failed := inst.awaitStartup(ctx, min(helloLimit, inst.cfg.StartTimeout), "python did not start")
-	if failed != nil {
-		return r, failed
-	}
-	if f.kind == frameHello {
-		var h hello
-		if err := json.Unmarshal(f.body, &h); err != nil {
-			inst.proc.Kill()
-			return r, pipeError(fmt.Errorf("hello: %w", err), inst.Exit())
-		}
-		inst.info = hook.Info{PID: h.PID, Python: h.Python}
-		inst.cfg.Debug("proc", fmt.Sprintf("hello from python %s after %s", h.Python, time.Since(started)))
-		f, failed = inst.awaitStartup(ctx, inst.cfg.StartTimeout-time.Since(started), "the import did not finish")
+	l := inst.launcher
+	limit, what := min(helloLimit, l.cfg.StartTimeout), "python did not start"
+	for kind := byte(frameHello); kind != frameReady; {
+		f, failed := inst.awaitStartup(ctx, limit, what)
 		if failed != nil {
-			return r, failed
+			return failed
 		}
+		if kind = f.kind; kind == frameError {
+			inst.stop(ctx, func(context.Context) bool { return true }) // the worker ends by itself
+			return inst.loadError(f, inst.Exit())
+		}
+		if err := json.Unmarshal(f.body, &inst.about); err != nil {
+			inst.proc.Kill()
+			return pipeError(fmt.Errorf("a frame of type %c: %w", kind, err), inst.Exit())
+		}
+		if kind == frameHello {
+			l.cfg.Debug("proc", fmt.Sprintf("hello from python %s after %s", inst.about.Python, time.Since(inst.began)))
+		}
+		limit, what = l.cfg.StartTimeout-time.Since(inst.began), "the import did not finish"
 	}
-	if f.kind != frameReady {
-		inst.stop(ctx, func(context.Context) bool { return true }) // the worker ends by itself
-		return r, inst.loadError(f, inst.Exit())
-	}
-	if err := json.Unmarshal(f.body, &r); err != nil {
-		inst.proc.Kill()
-		return r, pipeError(fmt.Errorf("ready: %w", err), inst.Exit())
-	}
-	inst.setFiles(r.Files)
-	inst.info.Started, inst.info.Ready = started, time.Since(started)
-	inst.cfg.Debug("proc", fmt.Sprintf("ready after %s", inst.info.Ready))
-	return r, nil
+	l.addFiles(inst.about.Files)
+	l.imported.Store(true)
+	inst.ready = time.Since(inst.began)
+	l.cfg.Debug("proc", fmt.Sprintf("ready after %s", inst.ready))
+	return nil
 }
 
 // awaitStartup waits for hello, or for the answer to load. what describes the failure if
@@ -77,15 +70,15 @@ func (inst *instance) awaitStartup(ctx context.Context, limit time.Duration, wha
 		case f := <-inst.startup: // which came before it ended
 			return f, nil
 		default:
-			return frame{}, inst.diedStarting(inst.info.Python != "")
+			return frame{}, inst.diedStarting(inst.about.Python != "")
 		}
 	case <-timer.C:
 		exit := hook.Exit(inst.proc.Kill())
 		return frame{}, &hook.Error{Kind: hook.Start, At: stackFrames(exit.Stacks),
-			Err: &hook.LimitError{What: what, Limit: inst.cfg.StartTimeout}, Hints: schema.Hints("allow more time with %s", schema.Setting("start-timeout"))}
+			Err: &hook.LimitError{What: what, Limit: inst.launcher.cfg.StartTimeout}, Hints: schema.Hints("allow more time with %s", schema.Setting("start-timeout"))}
 	case <-ctx.Done():
 		e := &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
-		if inst.first {
+		if !inst.launcher.imported.Load() { // it reports where the import is
 			e.At = stackFrames(inst.proc.Kill().Stacks)
 		} else {
 			inst.stop(ctx, nil)
