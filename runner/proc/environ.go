@@ -80,17 +80,12 @@ func variable(entry string, windows bool) (name string, ok bool) {
 }
 
 func passes(name string, windows bool) bool {
-	lists := [][]string{harmless}
+	allowed := harmless
 	if windows {
-		lists = append(lists, harmlessWindows)
+		allowed = slices.Concat(harmless, harmlessWindows)
 	}
-	for _, list := range lists {
-		for _, pattern := range list {
-			prefix, open := strings.CutSuffix(pattern, "*")
-			if name == pattern || open && strings.HasPrefix(name, prefix) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(allowed, func(pattern string) bool {
+		prefix, open := strings.CutSuffix(pattern, "*")
+		return name == pattern || open && strings.HasPrefix(name, prefix)
+	})
 }

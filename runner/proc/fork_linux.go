@@ -56,27 +56,22 @@ func (c *control) close() {
 	}
 }
 
-// request sends a request with descriptors. It returns the first word of the answer and the
-// rest. After an error the socket is no longer usable.
-func (c *control) request(text string, descriptors ...int) (word, rest string, err error) {
+// request sends a request with descriptors to a process that forks. It returns the first word
+// of the answer and the rest. It kills the process if it does not answer.
+func (p *Process) request(text string, descriptors ...int) (word, rest string, err error) {
+	c := p.control
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.SetDeadline(time.Now().Add(c.limit))
-	if _, _, err := c.conn.WriteMsgUnix([]byte(text), unix.UnixRights(descriptors...), nil); err != nil {
-		return "", "", err
+	_, _, err = c.conn.WriteMsgUnix([]byte(text), unix.UnixRights(descriptors...), nil)
+	buf, n := make([]byte, 4096), 0
+	if err == nil {
+		n, err = c.conn.Read(buf)
 	}
-	buf := make([]byte, 4096)
-	n, err := c.conn.Read(buf)
-	word, rest, _ = strings.Cut(string(buf[:n]), " ")
-	return word, rest, err
-}
-
-// request sends a request to a process that forks, and kills it if it does not answer.
-func (p *Process) request(text string, descriptors ...int) (word, rest string, err error) {
-	word, rest, err = p.control.request(text, descriptors...)
 	if err != nil {
 		return "", "", p.killForking()
 	}
+	word, rest, _ = strings.Cut(string(buf[:n]), " ")
 	return word, rest, nil
 }
 
@@ -89,7 +84,7 @@ func (p *Process) killForking() error {
 
 // forkTree makes p fork a worker with child as its first descriptors.
 func (p *Process) forkTree(child []*os.File) (*tree, error) {
-	t := &tree{n: running.next(), lifeline: -1}
+	t := &tree{n: running.count.Add(1), lifeline: -1}
 	life := newLifeline()
 	var descriptors []int
 	for _, c := range child {

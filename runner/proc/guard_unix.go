@@ -20,17 +20,17 @@ type guardProcess struct {
 // startGuard starts a guard in a session of its own.
 func startGuard(run string) *guardProcess {
 	prepare()
-	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil
 	}
-	defer syscall.Close(null)
-	r, w, err := rawPipe()
+	defer null.Close()
+	r, w, err := os.Pipe()
 	if err != nil {
 		return nil
 	}
-	defer syscall.Close(r)
-	files := []uintptr{0: uintptr(null), 1: uintptr(null), 2: uintptr(null), guard.Pipe: uintptr(r)}
+	defer r.Close()
+	files := []uintptr{0: null.Fd(), 1: null.Fd(), 2: null.Fd(), guard.Pipe: r.Fd()}
 	running.starting.RLock() // before exec, the child looks like an orphan
 	defer running.starting.RUnlock()
 	pid, err := syscall.ForkExec(executable(), []string{guard.Name}, &syscall.ProcAttr{
@@ -39,10 +39,10 @@ func startGuard(run string) *guardProcess {
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
-		syscall.Close(w)
+		w.Close()
 		return nil
 	}
-	return &guardProcess{pid: pid, pipe: os.NewFile(uintptr(w), "pipe")}
+	return &guardProcess{pid: pid, pipe: w}
 }
 
 // alive reports whether the guard still runs. It reaps a dead guard.

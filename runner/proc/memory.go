@@ -61,7 +61,12 @@ func Memory(pid int) int64 {
 
 // TotalMemory returns the memory of all processes that this pyplug runs, as [Memory] measures
 // it; 0 if the system does not report memory.
-func TotalMemory() int64 { return running.memory() }
+func TotalMemory() (bytes int64) {
+	for _, p := range running.processes() {
+		bytes += p.tree.memory()
+	}
+	return bytes
+}
 
 // megabytes returns a number of bytes as text, in MB of 1024 KB as limits are given.
 func megabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }

@@ -26,17 +26,14 @@ func (t *tree) members() []int {
 }
 
 // memoryAtMost is the resident memory of the tree. It counts shared memory in each process.
-func (t *tree) memoryAtMost() (bytes int64) {
-	for _, pid := range t.members() {
-		bytes += residentOf(pid)
-	}
-	return bytes
-}
+func (t *tree) memoryAtMost() int64 { return t.sum(residentOf) }
 
 // memory is the resident memory of the tree. It divides shared memory among its users.
-func (t *tree) memory() (bytes int64) {
+func (t *tree) memory() int64 { return t.sum(memoryOf) }
+
+func (t *tree) sum(of func(pid int) int64) (bytes int64) {
 	for _, pid := range t.members() {
-		bytes += memoryOf(pid)
+		bytes += of(pid)
 	}
 	return bytes
 }

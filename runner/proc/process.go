@@ -96,25 +96,27 @@ func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) 
 		f.closeOurs()
 		return nil, err
 	}
+	p.drain(Stderr, f.out[1])
 	if s.Talk {
-		p.conn = &Conn{in: f.in, out: f.talk}
+		p.conn = &Conn{in: f.in, out: f.out[0]}
+	} else {
+		p.drain(Stdout, f.out[0])
 	}
-	p.drain(Stderr, f.err)
-	p.drain(Stdout, f.out)
-	go p.watch(f.talk, f.out, f.err)
+	if len(f.out) > 2 {
+		p.drain(Stdout, f.out[2])
+	}
+	go p.watch(f.out)
 	return p, nil
 }
 
-// drain reads one stream to its end, if there is one.
+// drain reads one stream to its end.
 func (p *Process) drain(stream Stream, from *outputPipe) {
-	if from != nil {
-		p.drained, from.delivered = append(p.drained, from), p.delivered
-		p.reading.Go(func() { p.output.drain(stream, from) })
-	}
+	p.drained, from.delivered = append(p.drained, from), p.delivered
+	p.reading.Go(func() { p.output.drain(stream, from) })
 }
 
 // watch waits for the end of the process, cleans up after it, and records its exit.
-func (p *Process) watch(pipes ...*outputPipe) {
+func (p *Process) watch(pipes []*outputPipe) {
 	oomBefore := oomKills()
 	var limiting sync.WaitGroup
 	limiting.Go(p.limitMemory)
@@ -126,9 +128,7 @@ func (p *Process) watch(pipes ...*outputPipe) {
 	limiting.Wait()
 	end := p.tree.cleanUp(p.forced)
 	for _, o := range pipes {
-		if o != nil {
-			o.processGone()
-		}
+		o.processGone()
 	}
 	p.reading.Wait()
 	p.exit.Code, p.exit.Signal, p.exit.Left = end.code, end.signal, end.left
@@ -177,10 +177,9 @@ func (p *Process) Exit() Exit {
 
 // files are the ends of the pipes between a process and us.
 type files struct {
-	child    []*os.File
-	in       *os.File    // nil unless it talks
-	talk     *outputPipe // the same
-	out, err *outputPipe // what it prints; out may be nil if it talks
+	child []*os.File
+	in    *os.File      // nil unless it talks
+	out   []*outputPipe // of its descriptors from 1 on
 }
 
 func openFiles(talk bool) (f files, err error) {
@@ -191,13 +190,10 @@ func openFiles(talk bool) (f files, err error) {
 		}
 	}()
 	var input *os.File
-	outputs := []**outputPipe{&f.out, &f.err}
+	outputs := 2
 	if talk {
-		outputs = []**outputPipe{&f.talk, &f.err}
-		if StdoutAt > 2 {
-			outputs = append(outputs, &f.out)
-		}
-		input, f.in, err = newPipe(true)
+		input, f.in, err = os.Pipe()
+		outputs = StdoutAt
 	} else {
 		input, err = os.Open(os.DevNull)
 	}
@@ -205,18 +201,20 @@ func openFiles(talk bool) (f files, err error) {
 		return f, err
 	}
 	f.child = append(f.child, input)
-	for _, o := range outputs {
-		theirs, ours, err := newPipe(false)
+	for range outputs {
+		ours, theirs, err := os.Pipe()
 		if err != nil {
 			return f, err
 		}
 		f.child = append(f.child, theirs)
-		if *o, err = newOutputPipe(ours); err != nil {
+		out, err := newOutputPipe(ours)
+		f.out = append(f.out, out)
+		if err != nil {
 			return f, err
 		}
 	}
 	if talk {
-		err = f.talk.pausable()
+		err = f.out[0].pausable()
 	}
 	return f, err
 }
@@ -231,10 +229,8 @@ func (f *files) closeOurs() {
 	if f.in != nil {
 		f.in.Close()
 	}
-	for _, o := range []*outputPipe{f.talk, f.out, f.err} {
-		if o != nil {
-			o.Close()
-		}
+	for _, o := range f.out {
+		o.Close()
 	}
 }
 

@@ -39,9 +39,6 @@ type registry struct {
 // element is the element of the n-th process in [guard.Tag]. All are of the same length.
 func (r *registry) element(n uint32) string { return fmt.Sprintf("%s.%08x", r.run, n) }
 
-// next returns a number for a process.
-func (r *registry) next() uint32 { return r.count.Add(1) }
-
 // add registers a new process.
 func (r *registry) add(p *Process) {
 	r.mu.Lock()
@@ -77,14 +74,6 @@ func (r *registry) remove(p *Process) {
 		r.guard.sendGroup(guard.GroupEnded, p.tree.pid)
 		r.guardMu.Unlock()
 	}
-}
-
-// memory is the memory of everything that this pyplug runs.
-func (r *registry) memory() (bytes int64) {
-	for _, p := range r.processes() {
-		bytes += p.tree.memory()
-	}
-	return bytes
 }
 
 // processes returns the processes that live.

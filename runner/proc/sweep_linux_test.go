@@ -73,7 +73,7 @@ func TestTagOfTheDead(t *testing.T) {
 	clean(t)
 	start(t, child(t, "sleep"))
 	other := exec.Command("/bin/sleep", "1000")
-	other.Env = []string{guard.Tag + "=" + running.element(running.next())}
+	other.Env = []string{guard.Tag + "=" + running.element(running.count.Add(1))}
 	other.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	must(other.Start())
 	start(t, shell("exit 0")).Exit()

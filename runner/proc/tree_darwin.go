@@ -31,18 +31,6 @@ type death struct {
 	err    error
 }
 
-func rawPipe() (r, w int, err error) {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	var p [2]int
-	if err := syscall.Pipe(p[:]); err != nil {
-		return -1, -1, err
-	}
-	syscall.CloseOnExec(p[0])
-	syscall.CloseOnExec(p[1])
-	return p[0], p[1], nil
-}
-
 // awaitDeath blocks until the leader has exited. It reaps the leader: macOS cannot wait for a
 // process and leave it a zombie.
 func (t *tree) awaitDeath() {

@@ -34,12 +34,6 @@ var prepare = sync.OnceFunc(func() {
 	unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 })
 
-func rawPipe() (r, w int, err error) {
-	var p [2]int
-	err = syscall.Pipe2(p[:], syscall.O_CLOEXEC)
-	return p[0], p[1], err
-}
-
 // executable is our executable, even if its file was replaced or removed.
 func executable() string { return "/proc/self/exe" }
 
@@ -139,11 +133,11 @@ type lifeline struct{ r, w int }
 
 // newLifeline makes a lifeline. r is -1 if no descriptors are free.
 func newLifeline() lifeline {
-	r, w, err := rawPipe()
-	if err != nil {
+	var p [2]int
+	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
 		return lifeline{-1, -1}
 	}
-	return lifeline{r, w}
+	return lifeline{p[0], p[1]}
 }
 
 // appendTo adds the read end to a child's descriptors.

@@ -32,7 +32,7 @@ const StdoutAt = 3
 // descriptors.
 func startTree(s Spec, child []*os.File) (*tree, error) {
 	prepare()
-	t := &tree{n: running.next(), lifeline: -1}
+	t := &tree{n: running.count.Add(1), lifeline: -1}
 	var fds []uintptr
 	for _, c := range child {
 		fds = append(fds, c.Fd())
@@ -75,24 +75,6 @@ func withTag(env []string, tag string) []string {
 		}
 	}
 	return append(out, guard.Tag+"="+tag)
-}
-
-// newPipe makes a pipe. The child's end blocks, as programs expect it; ours is
-// served by the poller.
-func newPipe(childReads bool) (theirs, ours *os.File, err error) {
-	r, w, err := rawPipe()
-	if err != nil {
-		return nil, nil, os.NewSyscallError("pipe", err)
-	}
-	if childReads {
-		r, w = w, r
-	}
-	if err := syscall.SetNonblock(r, true); err != nil {
-		syscall.Close(r)
-		syscall.Close(w)
-		return nil, nil, os.NewSyscallError("fcntl", err)
-	}
-	return os.NewFile(uintptr(w), "pipe"), os.NewFile(uintptr(r), "pipe"), nil
 }
 
 // send signals the leader or, if pid is negative, its group. After the leader was

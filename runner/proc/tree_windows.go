@@ -81,14 +81,6 @@ func newJob() (windows.Handle, error) {
 	return job, nil
 }
 
-func newPipe(childReads bool) (theirs, ours *os.File, err error) {
-	r, w, err := os.Pipe()
-	if childReads {
-		return r, w, err
-	}
-	return w, r, err
-}
-
 func reapOrphans() (stop func()) { return func() {} }
 
 func (t *tree) interrupt() error { return errors.ErrUnsupported }
