@@ -62,7 +62,7 @@ func (g *guardProcess) alive() bool {
 // send sends one message. If the guard is gone, the message is lost; the next guard
 // gets all messages again.
 func (g *guardProcess) send(message string) {
-	if g != nil && g.pid != 0 {
+	if g != nil {
 		g.pipe.WriteString(message + "\x00")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -159,11 +160,11 @@ func (p *Process) Conn() *Conn { return p.conn }
 
 // Interrupt sends SIGINT to the process alone, not to what it started. It returns
 // [os.ErrProcessDone] if the process is gone, [errors.ErrUnsupported] on Windows.
-func (p *Process) Interrupt() error { return p.tree.interrupt() }
+func (p *Process) Interrupt() error { return p.tree.signal(syscall.SIGINT) }
 
 // Crash ends the process alone, at once, as something outside of pyplug would: it does
 // not count as stopped. It returns [os.ErrProcessDone] if the process is gone.
-func (p *Process) Crash() error { return p.tree.crash() }
+func (p *Process) Crash() error { return p.tree.signal(syscall.SIGKILL) }
 
 // Done is closed when the process and everything that it started is gone and its
 // streams have been read to their end.

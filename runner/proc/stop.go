@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"context"
+	"syscall"
 	"time"
 )
 
@@ -32,15 +33,8 @@ func (p *Process) Stop(ctx context.Context, ask func(ctx context.Context) bool) 
 	if ctx.Err() != nil {
 		p.forceStop(false)
 	}
-	p.startLadder(ask)
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-		p.forceStop(false)
-		<-p.done
-	}
-	p.conn.Close()
-	return p.exit
+	defer context.AfterFunc(ctx, func() { p.forceStop(false) })()
+	return p.stop(ask)
 }
 
 // Kill makes the process print its stacks, if it can, for at most 300 ms, kills it and
@@ -48,7 +42,13 @@ func (p *Process) Stop(ctx context.Context, ask func(ctx context.Context) bool) 
 // progress.
 func (p *Process) Kill() Exit {
 	p.forceStop(true)
-	p.startLadder(nil)
+	return p.stop(nil)
+}
+
+// stop starts the ladder, if nobody has, and returns when the process and everything that it
+// started is gone.
+func (p *Process) stop(ask func(context.Context) bool) Exit {
+	p.stopOnce.Do(func() { go p.ladder(ask) })
 	<-p.done
 	p.conn.Close()
 	return p.exit
@@ -60,10 +60,6 @@ func (p *Process) forceStop(stacks bool) {
 		p.noStacks.Store(true)
 	}
 	p.force()
-}
-
-func (p *Process) startLadder(ask func(context.Context) bool) {
-	p.stopOnce.Do(func() { go p.ladder(ask) })
 }
 
 func (p *Process) ladder(ask func(context.Context) bool) {
@@ -181,7 +177,7 @@ func (p *Process) dumpStacks() {
 		return
 	}
 	dumped := p.output.expectStacks()
-	if p.tree.signal(p.spec.StackSignal) != nil {
+	if p.tree.signal(syscall.Signal(p.spec.StackSignal)) != nil {
 		return
 	}
 	limit := time.NewTimer(stackWait)

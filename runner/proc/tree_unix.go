@@ -4,6 +4,7 @@ package proc
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,13 +69,8 @@ func tag(n uint32) string {
 
 // withTag returns env with a tag in the place of any other.
 func withTag(env []string, tag string) []string {
-	out := make([]string, 0, len(env)+1)
-	for _, entry := range env {
-		if !strings.HasPrefix(entry, guard.Tag+"=") {
-			out = append(out, entry)
-		}
-	}
-	return append(out, guard.Tag+"="+tag)
+	isTag := func(entry string) bool { return strings.HasPrefix(entry, guard.Tag+"=") }
+	return append(slices.DeleteFunc(slices.Clone(env), isTag), guard.Tag+"="+tag)
 }
 
 // send signals the leader or, if pid is negative, its group. After the leader was
@@ -92,9 +88,8 @@ func (t *tree) send(pid int, s syscall.Signal) error {
 	return err
 }
 
-func (t *tree) interrupt() error     { return t.send(t.pid, syscall.SIGINT) }
-func (t *tree) crash() error         { return t.send(t.pid, syscall.SIGKILL) }
-func (t *tree) signal(sig int) error { return t.send(t.pid, syscall.Signal(sig)) }
+// signal signals the leader.
+func (t *tree) signal(s syscall.Signal) error { return t.send(t.pid, s) }
 
 // terminationSignal returns the signal that asks the leader to exit, and its name: SIGINT if
 // it catches only that, else SIGTERM.

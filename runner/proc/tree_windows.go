@@ -83,12 +83,15 @@ func newJob() (windows.Handle, error) {
 
 func reapOrphans() (stop func()) { return func() {} }
 
-func (t *tree) interrupt() error { return errors.ErrUnsupported }
-func (t *tree) signal(int) error { return errors.ErrUnsupported }
 func (t *tree) catches(int) bool { return false }
 
-// crash ends the leader; what it started lives on until cleanUp.
-func (t *tree) crash() error { return t.process.Kill() }
+// signal knows SIGKILL only, which ends the leader; what it started lives on until cleanUp.
+func (t *tree) signal(s syscall.Signal) error {
+	if s != syscall.SIGKILL {
+		return errors.ErrUnsupported
+	}
+	return t.process.Kill()
+}
 
 // terminationSignal is none: Windows has no signals. The process has its grace period
 // to notice that its connection is closed.

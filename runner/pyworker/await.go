@@ -29,25 +29,25 @@ func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame,
 			c.timer.Reset(c.limit)
 			expired = c.timer.C
 		}
+		var ended *hook.Error
 		select {
 		case <-c.more:
+			continue
 		case <-c.done:
+			continue
 		case <-ctx.Done():
-			begun, at := inst.cancel(c, number)
-			e := hook.Ended(ctx, c.hook, "", begun)
-			e.At = at
-			return frame{}, e
+			ended = hook.Ended(ctx, c.hook, "", false)
 		case <-expired:
-			begun, at := inst.cancel(c, number)
-			return frame{}, c.expired(begun, at)
+			ended = c.expired()
 		}
+		ended.Begun, ended.At = inst.cancel(c, number)
+		return frame{}, ended
 	}
 }
 
 // expired returns the error of a call of a series that reached its limit.
-func (c *call) expired(begun bool, at []hook.Frame) *hook.Error {
-	return &hook.Error{Kind: hook.Timeout, Hook: c.hook, Begun: begun, At: at,
-		Err: &hook.LimitError{Limit: c.limit}, Hints: hook.TimeoutHints}
+func (c *call) expired() *hook.Error {
+	return &hook.Error{Kind: hook.Timeout, Hook: c.hook, Err: &hook.LimitError{Limit: c.limit}, Hints: hook.TimeoutHints}
 }
 
 // emitItems emits the items of a call that were received, and returns the answer if it
@@ -90,18 +90,18 @@ func (inst *instance) emitItems(c *call, number uint32) (frame, error) {
 // emitFailed cancels a call whose items could not be emitted.
 func (inst *instance) emitFailed(ctx context.Context, c *call, number uint32, err error) *hook.Error {
 	_, at := inst.cancel(c, number)
-	if ctx.Err() != nil {
-		e := hook.Ended(ctx, c.hook, "", true)
+	e := &hook.Error{Kind: hook.Canceled, Err: err}
+	if own, ok := errors.AsType[*hook.Error](err); ok {
+		e = new(*own)
+	}
+	switch {
+	case ctx.Err() != nil:
+		e = hook.Ended(ctx, c.hook, "", true)
 		e.At = at
-		return e
+	case c.limit > 0 && errors.Is(err, context.DeadlineExceeded):
+		e = c.expired()
+		e.At = at
 	}
-	if c.limit > 0 && errors.Is(err, context.DeadlineExceeded) {
-		return c.expired(true, at)
-	}
-	if e := (*hook.Error)(nil); errors.As(err, &e) {
-		own := *e
-		own.Hook, own.Begun = c.hook, true
-		return &own
-	}
-	return &hook.Error{Kind: hook.Canceled, Hook: c.hook, Begun: true, Err: err}
+	e.Hook, e.Begun = c.hook, true
+	return e
 }

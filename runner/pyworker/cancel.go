@@ -1,6 +1,7 @@
 package pyworker
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -171,16 +172,13 @@ func (inst *instance) condemn(c *call) []hook.Frame {
 
 // killAfter kills the process when calls are over, at the latest after drainLimit.
 func (inst *instance) killAfter(calls []*call) {
-	limit := time.NewTimer(drainLimit)
-	defer limit.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), drainLimit)
+	defer cancel()
 	for _, c := range calls {
 		select {
 		case <-c.done:
-			continue
-		case <-inst.proc.Done():
-		case <-limit.C:
+		case <-ctx.Done():
 		}
-		break
 	}
 	inst.proc.Kill()
 }

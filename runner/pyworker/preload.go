@@ -116,12 +116,12 @@ func (l *Launcher) fork(ctx context.Context) (inst *instance, refused string, fa
 	}
 	began, pid := time.Now(), p.zygote.proc.PID()
 	child, err := p.zygote.proc.Fork(l.spec())
-	var no *proc.RefusedError
+	_, no := errors.AsType[*proc.RefusedError](err)
 	switch {
 	case err == nil:
 		l.cfg.Debug("proc", fmt.Sprintf("forked pid %d from %d after %s", child.PID(), pid, time.Since(began)))
 		return newInstance(l, child, began), "", nil
-	case errors.Is(err, proc.ErrNoFork) || errors.As(err, &no):
+	case errors.Is(err, proc.ErrNoFork) || no:
 		l.cfg.Debug("proc", fmt.Sprintf("zygote %d: %s", pid, err))
 		l.stopZygote()
 		return nil, err.Error(), nil
