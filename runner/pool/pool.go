@@ -114,10 +114,7 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 		}
 		var r hook.Result
 		var err error
-		if r, retry, err = p.callIn(ctx, i, c, left > 0 && c.Input == nil); err == nil {
-			return r, nil
-		}
-		if !retry {
+		if r, retry, err = p.callIn(ctx, i, c, left > 0 && c.Input == nil); !retry {
 			return r, err
 		}
 	}

@@ -100,7 +100,7 @@ func (w *worker) act() bool {
 		return w.replaceIfDue()
 	case w.restart != "":
 		w.failures = 0
-		w.beginRestart(nil)
+		w.begin(w.restart, nil)
 	case w.wanted:
 		w.startIfChanged()
 	case w.state == hook.StateBackoff && !time.Now().Before(w.nextStart):
@@ -118,20 +118,13 @@ func (w *worker) begin(reason string, exit *hook.Exit) {
 	w.generation++
 	i := &instance{worker: w, generation: w.generation}
 	i.ctx, i.cancel = context.WithCancelCause(context.Background())
-	w.starting, w.wanted, w.nextStart = i, false, time.Time{}
+	w.starting, w.restart, w.wanted, w.nextStart = i, "", false, time.Time{}
 	if w.serving == nil {
 		w.enter(hook.StateStarting, i, reason, exit, 0)
 	} else {
 		w.pool.event(w, "", hook.StateStarting, i, reason, nil, 0)
 	}
 	w.pool.launchNext(i)
-}
-
-// beginRestart begins the start that was requested.
-func (w *worker) beginRestart(exit *hook.Exit) {
-	reason := w.restart
-	w.restart = ""
-	w.begin(reason, exit)
 }
 
 // startEnded records how a start ended. A second worker leaves the pool if its instance cannot live
@@ -208,16 +201,15 @@ func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 // cannot live at once, the old one stops first.
 func (w *worker) replaceIfDue() bool {
 	p, old := w.pool, w.serving
-	if w.retiring == maxRetiring {
+	switch due := p.recyclingDue(old); {
+	case w.retiring == maxRetiring:
 		return false
-	}
-	if w.restart == "" && old.lost && w.wanted {
+	case w.restart != "":
+	case old.lost && w.wanted:
 		w.restart = "it takes no more calls"
-	}
-	if w.restart == "" {
-		w.restart = p.recyclingDue(old)
-	}
-	if w.restart == "" {
+	case due != "":
+		w.restart = due
+	default:
 		return false
 	}
 	var exit *hook.Exit
@@ -229,7 +221,7 @@ func (w *worker) replaceIfDue() bool {
 			return true
 		}
 	}
-	w.beginRestart(exit)
+	w.begin(w.restart, exit)
 	return true
 }
 
@@ -289,7 +281,7 @@ func (w *worker) rest(e ending) {
 		return
 	case w.restart != "":
 		w.failures = 0
-		w.beginRestart(exit)
+		w.begin(w.restart, exit)
 		return
 	}
 	do, delay, failures := p.opt.next(e, w.failures, p.opt.Rand())

@@ -51,17 +51,6 @@ func newCall(hookName string) *call {
 	}
 }
 
-// takeTurn records that the worker runs the call, or will as soon as it has read it.
-func (c *call) takeTurn() {
-	if c.hasTurn {
-		return
-	}
-	c.hasTurn = true
-	if c.turn != nil {
-		close(c.turn)
-	}
-}
-
 // add adds an item or an answer.
 func (c *call) add(f frame) error {
 	if f.kind == frameItem {

@@ -70,13 +70,9 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	return requestError(hookName, e)
 }
 
-// readAnswer reads an error frame and adds the source lines of its exception. For any
-// other frame it returns the zero answer.
+// readAnswer reads an error frame and adds the source lines of its exception.
 func readAnswer(f frame) (answer, error) {
 	var a answer
-	if f.kind != frameError {
-		return a, nil
-	}
 	if err := json.Unmarshal(f.body, &a); err != nil {
 		return a, fmt.Errorf("the worker's error: %w", err)
 	}

@@ -290,7 +290,10 @@ func (inst *instance) remove(c *call) {
 // one that has only tasks before it. With threads these are all calls. Requires mu.
 func (inst *instance) passTurn() {
 	for _, c := range inst.calls {
-		c.takeTurn()
+		if !c.hasTurn && c.turn != nil {
+			close(c.turn)
+		}
+		c.hasTurn = true
 		if !c.isTask && !inst.launcher.cfg.Threads {
 			return
 		}

@@ -51,20 +51,16 @@ func (c *cleanup) listen() {
 		if err != nil {
 			return
 		}
-		c.receive(strings.TrimSuffix(message, "\x00"))
-	}
-}
-
-func (c *cleanup) receive(message string) {
-	word, argument, _ := strings.Cut(message, " ")
-	group, _ := strconv.Atoi(argument)
-	switch word + " " {
-	case Temp:
-		c.temps = append(c.temps, argument)
-	case Group:
-		c.groups[group] = true
-	case GroupEnded:
-		delete(c.groups, group)
+		word, argument, _ := strings.Cut(strings.TrimSuffix(message, "\x00"), " ")
+		group, _ := strconv.Atoi(argument)
+		switch word + " " {
+		case Temp:
+			c.temps = append(c.temps, argument)
+		case Group:
+			c.groups[group] = true
+		case GroupEnded:
+			delete(c.groups, group)
+		}
 	}
 }
 
