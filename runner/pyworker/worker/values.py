@@ -5,6 +5,7 @@ Nothing is imported for this: a value of a type exists only after its module.
 
 import sys
 from _collections_abc import MappingView, Sequence, Set
+from itertools import islice
 from os import PathLike, fspath
 
 import _pyplug_worker as core
@@ -30,6 +31,7 @@ TEXTS = (
 # The methods with which objects of libraries convert themselves to plain values.
 METHODS = ("to_dicts", "to_pylist", "as_py", "tolist", "to_list", "_asdict")
 
+SCALARS = (str, int, float, type(None))
 BINARY = (bytes, bytearray, memoryview)  # base64 text, where the answer is marked as bytes
 
 ways = {}  # class → the function that converts its values
@@ -40,7 +42,7 @@ class Unrepresentable(Exception):
 
     def __init__(self, place, what):
         super().__init__(what)
-        self.place = place
+        self.place = shown(place)
 
 
 def finish(number, value):
@@ -57,13 +59,6 @@ def finish(number, value):
     except Unrepresentable as trouble:
         return refuse(number, trouble)
     core.answer(kind, number, body)
-
-
-def check_size(body):
-    """Raises Unrepresentable for a body that is too large for a frame."""
-    if len(body) > core.LARGEST:
-        most = core.LARGEST >> 20
-        raise Unrepresentable("$", "the result is %d MB, at most %d MB" % (max(len(body) >> 20, most + 1), most))
 
 
 def is_awaitable(value):
@@ -105,20 +100,22 @@ def encode(value):
         body = None
     # Outside of except, so that an error raised here does not get the first one as its context.
     if body is None:
-        body = encode_again(value)
-    check_size(body)
+        body = encode_copy(value)
+    if len(body) > core.LARGEST:
+        most = core.LARGEST >> 20
+        raise Unrepresentable("$", "the result is %d MB, at most %d MB" % (max(len(body) >> 20, most + 1), most))
     return body
 
 
-def encode_again(value):
+def encode_copy(value):
     """Encodes a plain copy of a value, or raises Unrepresentable."""
     try:
-        return without_limit(core.encode, copy(value))
+        return without_limit(core.encode, copy(value, "$", {}))
+    except Unrepresentable:
+        raise
+    except RecursionError:
+        raise Unrepresentable("$", "nested too deeply") from None
     except BaseException as error:
-        if isinstance(error, Unrepresentable):
-            raise
-        if isinstance(error, RecursionError):
-            raise Unrepresentable("$", "nested too deeply") from None
         raise Unrepresentable("$", failure(error)) from error
 
 
@@ -233,11 +230,9 @@ def in_order(value):
 
 def listed(value):
     """Reads an iterator that is part of a value."""
-    found = []
-    for item in value:
-        if len(found) == MOST:
-            raise Unrepresentable("$", "%s object of more than %d items" % (core.part("errors").type_name(type(value)), MOST))
-        found.append(item)
+    found = list(islice(value, MOST + 1))
+    if len(found) > MOST:
+        raise Unrepresentable("$", "%s object of more than %d items" % (core.part("errors").type_name(type(value)), MOST))
     return found
 
 
@@ -265,72 +260,51 @@ def base64(value):
     return b2a_base64(value, newline=False).decode("ascii")
 
 
-def copy(root):
-    """Makes a plain copy of a value, or raises Unrepresentable. Too deep for recursion is what may be wrong with it."""
-    result = []
-    open_ids = set()  # the containers that the present one is in
-    work = [(result.append, root, "$", None)]
-    limit = sys.getrecursionlimit()
-    while work:
-        put, value, place, leaving = work.pop()
-        if leaving is not None:
-            open_ids.discard(leaving)
-            continue
-        inside = []
-        while not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
-            check_open(value, open_ids, place)
-            inside.append(value)
-            if len(inside) > LONGEST:
-                raise Unrepresentable(shown(place), "%s object that cannot be converted to plain values" % type(value).__qualname__)
-            value = converted(value, place)
+def copy(value, place, outer):
+    """Makes a plain copy of a value, or raises Unrepresentable. outer has the values that this one is in, by id."""
+    depth = len(outer)
+    while not isinstance(value, SCALARS):
+        if id(value) in outer:
+            raise Unrepresentable(place, "a circular reference")
+        outer[id(value)] = value
         if isinstance(value, (list, tuple, dict)):
-            check_open(value, open_ids, place)
-            inside.append(value)
-            if len(open_ids) > limit:
-                raise Unrepresentable(shown(place), "nested too deeply")
-            made = {} if isinstance(value, dict) else []
-            put(made)
-            children = []
-            if isinstance(value, dict):
-                for key, item in members(value, place):
-                    text = key_text(key, place)
-                    if text in made:
-                        raise Unrepresentable(shown(place), "two keys with the text %s" % step(text))
-                    made[text] = None
-                    children.append((setter(made, text), item, place + step(text), None))
-            else:
-                for index, item in enumerate(members(value, place)):
-                    children.append((made.append, item, "%s[%d]" % (place, index), None))
-            # The list of work keeps them alive, so that their ids stay theirs.
-            open_ids.update(map(id, inside))
-            work.extend((None, one, None, id(one)) for one in inside)
-            work.extend(reversed(children))
-        elif isinstance(value, float) and (value != value or value - value != 0) and core.nan != "literal":
-            if core.nan == "error":
-                raise Unrepresentable(
-                    shown(place), float.__repr__(value).replace("inf", "Infinity").replace("nan", "NaN")
-                )
-            put(None)
-        else:
-            put(value)
-    return result[0]
+            break
+        if len(outer) - depth > LONGEST:
+            raise Unrepresentable(place, "%s object that cannot be converted to plain values" % type(value).__qualname__)
+        value = converted(value, place)
+    if isinstance(value, dict):
+        made = {}
+        for key, item in members(value.items, place):
+            text = key_text(key, place)
+            if text in made:
+                raise Unrepresentable(place, "two keys with the text %s" % step(text))
+            made[text] = copy(item, place + step(text), outer)
+    elif not isinstance(value, SCALARS):
+        made = []
+        for item in members(value.__iter__, place):
+            made.append(copy(item, "%s[%d]" % (place, len(made)), outer))
+    else:
+        made = finite(value, place) if isinstance(value, float) else value
+    while len(outer) > depth:
+        outer.popitem()
+    return made
 
 
-def members(value, place):
+def members(read, place):
     """Lists what is in a container; the user's own kind of list may raise anything."""
     try:
-        return list(value.items() if isinstance(value, dict) else value)
+        return list(read())
     except BaseException as error:
-        raise Unrepresentable(shown(place), failure(error)) from error
+        raise Unrepresentable(place, failure(error)) from error
 
 
-def setter(made, key):
-    return lambda value: made.__setitem__(key, value)
-
-
-def check_open(value, open_ids, place):
-    if id(value) in open_ids:
-        raise Unrepresentable(shown(place), "a circular reference")
+def finite(value, place):
+    """Returns a number as JSON may have it: what is not finite has no JSON of its own."""
+    if value - value == 0 or core.nan == "literal":
+        return value
+    if core.nan == "error":
+        raise Unrepresentable(place, float.__repr__(value).replace("inf", "Infinity").replace("nan", "NaN"))
+    return None
 
 
 def converted(value, place):
@@ -338,10 +312,10 @@ def converted(value, place):
     try:
         return listed(value) if is_iterator(value) else convert(value)
     except Unrepresentable as trouble:
-        raise Unrepresentable(shown(place), str(trouble)) from None
+        raise Unrepresentable(place, str(trouble)) from None
     except BaseException as error:
         what = "%s object: %s" % (core.part("errors").type_name(type(value)), failure(error))
-        raise Unrepresentable(shown(place), what) from error
+        raise Unrepresentable(place, what) from error
 
 
 def key_text(key, place):
@@ -349,7 +323,7 @@ def key_text(key, place):
     if isinstance(key, str):
         return key
     try:
-        found = copy(key)
+        found = copy(key, place, {})
         if not isinstance(key, (bytes, tuple)) and not isinstance(found, (list, dict)):
             return found if isinstance(found, str) else without_limit(core.encode, found).decode()
     except Unrepresentable:
@@ -359,7 +333,7 @@ def key_text(key, place):
     except BaseException:
         text = "?"
     name = core.part("errors").type_name(type(key))
-    raise Unrepresentable(shown(place), "a key of type %s: %s (make it a text, or return a list of pairs)" % (name, text[:60]))
+    raise Unrepresentable(place, "a key of type %s: %s (make it a text, or return a list of pairs)" % (name, text[:60]))
 
 
 def step(key):
