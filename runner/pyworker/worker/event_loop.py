@@ -19,8 +19,6 @@ PACKAGES = LIBRARY + "site-packages"
 values = core.part("values")
 errors = core.part("errors")
 pipeline = core.part("pipeline")
-# These are the functions of the plain way. They are not called while the loop runs.
-receive, end = core.receive, core.end
 
 current = ContextVar("pyplug_call", default=0)  # the call that the running code belongs to
 calls = core.tasks
@@ -28,7 +26,6 @@ begun = set()  # calls whose task has made its first step
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
 loop = None
-under = None  # the way below
 arrived = False  # there are frames to handle
 taking = False  # frames are handled; a hook may run the loop meanwhile
 reading = False  # input is read, which an interrupt must not break
@@ -39,7 +36,7 @@ over = None  # the error that ends the worker; False if it ends as asked, None w
 
 def serve(number, value, deliver):
     """Runs the loop until the worker ends, beginning with what one call returned. False if there can be no loop."""
-    global loop, under, over
+    global loop, over
     try:
         # A future made before belongs to a loop already.
         loop = value.get_loop() if isinstance(value, asyncio.Future) else asyncio.new_event_loop()
@@ -47,7 +44,7 @@ def serve(number, value, deliver):
         errors.answer(number, error, canceled=False)
         return False
     loop.close = lambda: None  # a hook that uses the loop must not close it for other calls
-    under, core.way = core.way, sys.modules[__name__]
+    core.loop = sys.modules[__name__]
     start_task(number, value, deliver)
     loop.call_soon(pause)
     try:
@@ -88,7 +85,7 @@ def close():
             pass
     del loop.close
     loop.close()
-    core.way = under
+    core.loop = None
 
 
 # Frames
@@ -168,37 +165,13 @@ def finish(reason):
 # Calls
 
 
-def write_frame(kind, number, body):
-    """Writes a frame."""
-    under.write_frame(kind, number, body)
-
-
-def invoke(number, body):
-    """Runs the hook of a call frame in the way below. That hands awaitables to start_task."""
-    under.invoke(number, body)
-
-
-def after(number, body, more):
-    """Runs the hook of a frame behind another call, as the pipelined way does."""
-    global under
-    under = core.pipeline = pipeline
-    under.after(number, body, more)
-
-
-def probe(number):
-    """Answers a probe."""
-    under.probe(number)
-
-
 def cancel(number):
-    """Cancels a call. Returns False if the call runs neither here nor in the way below."""
-    if number not in calls:
-        return under.cancel(number)
-    if number not in canceled:
+    """Cancels a call. Returns False if it does not run here."""
+    if number in calls and number not in canceled:
         canceled.add(number)
         if number in begun:  # a task that has not begun could not answer
             cancel_task(number)
-    return True
+    return number in calls
 
 
 def cancel_task(number):
@@ -209,7 +182,7 @@ def cancel_task(number):
 
 def start_task(number, value, deliver):
     """Starts a task that awaits a value and answers its call. The calls behind it do not wait for the answer."""
-    if core.pipeline is not None:
+    if pipelined():
         core.send(pipeline.TASK, number, b"")
     before = current.set(number)
     task = loop.create_task(run(number, value, deliver))
@@ -218,9 +191,9 @@ def start_task(number, value, deliver):
         calls[number] = task
 
 
-def stream(number, generator):
-    """Answers with the items of a generator."""
-    start_task(number, generator, None)
+def pipelined():
+    """Reports whether calls wait in the worker, so that cancel frames tell which one a signal is for."""
+    return isinstance(core.way, pipeline.Way)
 
 
 async def run(number, value, deliver):
@@ -268,15 +241,15 @@ def interrupt(where):
     """Handles SIGINT: interrupts the only call, once. With several calls the signal has no clear target."""
     global missed
     if core.running:
-        if calls and core.pipeline is None:  # a signal has no clear target, unless there is a cancel
+        if calls and not pipelined():  # a signal has no clear target, unless there is a cancel
             return
         if reading:  # in a loop that a hook runs
             missed = True
         else:
-            under.interrupt(where)
+            core.way.interrupt(where)
     elif len(calls) == 1:
         (number,) = calls
-        if number in interrupted or core.pipeline is not None and not has_cancel(number, where):
+        if number in interrupted or pipelined() and not has_cancel(number, where):
             return
         interrupted.add(number)
         if current.get() == number and in_user_code(where):
@@ -289,7 +262,7 @@ def has_cancel(number, where):
     if not in_user_code(where):
         return False
     loop.call_soon_threadsafe(pause)  # for the frames that are read here
-    return core.pipeline.has_cancel(number)
+    return core.way.has_cancel(number)
 
 
 def in_user_code(frame):

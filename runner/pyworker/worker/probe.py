@@ -16,7 +16,7 @@ def probe(number):
     except BaseException as error:
         return core.part("errors").answer(number, error, (function, (), core.NOTHING))
     if core.part("values").is_awaitable(value):
-        core.way.start_task(number, value, judge)
+        core.start_task(number, value, judge)
     else:
         judge(number, value)
 

@@ -52,8 +52,7 @@ def start():
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else the user's own stays
         _signal.signal(_signal.SIGINT, core.on_sigint)
     if calls:
-        core.way = core.part(calls)
-        core.pipeline = core.way if calls == "pipeline" else None
+        core.way = core.part(calls).Way()
     reported[:] = own_files()
     ready = {"module": core.plugin, "files": reported}
     if preload:

@@ -7,11 +7,6 @@ waits for a lock, and on the event loop it awaits a future.
 from _thread import allocate_lock
 from time import monotonic
 
-try:
-    from select import poll, POLLIN
-except (ImportError, OSError):  # Windows, or no descriptor is left: a cancel is then seen when the stream has to wait
-    poll = None
-
 import _pyplug_worker as core
 
 WINDOW = 262144  # bytes of items that may be sent before pyplug grants more
@@ -19,6 +14,7 @@ BUSY = 0.002  # seconds that a stream may run before the event loop does other w
 
 values = core.part("values")
 errors = core.part("errors")
+has_input = core.part("pipeline").has_input  # without it, a cancel is seen when the stream has to wait
 
 
 class Stream:
@@ -69,34 +65,28 @@ class Stream:
 
     def run(self):
         """Answers with the items of a generator."""
-        waiting = None
-        if poll is not None:
-            waiting = poll()
-            waiting.register(core.source, POLLIN)
         try:
-            self.take_frames()  # poll does not see what came with the call's own frame
+            self.take_frames()  # has_input does not see what came with the call's own frame
             while True:
-                while waiting is not None and waiting.poll(0):
+                while has_input():
                     self.read()
                 if core.asked:
                     raise GeneratorExit
                 body = self.encode(core.call(next, (self.items,)))
                 while not self.fits(body):
-                    self.wait(waiting)
+                    self.wait()
                 self.send(body)
         except BaseException as error:
             self.end(error, core.asked or type(error) is GeneratorExit, self.close)
 
-    def wait(self, waiting):
+    def wait(self):
         """Waits for frames."""
         if core.getpid() != core.PID:  # a child of the generator's
             core.leave(0)
-        if waiting is not None:
-            # SIGINT may end the wait, but not the read, so no byte is lost.
-            try:
-                core.call(waiting.poll)
-            except KeyboardInterrupt:
-                raise GeneratorExit from None
+        try:
+            core.call(has_input, (None,))  # SIGINT may end the wait, but not the read, so no byte is lost
+        except KeyboardInterrupt:
+            raise GeneratorExit from None
         self.read()
         if core.asked:
             raise GeneratorExit

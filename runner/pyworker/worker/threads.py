@@ -27,9 +27,6 @@ values, errors, health = core.part("values"), core.part("errors"), core.part("pr
 streams, event_loop = core.part("streams"), core.part("event_loop")
 core.part("arguments"), core.part("shapes"), core.part("times")
 
-# These are the functions of the plain way.
-receive, after, start_task, stream, interrupt = core.receive, core.after, core.start_task, core.stream, core.interrupt
-
 made = []  # threads
 idle = []  # the threads without a call
 active = set()  # calls that are in a thread, or on their way from there to the loop
@@ -51,33 +48,57 @@ class Nothing:
 core.start_task(0, Nothing(), lambda number, value: None)
 
 
-def write_frame(kind, number, body):
-    """Writes a frame."""
-    with sending:
-        core.write_frame(kind, number, body)
+class Way(core.Way):
+    """Runs every call that is not async in a thread."""
 
+    def write(self, frame):
+        """Writes a frame."""
+        with sending:
+            super().write(frame)
 
-def invoke(number, body):
-    """Runs the hook that a call frame names: in a thread unless it is async."""
-    begun = core.begin(number, body)
-    if begun is None:
-        return
-    hook, function, args, kwargs = begun
-    code = getattr(hook, "__code__", None)
-    try:
-        if code is not None and code.co_flags & ASYNC:
-            core.way.start_task(number, function(*args, **kwargs), core.finish)
-        else:
-            in_thread(number, function, args, kwargs, core.finish)
-    except BaseException as error:
-        errors.answer(number, error, (function, args, kwargs), canceled=False)
+    def invoke(self, number, body):
+        """Runs the hook that a call frame names."""
+        begun = core.begin(number, body)
+        if begun is None:
+            return
+        hook, function, args, kwargs = begun
+        code = getattr(hook, "__code__", None)
+        try:
+            if code is not None and code.co_flags & ASYNC:
+                core.start_task(number, function(*args, **kwargs), core.finish)
+            else:
+                in_thread(number, function, args, kwargs, core.finish)
+        except BaseException as error:
+            errors.answer(number, error, (function, args, kwargs), canceled=False)
 
+    def probe(self, number):
+        """Answers a probe."""
+        function = health.find(number)
+        if function is not None:
+            in_thread(number, function, (), core.NOTHING, health.judge)
 
-def probe(number):
-    """Answers a probe."""
-    function = health.find(number)
-    if function is not None:
-        in_thread(number, function, (), core.NOTHING, health.judge)
+    def cancel(self, number):
+        """Interrupts a call, now or when it next runs user code."""
+        if number not in active:
+            return
+        canceled.add(number)
+        if number in core.streams:
+            core.streams[number].grant(0)
+        thread = running.pop(number, None)
+        if thread is not None:
+            raise_in(thread.ident, KeyboardInterrupt)
+            thread.interrupted = True
+            try:
+                start_new_thread(trace, (number, thread.ident))
+            except RuntimeError:  # there can be no more of them
+                pass
+
+    def end(self):
+        """Waits until all threads without user code are idle. A busy one holds objects that Python must finalize."""
+        for _ in range(END):
+            if len(idle) + len(running) >= len(made):
+                break
+            sleep(MOMENT)
 
 
 def in_thread(number, function, *task):
@@ -97,24 +118,6 @@ def in_thread(number, function, *task):
         errors.answer(number, error, canceled=False)
 
 
-def cancel(number):
-    """Interrupts a call, now or when it next runs user code."""
-    if number not in active:
-        return False
-    canceled.add(number)
-    if number in core.streams:
-        core.streams[number].grant(0)
-    thread = running.pop(number, None)
-    if thread is not None:
-        raise_in(thread.ident, KeyboardInterrupt)
-        thread.interrupted = True
-        try:
-            start_new_thread(trace, (number, thread.ident))
-        except RuntimeError:  # there can be no more of them
-            pass
-    return True
-
-
 def trace(number, ident):
     """Reports where an interrupted call still runs. C code may never see the interrupt."""
     sleep(GRACE)
@@ -131,14 +134,6 @@ def raise_in(ident, what):
     """Raises an exception in a thread as soon as it runs Python code; None withdraws it."""
     if pythonapi is not None:
         pythonapi.PyThreadState_SetAsyncExc(c_ulong(ident), py_object(what) if what else None)
-
-
-def end():
-    """Waits until all threads without user code are idle. A busy one holds objects that Python must finalize."""
-    for _ in range(END):
-        if len(idle) + len(running) >= len(made):
-            break
-        sleep(MOMENT)
 
 
 def to_loop(number, value, deliver):

@@ -51,9 +51,9 @@ def finish(number, value):
     if isinstance(value, BINARY):
         kind, value = core.BYTES, base64(value)
     elif is_awaitable(value) or hasattr(type(value), "__aiter__"):
-        return core.way.start_task(number, value, core.finish)
+        return core.start_task(number, value, core.finish)
     elif type(value) is GENERATOR:
-        return core.way.stream(number, value)
+        return core.stream(number, value)
     try:
         body = encode(value)
     except Unrepresentable as trouble:

@@ -4,15 +4,14 @@ boot.py loads it at every start. It reads frames, calls hooks and answers. ../fr
 describes the protocol. The core loads a part when it first needs it. Every start pays
 for the core, so it imports nothing slow.
 
-Calls run in one of four ways. A way is a module, and `way` is the one in use:
+Calls run in one of three ways. `way` is the one in use, and Way shows what all have:
 
-    plain       worker      one call after the other, in the main thread
-    pipelined   pipeline    the same, with calls that wait in the worker
-    threads     threads     a thread for each plain function
-    event loop  event_loop  awaitables and streams on one loop, on top of a way above
+    Way           one call after the other, in the main thread
+    pipeline.Way  the same, with calls that wait in the worker
+    threads.Way   a thread for each plain function
 
-Each way has the functions receive, write_frame, invoke, after, probe, start_task, stream, cancel, interrupt
-and end, as this module has them: a way takes those of the plain way unless it has its own.
+Awaitables, and streams beside them, run on the event loop, which is `loop` once there is one. It has start_task,
+cancel and interrupt.
 
 The state is in module globals, since a warm call has 20 microseconds. Their comments say which other modules
 write to them.
@@ -54,8 +53,7 @@ asked = False  # SIGINT came during the current call; streams
 tasks = {}  # number → the task of the event loop that answers the call; event_loop
 awaited = None  # what the event loop is to start with: (number, value, deliver)
 part = None  # returns a part of the worker, loaded at its first use; boot
-way = sys.modules[__name__]  # the module that runs calls; start, event_loop
-pipeline = None  # the pipelined way, if it is in use, perhaps below the event loop; start, event_loop
+loop = None  # the module event_loop while its loop runs; event_loop
 
 
 # Frames
@@ -101,25 +99,7 @@ def send(kind, number, body):
     """Writes a frame."""
     if getpid() != PID:  # a child: a lock that another thread held is never released in it
         leave(0)
-    way.write_frame(kind, number, body)
-
-
-def write_frame(kind, number, body):
-    """Writes a frame. SIGINT cannot interrupt it, because no user code runs."""
-    global sink
-    left = (len(body) | kind << 32 | number << 40).to_bytes(9, "little") + body
-    try:
-        written = write(sink, left)
-        while written < len(left):
-            left = left[written:]
-            written = write(sink, left)
-    except BrokenPipeError:  # pyplug is gone; the end of the input will follow
-        sink = os.open(os.devnull, os.O_WRONLY)
-    except OSError as error:  # user code has closed it: a call that cannot be answered must not wait
-        try:
-            os.write(2, ("pyplug: the plugin closed the worker's output: %s\n" % error).encode())
-        finally:
-            os._exit(1)
+    way.write((len(body) | kind << 32 | number << 40).to_bytes(9, "little") + body)
 
 
 def answer(kind, number, body):
@@ -153,22 +133,13 @@ def leave(code):
 
 def on_sigint(signum, where):
     """Handles SIGINT."""
-    way.interrupt(where)
-
-
-def interrupt(where):
-    """Interrupts user code, at most once in a call. Code of the worker is never interrupted."""
-    global running, asked
-    asked = True
-    if running:
-        running = False
-        raise KeyboardInterrupt
+    (loop or way).interrupt(where)
 
 
 def call(function, args=(), kwargs=NOTHING):
     """Calls user code. SIGINT may interrupt it."""
     global running
-    # interrupt clears the flag before it raises, so it raises once. It may do so within
+    # Way.interrupt clears the flag before it raises, so it raises once. It may do so within
     # finally: the callers catch that, too.
     try:
         running = True
@@ -243,21 +214,6 @@ def plain_kinds(function, skip=0):
     return None if notes else kinds  # any notes left are those of *args or **kwargs
 
 
-def invoke(number, body):
-    """Runs the hook that a call frame names, and answers."""
-    global asked
-    asked = False
-    begun = begin(number, body)
-    if begun is None:
-        return
-    _, function, args, kwargs = begun
-    try:
-        value = call(function, args, kwargs)
-    except BaseException as error:
-        return part("errors").answer(number, error, (function, args, kwargs))
-    finish(number, value)
-
-
 def bare(number, error):
     """Answers with the type and text of an exception. It needs no other part."""
     kind = type(error).__name__
@@ -293,36 +249,82 @@ def finish(number, value):
     part("values").finish(number, value)
 
 
-def after(number, body, more):
-    """Runs the hook of a frame behind another call, more of a later part: the pipelined way does, from now on."""
-    global way, pipeline
-    way = pipeline = part("pipeline")
-    way.after(number, body, more)
-
-
-def probe(number):
-    """Answers a probe."""
-    part("probe").probe(number)
-
-
 def start_task(number, value, deliver):
-    """Lets serve start the event loop, which awaits the value, and calls deliver with the result."""
+    """Leaves a call to the event loop, which awaits the value, and calls deliver with the result. serve starts the loop."""
     global awaited
-    awaited = number, value, deliver
+    if loop is not None:
+        loop.start_task(number, value, deliver)
+    else:
+        awaited = number, value, deliver
 
 
 def stream(number, generator):
     """Answers with the items of a generator."""
-    part("streams").Stream(number, generator).run()
+    if loop is not None:
+        loop.start_task(number, generator, None)
+    else:
+        part("streams").Stream(number, generator).run()
 
 
-def cancel(number):
-    """Ignores a cancel. SIGINT ends the running call, and any other call is over."""
-    return False
+class Way:
+    """Runs one call after the other, in the main thread. The other ways derive from it."""
+
+    def write(self, left):
+        """Writes a frame. SIGINT cannot interrupt it, because no user code runs."""
+        global sink
+        try:
+            written = write(sink, left)
+            while written < len(left):
+                left = left[written:]
+                written = write(sink, left)
+        except BrokenPipeError:  # pyplug is gone; the end of the input will follow
+            sink = os.open(os.devnull, os.O_WRONLY)
+        except OSError as error:  # user code has closed it: a call that cannot be answered must not wait
+            try:
+                os.write(2, ("pyplug: the plugin closed the worker's output: %s\n" % error).encode())
+            finally:
+                os._exit(1)
+
+    def invoke(self, number, body):
+        """Runs the hook that a call frame names, and answers."""
+        global asked
+        asked = False
+        begun = begin(number, body)
+        if begun is None:
+            return
+        _, function, args, kwargs = begun
+        try:
+            value = call(function, args, kwargs)
+        except BaseException as error:
+            return part("errors").answer(number, error, (function, args, kwargs))
+        finish(number, value)
+
+    def after(self, number, body, more):
+        """Runs the hook of a frame behind another call, more of a later part: the pipelined way does, from now on."""
+        global way
+        way = part("pipeline").Way()
+        way.after(number, body, more)
+
+    def probe(self, number):
+        """Answers a probe."""
+        part("probe").probe(number)
+
+    def cancel(self, number):
+        """Ignores a cancel. SIGINT ends the running call, and any other call is over."""
+
+    def interrupt(self, where):
+        """Interrupts user code on SIGINT, at most once in a call. Code of the worker is never interrupted."""
+        global running, asked
+        asked = True
+        if running:
+            running = False
+            raise KeyboardInterrupt
+
+    def end(self):
+        """Does nothing before the worker ends."""
 
 
-def end():
-    """Does nothing before the worker ends."""
+way = Way()  # runs the calls; start
 
 
 # Serving
@@ -336,7 +338,8 @@ def handle(kind, number, body):
         elif kind == AFTER or kind == MORE:
             way.after(number, body, kind == MORE)
         elif kind == CANCEL:
-            way.cancel(number)
+            if loop is None or not loop.cancel(number):
+                way.cancel(number)
         elif kind == CREDIT:
             if number in streams:  # else it is over by now
                 streams[number].grant(from_bytes(body, "little"))
@@ -356,16 +359,16 @@ def serve():
     global awaited
     while True:
         while awaited is None:
-            found = backlog.pop(0) if backlog else way.receive()
+            found = backlog.pop(0) if backlog else receive()
             if found is None or not handle(found[0], found[1], found[2]):
                 return
         begun, awaited = awaited, None
         try:
-            loop = part("event_loop")
+            event_loop = part("event_loop")
         except (ImportError, OSError) as error:
             bare(begun[0], error)
             continue
-        if loop.serve(*begun):
+        if event_loop.serve(*begun):
             return
 
 

@@ -67,20 +67,6 @@ def fails(): raise ValueError("on purpose")
         own = "import asyncio, binascii, os, select\nos.setuid(65534)\n"
         self.use(self.start(own + self.TEXT))
 
-    def test_ways(self):
-        """Each way to run calls has the functions that the core's docstring lists."""
-        worker = self.start(
-            """
-            import re, sys
-            def missing():
-                core = sys.modules["_pyplug_worker"]
-                names = re.findall(r"\\w+", re.search("has the functions (.+?), as this", core.__doc__, re.S)[1].replace("and", ""))
-                ways = [core.part(way) for way in ("worker", "pipeline", "threads", "event_loop")]
-                return [len(names), [way.__name__ + "." + name for way in ways for name in names if not callable(getattr(way, name, None))]]
-            """
-        )
-        self.ok(worker.call("missing"), [10, []])
-
     def test_old_pythons(self):
         pythons = os.environ.get("PYPLUG_TEST_OLD_PYTHONS", "")
         if not pythons:
