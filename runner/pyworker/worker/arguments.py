@@ -7,6 +7,8 @@ import _pyplug_worker as core
 describe, annotations = core.part("describe"), core.part("annotations")
 convert = core.part("convert")
 EMPTY = describe.EMPTY
+CHECKED = (convert.Anything, convert.Text, convert.Int, convert.Float, convert.Bool)  # by the core, if the type is right
+WRAPPER = {"__wrapped__", "__signature__"}  # attributes of a function whose parameters may be others
 
 plans = {}  # hook → (its function, its plan)
 making = allocate_lock()
@@ -43,6 +45,8 @@ def plan_of(name, function):
     if found is None or found[0] is not key:
         with making:
             found = plans[name] = key, Plan(function)
+    if core.known.get(name) is key:
+        core.expected[name] = found[1].kinds(key)
     return found[1]
 
 
@@ -155,6 +159,16 @@ class Plan:
         also = getattr(function, "also", core.NOTHING)  # the names of options, which need not be the parameters'
         self.also = {option: name for option, name in also.items() if option not in self.named}
         self.filled = [one for one in self.params if one.described and not one.required]
+
+    def kinds(self, function):
+        """Returns the type of each parameter by name, None for any type; None instead if the core cannot check them."""
+        if type(function) is not core.FUNCTION or not WRAPPER.isdisjoint(function.__dict__):
+            return None
+        for one in self.params:
+            checked = CHECKED[:1] if one.kind == "names" else CHECKED
+            if one.described or one.kind in ("position", "positions") or type(one.take) not in checked:
+                return None
+        return {one.name: getattr(one.take, "kind", None) for one in self.params}
 
     def described(self):
         """The signature, as pyplug writes it."""

@@ -205,8 +205,7 @@ def unresolved(function):
     """Yields the parameters whose arguments are not converted, as (index, why)."""
     for index, (_, _, _, note) in enumerate(signature(function)[0]):
         try:
-            plain = note is EMPTY or type(note) is type and note in core.PLAIN or type(note) is str and note in core.KINDS
-            found = "" if plain else unknown(core.part("annotations").converter(note, names_of(function)))
+            found = note is not EMPTY and unknown(core.part("annotations").converter(note, names_of(function)))
             if found:
                 yield index, bounded("nothing converts to " + found, TYPE)
         except Exception as error:

@@ -25,7 +25,7 @@ calls = core.tasks
 begun = set()  # calls whose task has made its first step
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
-loop = None
+loop = has_input = None  # asyncio's, and a function
 arrived = False  # there are frames to handle
 taking = False  # frames are handled; a hook may run the loop meanwhile
 reading = False  # input is read, which an interrupt must not break
@@ -36,7 +36,7 @@ over = None  # the error that ends the worker; False if it ends as asked, None w
 
 def serve(number, value, deliver):
     """Runs the loop until the worker ends, beginning with what one call returned. False if there can be no loop."""
-    global loop, over
+    global loop, has_input, over
     try:
         # A future made before belongs to a loop already.
         loop = value.get_loop() if isinstance(value, asyncio.Future) else asyncio.new_event_loop()
@@ -44,6 +44,7 @@ def serve(number, value, deliver):
         errors.answer(number, error, canceled=False)
         return False
     loop.close = lambda: None  # a hook that uses the loop must not close it for other calls
+    has_input = pipeline.input_poll()
     core.loop = sys.modules[__name__]
     start_task(number, value, deliver)
     loop.call_soon(pause)
@@ -106,7 +107,7 @@ def readable():
 
 def take_input():
     """Reads what has come, and lets serve handle the frames."""
-    if not pipeline.has_input():  # after an interrupt, this may be called twice, or the input was read to look for cancels
+    if not has_input(0):  # after an interrupt, this may be called twice, or the input was read to look for cancels
         return
     try:
         more = core.fill()

@@ -8,11 +8,6 @@ from time import monotonic
 
 import _pyplug_worker as core
 
-try:
-    from select import poll, POLLIN
-except (ImportError, OSError):  # Windows, which has no SIGINT for one process, or no descriptor is left
-    poll = None
-
 UNBEGUN, TASK = b"NO"
 LONG = 0.001  # seconds; after a call that took longer, cancels are looked for
 QUICK = 0.01  # seconds within which the calls of a series must begin
@@ -69,21 +64,24 @@ class Way(core.Way):
         return found
 
 
-def has_input(timeout=0):
-    """Reports whether there is input, after the time or, if that is None, when it comes. False if there is no poll."""
-    if poll is None:
-        return False
+def input_poll():
+    """Returns a function that reports whether there is input, after a time in milliseconds or, without it, when it comes."""
+    try:
+        from select import poll, POLLIN
+    except (ImportError, OSError):  # Windows, which has no SIGINT for one process, or no descriptor is left
+        return lambda timeout=None: False
     waiting = poll()
     waiting.register(core.source, POLLIN)
-    return bool(waiting.poll(timeout))
+    return waiting.poll
 
 
 def cancels():
     """Returns the calls for which a cancel frame has come."""
-    while core.getpid() == core.PID and has_input():  # a child must not read them
+    found, has_input = set(), input_poll()
+    while core.getpid() == core.PID and has_input(0):  # a child must not read them
         if not core.fill():
             break
-    found, at = set(), core.offset
+    at = core.offset
     while at + 9 <= len(core.data):
         head = int.from_bytes(core.data[at : at + 9], "little")
         if head >> 32 & 255 == core.CANCEL:

@@ -14,7 +14,6 @@ BUSY = 0.002  # seconds that a stream may run before the event loop does other w
 
 values = core.part("values")
 errors = core.part("errors")
-has_input = core.part("pipeline").has_input  # without it, a cancel is seen when the stream has to wait
 
 
 class Stream:
@@ -65,26 +64,27 @@ class Stream:
 
     def run(self):
         """Answers with the items of a generator."""
+        has_input = core.part("pipeline").input_poll()
         try:
             self.take_frames()  # has_input does not see what came with the call's own frame
             while True:
-                while has_input():
+                while has_input(0):
                     self.read()
                 if core.asked:
                     raise GeneratorExit
                 body = self.encode(core.call(next, (self.items,)))
                 while not self.fits(body):
-                    self.wait()
+                    self.wait(has_input)
                 self.send(body)
         except BaseException as error:
             self.end(error, core.asked or type(error) is GeneratorExit, self.close)
 
-    def wait(self):
+    def wait(self, has_input):
         """Waits for frames."""
         if core.getpid() != core.PID:  # a child of the generator's
             core.leave(0)
         try:
-            core.call(has_input, (None,))  # SIGINT may end the wait, but not the read, so no byte is lost
+            core.call(has_input)  # SIGINT may end the wait, but not the read, so no byte is lost
         except KeyboardInterrupt:
             raise GeneratorExit from None
         self.read()
