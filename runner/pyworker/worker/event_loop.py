@@ -28,8 +28,7 @@ interrupted = set()  # calls that SIGINT has interrupted
 loop = has_input = None  # asyncio's, and a function
 arrived = False  # there are frames to handle
 taking = False  # frames are handled; a hook may run the loop meanwhile
-reading = False  # input is read, which an interrupt must not break
-missed = False  # an interrupt came meanwhile
+unread = False  # input waits for the end of such a hook
 taken = None  # an Event, set when all frames are handled; read_aside waits for it
 over = None  # the error that ends the worker; False if it ends as asked, None while it runs
 
@@ -93,27 +92,13 @@ def close():
 
 
 def readable():
-    """Called by the loop when there is input."""
-    global reading, missed
+    """Called by the loop when there is input. If a hook runs the loop, the input waits for the end of that hook."""
+    global unread
     if os.getpid() != core.PID:  # a child that runs the loop on
         core.leave(0)
-    reading = True
-    take_input()
-    reading = False
-    if missed:
-        missed = False
-        interrupt(sys._getframe())
-
-
-def take_input():
-    """Reads what has come, and lets serve handle the frames."""
-    if not has_input(0):  # after an interrupt, this may be called twice, or the input was read to look for cancels
-        return
-    try:
-        more = core.fill()
-    except OSError as error:
-        return finish(error)
-    pause() if more else finish(False)
+    if taking:
+        unread = loop.remove_reader(core.source)
+    pause()
 
 
 def read_aside():
@@ -136,10 +121,12 @@ def pause():
 
 
 def take_frames():
-    """Handles the frames that were read, while the loop is idle."""
-    global arrived, taking
+    """Reads what has come, and handles the frames, while the loop is idle."""
+    global arrived, taking, unread
     taking = True
     try:
+        if has_input(0) and not core.fill():
+            finish(False)
         while over is None:
             asyncio.set_event_loop(loop)  # asyncio.run leaves none
             found = core.backlog.pop(0) if core.backlog else core.frame()
@@ -149,7 +136,9 @@ def take_frames():
                 finish(False)
     except BaseException as error:  # not a frame; what user code raises is answered before
         finish(error)
-    arrived = taking = False
+    if unread and over is None:
+        loop.add_reader(core.source, readable)
+    arrived = taking = unread = False
     if taken is not None:
         taken.set()
 
@@ -240,13 +229,8 @@ async def stepped(generator):
 
 def interrupt(where):
     """Handles SIGINT: interrupts the only call, once. With several calls the signal has no clear target."""
-    global missed
     if core.running:
-        if calls and not pipelined():  # a signal has no clear target, unless there is a cancel
-            return
-        if reading:  # in a loop that a hook runs
-            missed = True
-        else:
+        if not calls or pipelined():  # else a signal has no clear target, unless there is a cancel
             core.way.interrupt(where)
     elif len(calls) == 1:
         (number,) = calls

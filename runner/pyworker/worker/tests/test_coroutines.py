@@ -176,16 +176,6 @@ class Coroutines(Case):
             def blocks():
                 asyncio.get_event_loop().call_soon(mark)
                 asyncio.get_event_loop().run_until_complete(asyncio.sleep(60))
-            def breaks():
-                core = __import__("_pyplug_worker")
-                read = core.read
-                def reads(*args):
-                    core.read = read
-                    found = read(*args)
-                    os.kill(os.getpid(), signal.SIGINT)
-                    return found
-                core.read = reads
-                blocks()
             def leaves():
                 own = asyncio.get_event_loop()
                 def ends():
@@ -213,11 +203,6 @@ class Coroutines(Case):
         worker.wait_mark()
         last = worker.begin("runs")  # its frame comes while a hook runs the loop
         self.refused(worker.interrupted(number), "canceled")
-        self.ok(worker.answer(last), True)
-        number = worker.begin("breaks")
-        worker.wait_mark()
-        last = worker.begin("runs")  # the interrupt comes while it is read
-        self.refused(worker.answer(number), "canceled")
         self.ok(worker.answer(last), True)
         number = worker.begin("leaves")
         worker.wait_mark()
