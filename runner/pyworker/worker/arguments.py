@@ -65,7 +65,7 @@ def refuse(number, error, function=None, args=(), kwargs=core.NOTHING):
         error = explained(error, function, args, kwargs)
     more = {key: value for key, value in error.more.items() if value}
     if error.plan is not None:
-        more["signature"] = error.plan.described()
+        more["signature"] = describe.described(*error.plan.signature)
     core.part("errors").refuse(number, "arguments", str(error), place=error.place, **more)
 
 
@@ -97,7 +97,7 @@ class Parameter:
         self.take = promise if core.converts else annotations.ANYTHING
         members = [one for one in getattr(promise, "members", [promise]) if type(one) is not convert.Null]
         self.flag = [type(bare(one)) for one in members] == [convert.Bool]
-        self.required = describe.given(default) is EMPTY and kind not in ("positions", "names")
+        self.required = describe.is_required(kind, default)
         self.list = next((one for one in members if isinstance(bare(one), convert.Items)), None)
 
     def by_name(self, words):
@@ -149,9 +149,9 @@ class Plan:
     """The parameters of a hook."""
 
     def __init__(self, function):
-        params, self.returns = describe.signature(function)
+        self.signature = describe.signature(function)
         names = describe.names_of(function)
-        self.params = [Parameter(*one, names) for one in params]
+        self.params = [Parameter(*one, names) for one in self.signature[0]]
         kinds = {one.kind: one for one in self.params}
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]
@@ -169,13 +169,6 @@ class Plan:
             if one.described or one.kind in ("position", "positions") or type(one.take) not in checked:
                 return None
         return {one.name: getattr(one.take, "kind", None) for one in self.params}
-
-    def described(self):
-        """The signature, as pyplug writes it."""
-        info = {"params": [describe.param(one.name, one.kind, *one.raw) for one in self.params]}
-        if self.returns is not EMPTY:
-            info["returns"] = describe.type_text(self.returns)
-        return info
 
     def arguments(self, request):
         """Returns the converted arguments of a call. A name in its JSON takes precedence over the same name in words."""

@@ -38,11 +38,13 @@ def answer(number, body):
 
 def describe(name, function):
     """Describes one hook; what is not known is left out."""
-    flags = flags_of(function)
-    params, returns = parameters(function)
-    for param, why in unresolved(function):
-        params[param]["unresolved"] = why
-    info = {"name": name, "params": params}
+    flags, names = flags_of(function), names_of(function)
+    params, returns = signature(function)
+    info = {"name": name, **described(params, returns)}
+    for found, (_, _, _, note) in zip(info["params"], params):
+        why = unresolved(note, names)
+        if why:
+            found["unresolved"] = why
     doc = first_line(function)
     if doc:
         info["doc"] = doc
@@ -50,8 +52,14 @@ def describe(name, function):
         info["async"] = True
     if flags & (GENERATOR | ASYNC_GENERATOR) and not flags & ITERABLE_COROUTINE:
         info["streams"] = "out"
-    if returns:
-        info["returns"] = returns
+    return info
+
+
+def described(params, returns):
+    """Returns a signature as pyplug writes it."""
+    info = {"params": [param(*one) for one in params]}
+    if returns is not EMPTY:
+        info["returns"] = type_text(returns)
     return info
 
 
@@ -86,12 +94,6 @@ def flags_of(function):
         code = getattr(one, "__code__", None) or getattr(getattr(type(one), "__call__", None), "__code__", None)
         flags |= getattr(code, "co_flags", 0)
     return flags
-
-
-def parameters(function):
-    """Returns a hook's parameters, and the text of what it returns."""
-    params, returns = signature(function)
-    return [param(*one) for one in params], "" if returns is EMPTY else type_text(returns)
 
 
 def signature(function):
@@ -166,7 +168,11 @@ def needed(function):
     """The names of the parameters that a function, or making an object of a class, needs."""
     if isinstance(function, type) and type(function.__init__) is FUNCTION:
         function = METHOD(function.__init__, function)
-    return [param["name"] for param in parameters(function)[0] if param["required"]]
+    return [name for name, kind, default, _ in signature(function)[0] if is_required(kind, default)]
+
+
+def is_required(kind, default):
+    return given(default) is EMPTY and kind not in ("positions", "names")
 
 
 def inspected(function):
@@ -189,8 +195,8 @@ def inspected(function):
 
 
 def param(name, kind, default, note):
+    info = {"name": name, "required": is_required(kind, default), "kind": kind}
     default = given(default)
-    info = {"name": name, "required": default is EMPTY and kind not in ("positions", "names"), "kind": kind}
     text = "" if note is EMPTY else type_text(note)
     if not text and type(default) in (str, int, float, bool):
         text = type(default).__name__
@@ -201,15 +207,13 @@ def param(name, kind, default, note):
     return info
 
 
-def unresolved(function):
-    """Yields the parameters whose arguments are not converted, as (index, why)."""
-    for index, (_, _, _, note) in enumerate(signature(function)[0]):
-        try:
-            found = note is not EMPTY and unknown(core.part("annotations").converter(note, names_of(function)))
-            if found:
-                yield index, bounded("nothing converts to " + found, TYPE)
-        except Exception as error:
-            yield index, bounded("its annotation raises %s" % error, TYPE)
+def unresolved(note, names):
+    """Returns why the arguments of a parameter are not converted; "" if they are."""
+    try:
+        found = note is not EMPTY and unknown(core.part("annotations").converter(note, names))
+        return bounded("nothing converts to " + found, TYPE) if found else ""
+    except Exception as error:
+        return bounded("its annotation raises %s" % error, TYPE)
 
 
 def unknown(take):

@@ -199,16 +199,12 @@ def items(schema):
 
 def chosen(take):
     """The schema of the values of an enum or a Literal, and of their names, which the converter takes, too."""
-    values = [value for value, _ in take.values if is_json(value)]
+    values = [value for value, _ in take.values if explain.is_plain(value) and value == value]
     values += [name for name in take.names if name not in values]
     own, standard = getattr(getattr(take, "kind", None), "_missing_", None), getattr(sys.modules.get("enum"), "Enum", None)
     if own and getattr(own, "__func__", own) is not standard._missing_.__func__:  # it finds more, as a Flag does
         return {"anyOf": [{"enum": values}, {"type": ["integer", "string"]}]}
     return {"enum": values}
-
-
-def is_json(value):
-    return isinstance(value, (str, int, float, bool, type(None))) and value == value
 
 
 def key_schema(take):

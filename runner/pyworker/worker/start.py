@@ -118,11 +118,9 @@ def show_name(plugin):
 
 def write_memory(address, data):
     """Writes into the memory of this process that others see as its command line or environment."""
-    memory = os.open("/proc/self/mem", os.O_RDWR)
-    try:
-        os.pwrite(memory, data, address)
-    finally:
-        os.close(memory)
+    with open("/proc/self/mem", "r+b", 0) as memory:
+        memory.seek(address)
+        memory.write(data)
 
 
 def make_codec(literal):

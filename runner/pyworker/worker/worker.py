@@ -108,14 +108,11 @@ def answer(kind, number, body):
 
 def flush():
     """Flushes what user code has printed."""
-    try:
-        sys.stdout.flush()
-    except BaseException:  # closed, replaced or None: the user's business
-        pass
-    try:
-        sys.stderr.flush()
-    except BaseException:
-        pass
+    for name in ("stdout", "stderr"):
+        try:
+            getattr(sys, name).flush()
+        except BaseException:  # closed, replaced or None: the user's business
+            pass
 
 
 def leave(code):
