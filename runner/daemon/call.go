@@ -57,7 +57,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 	out.items.Wait()
 	switch {
 	case err != nil && out.began:
-		_ = out.write(wire.Line{Error: s.complete(err)})
+		_ = out.write(wire.Line{Error: s.opts.Complete(err)})
 	case err != nil:
 		return nil, err
 	case result.Streamed: // its items went to Emit
@@ -75,7 +75,7 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
 	defer cancel()
 	stop := endReads(ctx, w)
-	body, err := readBody(w, r, maxBody)
+	body, err := readBody(r)
 	stop()
 	if err != nil && ctx.Err() != nil {
 		e := hook.Ended(ctx, name, "the request did not end", false)
@@ -91,15 +91,15 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	return args, err
 }
 
-// readBody reads a body of at most limit bytes.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
+// readBody reads a body of at most maxBody bytes.
+func readBody(r *http.Request) ([]byte, error) {
+	if r.ContentLength > maxBody {
 		return nil, errTooLarge
 	}
 	var body bytes.Buffer
 	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // so that it is not held twice
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+	_, err := body.ReadFrom(io.LimitReader(r.Body, maxBody+1))
+	if body.Len() > maxBody {
 		err = errTooLarge
 	}
 	return body.Bytes(), err

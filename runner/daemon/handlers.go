@@ -166,7 +166,7 @@ func statusOf(e *hook.Error) int {
 
 // writeError answers with an error.
 func (s *Server) writeError(w http.ResponseWriter, err error) {
-	e := s.complete(err)
+	e := s.opts.Complete(err)
 	writeJSON(w, statusOf(e), wire.Failed(e))
 }
 
@@ -219,7 +219,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) (any, error
 		return nil, nil
 	}
 	if err := p.Health(ctx); err != nil {
-		writeJSON(w, http.StatusServiceUnavailable, wire.Failed(s.complete(err)))
+		writeJSON(w, http.StatusServiceUnavailable, wire.Failed(s.opts.Complete(err)))
 		return nil, nil
 	}
 	return healthBody{Schema: 1, Healthy: true}, nil
@@ -234,7 +234,7 @@ func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.Response
 	for last := "not asked yet"; ; {
 		line, now := healthBody{Schema: 1, Healthy: true}, ""
 		if err := p.Health(ctx); err != nil {
-			line, now = healthBody{Schema: 1, Error: s.complete(err)}, err.Error()
+			line, now = healthBody{Schema: 1, Error: s.opts.Complete(err)}, err.Error()
 		}
 		if ctx.Err() != nil || now != last && out.write(line) != nil {
 			return

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -272,22 +271,19 @@ func (t *tailer) rest(emit func(Line) error, complete bool) error {
 	if t.file == nil {
 		return nil
 	}
-	for r := bufio.NewReader(t.file); ; {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			if err = nil; !complete {
-				_, err = t.file.Seek(-int64(len(line)), io.SeekCurrent)
-				line = nil
-			}
-		}
-		switch {
-		case err != nil:
-			return unavailable(err)
-		case len(line) == 0:
-			return nil
-		}
+	text, err := io.ReadAll(t.file)
+	end := len(text)
+	if err == nil && !complete {
+		end = bytes.LastIndexByte(text, '\n') + 1
+		_, err = t.file.Seek(int64(end-len(text)), io.SeekCurrent)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	for line := range bytes.Lines(text[:end]) {
 		if err := emit(readLine(bytes.TrimSuffix(line, []byte("\n")))); err != nil {
 			return err
 		}
 	}
+	return nil
 }

@@ -192,11 +192,8 @@ func (p place) acquire() (*held, error) {
 // owns reports whether the name is still held: the state file is the locked one.
 func (h *held) owns() bool {
 	open, err := h.file.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Lstat(h.state())
-	return err == nil && os.SameFile(open, there)
+	there, err2 := os.Lstat(h.state())
+	return err == nil && err2 == nil && os.SameFile(open, there)
 }
 
 // write writes the identity to the state file.

@@ -194,6 +194,9 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 }
 
 func newServer(id Identity, o Options, h *held, l *Log) *Server {
+	if o.Complete == nil {
+		o.Complete = hook.AsError
+	}
 	s := &Server{id: id, opts: o, held: h, log: l, ready: make(chan struct{}), released: make(chan struct{})}
 	s.stopping, s.stop = context.WithCancelCause(context.Background())
 	s.requests, s.endRequests = context.WithCancelCause(context.Background())
@@ -275,7 +278,7 @@ func (s *Server) Fail(err error) {
 	if s.stopping.Err() != nil {
 		err = stoppingError(s.id.Name) // the waiting clients did not cancel
 	}
-	failure := s.complete(err)
+	failure := s.opts.Complete(err)
 	s.mu.Lock()
 	s.failure, s.unhealthy, s.ending = failure, nil, true
 	s.mu.Unlock()
@@ -351,14 +354,6 @@ func (s *Server) await(ctx context.Context, hookName string) (hook.Plugin, error
 		return nil, stoppingError(s.id.Name)
 	}
 	return s.plugin, nil
-}
-
-// complete adds to an error what only this process knows.
-func (s *Server) complete(err error) *hook.Error {
-	if s.opts.Complete != nil {
-		return s.opts.Complete(err)
-	}
-	return hook.AsError(err)
 }
 
 // peerListener accepts only connections of the same user.

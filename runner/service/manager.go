@@ -85,9 +85,6 @@ func (s *Service) hangup(ctx context.Context) bool {
 // hasTerminal reports whether this process has a controlling terminal.
 func hasTerminal() bool {
 	f, err := os.Open("/dev/tty")
-	if err != nil {
-		return false
-	}
-	_ = f.Close()
-	return true
+	_ = f.Close() // which fails if it is nil
+	return err == nil
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,8 +180,12 @@ func (s *Service) run(ctx context.Context) error {
 		s.notify("READY=1")
 		work.Go(func() { s.watchdog(running) })
 		work.Go(func() {
+			failed := s.Failed()
+			if s.o.Watch {
+				failed = nil // it starts again when its files change
+			}
 			select {
-			case <-s.givenUp():
+			case <-failed:
 				gaveUp = gaveUpError(s.status())
 				stop()
 			case <-running.Done():
@@ -205,14 +210,6 @@ func (s *Service) run(ctx context.Context) error {
 		return hook.NewError(hook.Canceled, context.Cause(ctx))
 	}
 	return nil
-}
-
-// givenUp is closed when the plugin is not started again, not even after its files change.
-func (s *Service) givenUp() <-chan struct{} {
-	if s.o.Watch {
-		return nil
-	}
-	return s.Failed()
 }
 
 // gaveUpError returns the error of a plugin that is not started again. It is nil if the
@@ -271,10 +268,7 @@ func (s *Service) Close(ctx context.Context) error {
 	err := s.Pool.Close(ctx)
 	s.endFailures() // before the log is closed
 	s.endReports()
-	if err == nil {
-		err = ctx.Err()
-	}
-	return err
+	return cmp.Or(err, ctx.Err())
 }
 
 // attach returns the JSON that says how to attach to a plugin with that status, or nil
