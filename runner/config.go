@@ -175,20 +175,20 @@ type Keep struct {
 // manifest that this system cannot enforce, and returns them as lacks. serves is that of the
 // [Transport].
 func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks string, err error) {
-	asked := k.MaxMemory > 0
-	usual := max(1, k.DefaultConcurrency)
+	asked, usual, jobs := k.MaxMemory > 0, max(1, k.DefaultConcurrency), k.Jobs
+	k.Preload = cmp.Or(k.Preload, m.Preload, "auto")
 	switch {
+	case serves && k.Threads:
+		return k, "", errors.New("--threads applies only to functions files; the server of a gRPC plugin has its own threads")
+	case serves && k.Preload == "force":
+		return k, "", errors.New("preload applies only to functions files, and this is a gRPC plugin")
 	case serves:
-		usual = manyCalls
+		usual, jobs, k.Preload = manyCalls, 0, "off"
 	case k.Threads:
-		usual = max(usual, k.Jobs)
+		usual = max(usual, jobs)
 	}
 	k.Concurrency = cmp.Or(k.Concurrency, m.Concurrency, usual)
-	processes := 1
-	if !serves && k.Jobs > 0 {
-		processes = min((k.Jobs+k.Concurrency-1)/k.Concurrency, MaxWorkers)
-	}
-	k.Workers = cmp.Or(k.Workers, m.Workers, processes)
+	k.Workers = cmp.Or(k.Workers, m.Workers, min((jobs+k.Concurrency-1)/k.Concurrency, MaxWorkers), 1)
 	if k.Workers == AutoWorkers {
 		k.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -205,15 +205,6 @@ func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks
 	k.MaxCalls = max(0, cmp.Or(k.MaxCalls, m.Limits.Calls))
 	k.MaxAge = max(0, cmp.Or(k.MaxAge, m.Limits.Age))
 	k.MaxFailures, k.IdleTime, k.QueueTimeout = max(0, k.MaxFailures), max(0, k.IdleTime), max(0, k.QueueTimeout)
-	k.Preload = cmp.Or(k.Preload, m.Preload, "auto")
-	switch {
-	case serves && k.Threads:
-		return k, "", errors.New("--threads applies only to functions files; the server of a gRPC plugin has its own threads")
-	case serves && k.Preload == "force":
-		return k, "", errors.New("preload applies only to functions files, and this is a gRPC plugin")
-	case serves:
-		k.Preload = "off"
-	}
 	err = proc.CheckMaxMemory(k.MaxMemory)
 	if errors.Is(err, errors.ErrUnsupported) && !asked {
 		k.MaxMemory = 0
