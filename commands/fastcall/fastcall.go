@@ -16,7 +16,6 @@ const (
 	maxAnswer = 1 << 20
 )
 
-
 func init() {
 	if len(os.Args) < 4 || os.Args[1] != "call" {
 		return
@@ -170,7 +169,6 @@ func escape(text, mark string, plain func(c byte) bool) string {
 	}
 	return b.String()
 }
-
 
 func decimal(n int) string {
 	if n < 10 {

@@ -56,7 +56,6 @@ func pythonFloat(f float64) string {
 	return s
 }
 
-
 // ParseBool takes true, false, yes, no, on and off in any case, 1 and 0.
 func ParseBool(text string) (json.RawMessage, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
