@@ -67,54 +67,51 @@ func plainOutput() bool {
 
 // call makes the call. It returns if the ordinary code must make or continue it.
 func call(name, request string) {
-	fd, dir, ok := connect(name)
-	if !ok { // a plugin of my_tool.py has the name my-tool
-		name = strings.ReplaceAll(name, "_", "-")
-		fd, dir, ok = connect(name)
+	to := connect(name)
+	if to == nil { // a plugin of my_tool.py has the name my-tool
+		to = connect(strings.ReplaceAll(name, "_", "-"))
 	}
-	if !ok {
+	if to == nil {
 		return
 	}
-	if n, err := syscall.Write(fd, []byte(request)); err != nil || n < len(request) {
-		_ = syscall.Close(fd) // a part of a request is no call
+	if _, err := to.Conn.WriteString(request); err != nil {
+		_ = to.Conn.Close() // a part of a request is no call
 		return
 	}
-	read, part := []byte{}, make([]byte, 32<<10)
+	part := make([]byte, 32<<10)
 	for more := true; more; {
-		n, err := syscall.Read(fd, part)
-		if err == syscall.EINTR {
-			continue
-		}
-		read = append(read, part[:max(n, 0)]...)
+		n, _ := to.Conn.Read(part) // an error ends the loop, because it reads nothing
+		to.Read = append(to.Read, part[:n]...)
 		result := ""
-		if result, more = parse(string(read)); result != "" {
+		if result, more = parse(string(to.Read)); result != "" {
 			print(result + "\n")
 		}
-		more = more && n > 0 && len(read) < maxAnswer
+		more = more && n > 0 && len(to.Read) < maxAnswer
 	}
-	left = &Left{dir, name, os.NewFile(uintptr(fd), name), read}
+	left = to
 }
 
-// connect connects to the daemon of a name, in one of the run directories.
-func connect(name string) (fd int, dir string, ok bool) {
+// connect connects to the daemon of a name, in one of the run directories. It returns nil if
+// none accepts.
+func connect(name string) *Left {
 	for _, dir := range runDirs() {
 		if !safeDir(dir) {
 			continue // if no directory has the name, the ordinary way says what is wrong
 		}
 		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 		if err != nil {
-			return 0, "", false
+			return nil
 		}
 		syscall.CloseOnExec(fd)
 		timeout := syscall.NsecToTimeval(int64(answerTimeout))
 		_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &timeout)
 		_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &timeout)
 		if syscall.Connect(fd, &syscall.SockaddrUnix{Name: dir + "/" + name + ".sock"}) == nil {
-			return fd, dir, true
+			return &Left{Dir: dir, Name: name, Conn: os.NewFile(uintptr(fd), name)}
 		}
 		_ = syscall.Close(fd)
 	}
-	return 0, "", false
+	return nil
 }
 
 // safeDir is the rule by which package daemon uses a run directory.
