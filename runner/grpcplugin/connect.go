@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -251,13 +252,14 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 		cc.WaitForStateChange(wait, state)
 		cancel()
 	}
-	switch {
-	case !t.accepted.Load():
-		return t.errorf(ReasonNoConnection, "cannot connect to %s: no answer within %s", t, t.limit)
-	case t.tls != nil:
-		return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want TLS", t, t.limit)
+	wanted := "HTTP/2"
+	if t.tls != nil {
+		wanted = "TLS"
 	}
-	return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want HTTP/2", t, t.limit)
+	if !t.accepted.Load() {
+		return t.errorf(ReasonNoConnection, "cannot connect to %s: no answer within %s", t, t.limit)
+	}
+	return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want %s", t, t.limit, wanted)
 }
 
 // attemptError returns the error for the last failed attempt, or nil if another attempt may
@@ -301,19 +303,15 @@ func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	_, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
-	s, ok := status.FromError(err)
-	if !ok || s.Code() != codes.Unavailable {
+	s := status.Convert(err)
+	if s.Code() != codes.Unavailable {
 		return ""
 	}
-	text := s.Message()
-	if inner, found := strings.CutPrefix(text, `connection error: desc = "`); found {
-		text = strings.TrimSuffix(inner, `"`)
-	}
+	text := strings.TrimSuffix(strings.TrimPrefix(s.Message(), `connection error: desc = "`), `"`)
 	// gRPC closes a connection that takes too long, and reports that.
-	for _, other := range []string{"rror while dialing", net.ErrClosed.Error(), context.DeadlineExceeded.Error()} {
-		if strings.Contains(text, other) {
-			return ""
-		}
+	others := []string{"rror while dialing", net.ErrClosed.Error(), context.DeadlineExceeded.Error()}
+	if slices.ContainsFunc(others, func(other string) bool { return strings.Contains(text, other) }) {
+		return ""
 	}
 	return text
 }

@@ -231,12 +231,10 @@ func (i *Instance) exits() bool {
 	if i.proc == nil {
 		return false
 	}
-	timer := time.NewTimer(exitLimit)
-	defer timer.Stop()
 	select {
 	case <-i.proc.Done():
 		return true
-	case <-timer.C:
+	case <-time.After(exitLimit):
 		return false
 	}
 }
@@ -265,10 +263,8 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 			return false
 		}
 	}
-	limit := time.NewTimer(shutdownLimit)
-	defer limit.Stop()
 	select {
-	case <-limit.C:
+	case <-time.After(shutdownLimit):
 	case <-ctx.Done():
 	}
 	return false

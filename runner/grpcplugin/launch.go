@@ -163,8 +163,7 @@ func (l *launch) start() *hook.Error {
 	}()
 	limited, cancel := hook.WithLimit(l.ctx, l.cfg.StartTimeout)
 	defer cancel()
-	look := time.NewTicker(ownPortEvery)
-	defer look.Stop()
+	look := time.Tick(ownPortEvery)
 	var ports []string // named before the last look
 	for {
 		select {
@@ -177,7 +176,7 @@ func (l *launch) start() *hook.Error {
 			default:
 				return l.exitedEarly(l.scanner.missing(l.cfg, 0))
 			}
-		case <-look.C:
+		case <-look:
 			if e := l.ownPort(ports); e != nil && len(l.scanner.found) == 0 {
 				return e
 			}

@@ -39,11 +39,9 @@ func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 			return foreignError(conn.RemoteAddr().String(), others, len(foreign) < len(found))
 		}
 		last = foreign
-		timer := time.NewTimer(delay)
 		select {
-		case <-timer.C:
+		case <-time.After(delay):
 		case <-ctx.Done():
-			timer.Stop()
 			return ctx.Err()
 		}
 	}

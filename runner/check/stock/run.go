@@ -100,11 +100,10 @@ func Run(ctx context.Context, r Request) (Outcome, error) {
 	}
 	// The host bounds its five steps itself. This timeout is for a host that cannot, for
 	// example because the plugin has suspended it.
-	timer := time.NewTimer(slack + r.Spec.StartTimeout + r.Spec.Watch + 5*r.Spec.Limit)
-	defer timer.Stop()
+	limit := slack + r.Spec.StartTimeout + r.Spec.Watch + 5*r.Spec.Limit
 	select {
 	case <-p.Done():
-	case <-timer.C:
+	case <-time.After(limit):
 		p.Kill()
 		if rec.inStep() {
 			rec.Hung = rec.Begun
