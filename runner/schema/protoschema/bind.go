@@ -60,10 +60,10 @@ func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.
 	}
 	request, err := b.json(&b.root, "")
 	if err != nil {
-		return nil, b.withForm(err, words)
+		return nil, b.withForm(err)
 	}
 	message, err := DecodeMessage(m, request)
-	return message, b.withForm(err, words)
+	return message, b.withForm(err)
 }
 
 // binder builds the JSON of one request word by word.
@@ -300,26 +300,24 @@ func noField(message protoreflect.MessageDescriptor, at, name string, w schema.W
 }
 
 // withForm adds to an error of a field that wants an object or a list the word that gives it.
-func (b *binder) withForm(err error, words []schema.Word) error {
+func (b *binder) withForm(err error) error {
 	bad := (*schema.ArgumentError)(nil)
 	if !errors.As(err, &bad) {
 		return err
 	}
-	for _, w := range words {
-		field := findField(b.method.desc.Input(), w.Name, w.IsDashed())
-		if w.Form != schema.Plain || field == nil || !strings.HasPrefix(bad.Place, field.TextName()) {
-			continue
-		}
-		var values map[string]json.RawMessage
-		var value bytes.Buffer
-		switch {
-		case field.IsMap():
-			bad.Advice = append(bad.Advice, schema.Hintf("name the key: %s.KEY VALUE", schema.OptionOf(field.TextName())))
-		case !field.IsList() && (field.Message() == nil || hasOwnJSON(field.Message())):
-		case json.Unmarshal(b.method.Template(), &values) == nil && json.Compact(&value, values[field.TextName()]) == nil:
-			bad.Advice = append(bad.Advice, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{field.TextName() + ":=" + value.String()})))
-		}
-		break
+	name := bad.Place[:strings.IndexAny(bad.Place+".", ".[")]
+	given := b.root.members[name]
+	if given == nil || given.field == nil || len(given.words) == 0 || given.words[0].Form != schema.Plain {
+		return err
+	}
+	var values map[string]json.RawMessage
+	var value bytes.Buffer
+	switch field := given.field; {
+	case field.IsMap():
+		bad.Advice = append(bad.Advice, schema.Hintf("name the key: %s.KEY VALUE", schema.OptionOf(name)))
+	case !field.IsList() && (field.Message() == nil || hasOwnJSON(field.Message())):
+	case json.Unmarshal(b.method.Template(), &values) == nil && json.Compact(&value, values[name]) == nil:
+		bad.Advice = append(bad.Advice, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{name + ":=" + value.String()})))
 	}
 	return err
 }

@@ -221,6 +221,7 @@ func TestBindMessageErrors(t *testing.T) {
 		{"--no-flag=1", `no field "no-flag" in all.All`, ""},
 		{"--flag text@=n", `argument "text@=n": a file behind --flag is not read, because it may be a value: put the word before --flag`, ""},
 		{"address=Rome", `address does not fit: unexpected token "Rome"`, `as JSON: 'address:={"city":"","zip":0,"next":null,"lines":[]}'`},
+		{"address={} addresses=x", `addresses[0] does not fit: unexpected token "x"`, "as JSON: 'addresses:=[]'"},
 		{"txet=1", `no field "txet" in all.All, want one of text, data, `, "did you mean text?"},
 		{"address.ciyt=1", `no field "address.ciyt" in all.Address, want one of ` + city, "did you mean address.city?"},
 		{"address.next.q=1", `no field "address.next.q" in all.Address, want one of ` + city, ""},

@@ -109,21 +109,24 @@ func (d *Descriptors) Find(name string) (Method, error) {
 	if !qualified {
 		service, method = "", name
 	}
-	var found []Method
+	var all, found []Method
+	if d != nil {
+		all = d.methods
+	}
 	var known, full []string
-	for _, m := range d.Methods() {
-		if qualified { // a suggestion compares names of one form
+	for _, m := range all {
+		switch {
+		case m.FullName() == name:
+			return m, m.described()
+		case m.isHidden():
+			continue
+		case qualified: // a suggestion compares names of one form
 			known = append(known, m.Name())
-		} else {
+		default:
 			known = append(known, string(m.desc.Name()))
 		}
 		if string(m.desc.Name()) == method && (!qualified || strings.HasSuffix("."+m.Service(), "."+service)) {
 			found, full = append(found, m), append(full, m.Name())
-		}
-	}
-	if d != nil {
-		if i := slices.IndexFunc(d.methods, func(m Method) bool { return m.FullName() == name }); i >= 0 {
-			found = d.methods[i : i+1]
 		}
 	}
 	switch len(found) {
