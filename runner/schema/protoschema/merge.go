@@ -21,10 +21,9 @@ import (
 // is an error only where it is needed. An error is a [*DescriptorError]. MergeDescriptors
 // does not change the files; the caller must not change them afterwards.
 func MergeDescriptors(sources ...Source) (*Descriptors, error) {
-	m := merger{
-		sources: map[string]string{}, declared: map[string]declaration{}, built: map[string]bool{},
-		set: &Descriptors{files: new(protoregistry.Files), docs: map[string]string{}, short: map[string]int{}},
-	}
+	m := merger{declared: map[string]declaration{}, built: map[string]bool{}, set: &Descriptors{
+		files: new(protoregistry.Files), sources: map[string]string{}, docs: map[string]string{}, short: map[string]int{},
+	}}
 	for _, s := range sources {
 		for _, file := range s.Files {
 			m.add(s.Name, file)
@@ -40,7 +39,7 @@ func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 		}
 	}
 	registerOwn(m.set.files, func(string) bool { return true })
-	m.set.types, m.set.sources = dynamicpb.NewTypes(m.set.files), m.sources
+	m.set.types = dynamicpb.NewTypes(m.set.files)
 	for _, file := range m.files {
 		if made, err := m.set.files.FindFileByPath(file.GetName()); err == nil {
 			m.set.index(made)
@@ -52,7 +51,6 @@ func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 // merger collects what several files declare, each symbol once.
 type merger struct {
 	files    []*descriptorpb.FileDescriptorProto // without symbols that earlier files declare
-	sources  map[string]string                   // the source of each file, by path
 	declared map[string]declaration              // by full name
 	err      error                               // the first disagreement
 	built    map[string]bool                     // false while the imports of a file are built
@@ -82,10 +80,10 @@ func (m *merger) add(source string, file *descriptorpb.FileDescriptorProto) {
 	if isBuiltin(path) {
 		return
 	}
-	if _, twice := m.sources[path]; twice {
+	if _, twice := m.set.sources[path]; twice {
 		path = fmt.Sprintf("%s#%d", path, len(m.files)) // files are registered by path
 	}
-	m.sources[path] = source
+	m.set.sources[path] = source
 	m.readDocs(file)
 	at := declaration{file: path, source: source}
 	pkg := file.GetPackage()
@@ -176,7 +174,7 @@ func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	path := file.GetName()
 	fault := func(err error) error {
-		return &DescriptorError{Err: fmt.Errorf("descriptor of %s: %w", place(path, m.sources[path]), err)}
+		return &DescriptorError{Err: fmt.Errorf("descriptor of %s: %w", place(path, m.set.sources[path]), err)}
 	}
 	if built, begun := m.built[path]; built {
 		return nil
@@ -208,7 +206,7 @@ func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 func (m *merger) imports(file *descriptorpb.FileDescriptorProto) []string {
 	var paths []string
 	for _, path := range file.GetDependency() {
-		if _, known := m.sources[path]; !known {
+		if _, known := m.set.sources[path]; !known {
 			paths = append(paths, path)
 		}
 	}
