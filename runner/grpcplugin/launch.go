@@ -20,6 +20,28 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
+// Evidence records what a plugin did while it started.
+type Evidence struct {
+	// Text is the handshake line as the plugin printed it. Line is the parsed line;
+	// it is empty if pyplug rejected it.
+	Text string
+	Line handshake.Line
+	// Noise is the first line before the handshake, quoted and perhaps shortened.
+	// NoiseLines is the number of lines before it. pyplug tolerates them; other hosts
+	// refuse the plugin.
+	Noise      string
+	NoiseLines int
+	// Service is the name in the request to the health service.
+	Service string
+	// Unhealthy is the error of the health check if the start tolerated it, because
+	// the plugin has no health service, or by [Config.AnyHealth]. It is nil if the
+	// plugin is healthy.
+	Unhealthy *hook.Error
+	// Handshake, Connect and Health are the durations of the three steps; a step that
+	// was not reached is 0.
+	Handshake, Connect, Health time.Duration
+}
+
 // launch is a launch of an instance in progress.
 type launch struct {
 	*Instance
