@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -24,13 +25,18 @@ import (
 // connection to a service of the host, which the plugin calls back. Here every number leads
 // to one server without services, so the plugin learns at once that the service is missing.
 type broker struct {
-	mu        sync.Mutex // protects following
+	once      sync.Once // opens the following, or holds that nothing opens them
 	server    *grpc.Server
-	address   net.Addr
+	address   []byte      // where the server listens, as in an announcement
 	announced chan []byte // messages to send
-	closed    bool        // the server failed to start, or the plugin ended the stream
-	missed    string      // the method that the plugin called last
-	at        time.Time   // when it called that
+
+	missed atomic.Pointer[missedCall]
+}
+
+// missedCall is the call of a method that the host does not have.
+type missedCall struct {
+	method string
+	at     time.Time
 }
 
 // mostAnnounced bounds the announcements that wait for a plugin to read them.
@@ -39,30 +45,17 @@ const mostAnnounced = 16
 // offer announces the numbers in a request. A plugin without a broker rejects the stream;
 // the call goes on.
 func (i *Instance) offer(request protoreflect.Message) {
-	numbers := numbersIn(request)
-	if len(numbers) == 0 {
-		return
-	}
-	b := &i.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.server == nil && !b.closed {
-		if err := i.openBroker(); err != nil {
-			b.closed = true
-			i.cfg.Debug("grpc", "broker: "+err.Error())
-		}
-	}
-	if b.closed {
-		return
-	}
-	for _, number := range numbers {
+	for _, number := range numbersIn(request) {
+		i.broker.once.Do(func() {
+			if err := i.openBroker(); err != nil {
+				i.cfg.Debug("grpc", "broker: "+err.Error())
+			}
+		})
 		// go-plugin's message ConnInfo: the number, and the network and address to dial.
 		info := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(number))
-		info = protowire.AppendString(protowire.AppendTag(info, 2, protowire.BytesType), b.address.Network())
-		info = protowire.AppendString(protowire.AppendTag(info, 3, protowire.BytesType), b.address.String())
 		select {
-		case b.announced <- info:
-		default:
+		case i.broker.announced <- append(info, i.broker.address...):
+		default: // nobody reads
 		}
 	}
 }
@@ -84,7 +77,7 @@ func numbersIn(message protoreflect.Message) (numbers []uint32) {
 }
 
 // openBroker opens the stream, and starts the server, which stops when the instance is
-// released. i.broker.mu is held.
+// released.
 func (i *Instance) openBroker() error {
 	b := &i.broker
 	network, address := "unix", filepath.Join(i.dir, "host")
@@ -100,7 +93,9 @@ func (i *Instance) openBroker() error {
 		options = append(options, grpc.Creds(credentials.NewTLS(i.tls)))
 	}
 	b.server = grpc.NewServer(append(options, grpc.UnknownServiceHandler(b.reject))...)
-	b.address, b.announced = listener.Addr(), make(chan []byte, mostAnnounced)
+	b.address = protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), listener.Addr().Network())
+	b.address = protowire.AppendString(protowire.AppendTag(b.address, 3, protowire.BytesType), listener.Addr().String())
+	b.announced = make(chan []byte, mostAnnounced)
 	go b.server.Serve(listener) // ends with close
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), ownKey{}, true))
 	stream, err := i.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true},
@@ -122,9 +117,6 @@ func (i *Instance) openBroker() error {
 		defer cancel()
 		for stream.RecvMsg(new([]byte)) == nil {
 		}
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.closed = true
 	}()
 	return nil
 }
@@ -133,9 +125,7 @@ func (i *Instance) openBroker() error {
 func (b *broker) reject(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	method = strings.TrimPrefix(method, "/")
-	b.mu.Lock()
-	b.missed, b.at = method, time.Now()
-	b.mu.Unlock()
+	b.missed.Store(&missedCall{method, time.Now()})
 	service, _, _ := strings.Cut(method, "/")
 	return status.Error(codes.Unimplemented, unknownService+service+" of the host")
 }
@@ -143,21 +133,17 @@ func (b *broker) reject(_ any, stream grpc.ServerStream) error {
 // hint names the method that the plugin called of its host since a call began. It returns
 // nil if there was none.
 func (b *broker) hint(began time.Time) []schema.Hint {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.missed == "" || b.at.Before(began) {
+	last := b.missed.Load()
+	if last == nil || last.at.Before(began) {
 		return nil
 	}
-	return schema.Hints("the plugin called %s, a method of its host; pyplug does not provide host methods", b.missed)
+	return schema.Hints("the plugin called %s, a method of its host; pyplug does not provide host methods", last.method)
 }
 
-// close stops the server if it runs.
+// close stops the server if it runs. It is not opened afterwards.
 func (b *broker) close() {
-	b.mu.Lock()
-	b.closed = true
-	server := b.server
-	b.mu.Unlock()
-	if server != nil {
-		server.Stop()
+	b.once.Do(func() {})
+	if b.server != nil {
+		b.server.Stop()
 	}
 }
