@@ -143,14 +143,11 @@ func (l *Line) addNote(field int, text string) {
 
 // String returns the line as go-plugin expects it, without the oddities in Notes.
 func (l Line) String() string {
-	fields := []string{strconv.Itoa(l.Core), strconv.Itoa(l.App), l.Network, l.Address}
-	if l.Protocol != "" || l.Cert != nil {
-		fields = append(fields, l.Protocol)
+	fields := []string{
+		strconv.Itoa(l.Core), strconv.Itoa(l.App), l.Network, l.Address, l.Protocol,
+		base64.RawStdEncoding.EncodeToString(l.Cert),
 	}
-	if l.Cert != nil {
-		fields = append(fields, base64.RawStdEncoding.EncodeToString(l.Cert))
-	}
-	return strings.Join(fields, "|")
+	return strings.TrimRight(strings.Join(fields, "|"), "|")
 }
 
 // Want describes the line that the host expects.

@@ -17,7 +17,6 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -309,16 +308,6 @@ func (codec) Unmarshal(data mem.BufferSlice, into any) error {
 // maxReflection bounds the answers of server reflection. A MaxMessage below the default
 // is meant for hooks, so it does not count here.
 func (c *Config) maxReflection() int { return max(c.MaxMessage, defaultMessage) }
-
-// encodeDetail returns a status's detail as JSON. If its type is unknown, the JSON holds
-// the type's name and the bytes.
-func encodeDetail(d *protoschema.Descriptors, detail *anypb.Any) json.RawMessage {
-	text, err := d.EncodeMessage(detail, false)
-	if err != nil {
-		text, _ = json.Marshal(map[string]any{"@type": detail.GetTypeUrl(), "value": detail.GetValue()}) // always marshals
-	}
-	return text
-}
 
 // tooLarge returns the error for a message larger than [Config.MaxMessage].
 func tooLarge(kind hook.Kind, format string, sizes ...any) *hook.Error {

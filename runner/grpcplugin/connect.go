@@ -63,7 +63,8 @@ func (l *launch) connect() *hook.Error {
 		l.tls.RootCAs.AddCert(certificate)
 	}
 	t := &target{
-		network: line.Network, address: line.Address, tls: l.tls, limit: l.cfg.ConnectTimeout, retry: retryLimit, leader: l.proc.PID(),
+		network: line.Network, address: line.Address, tls: l.tls,
+		limit: l.cfg.ConnectTimeout, retry: retryLimit, leader: l.proc.PID(),
 	}
 	// The plugin runs already, and its line was verified: for go-plugin that is a
 	// plugin to reattach to.

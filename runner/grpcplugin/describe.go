@@ -79,11 +79,11 @@ func (i *Instance) notDescribed(err error) *hook.Error {
 	case isStatus && i.exits():
 		return i.exitError("")
 	case isStatus:
-		err := fmt.Errorf("%s: %w", reflectionName, statusError(s))
+		err := statusError(s)
 		if large := answerTooLarge(s, i.cfg.maxReflection()); large != nil {
-			err = fmt.Errorf("%s: %w", reflectionName, large)
+			err = large
 		}
-		return setStatus(hook.NewError(hook.Failed, err), s, nil)
+		return setStatus(hook.NewError(hook.Failed, fmt.Errorf("%s: %w", reflectionName, err)), s, nil)
 	}
 	e := hook.NewError(hook.Request, err)
 	if e.Reason == protoschema.Disagree && len(i.cfg.Extra) > 0 {

@@ -2,6 +2,7 @@ package grpcplugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -88,7 +89,12 @@ func codeName(c codes.Code) string {
 func setStatus(e *hook.Error, s *status.Status, d *protoschema.Descriptors) *hook.Error {
 	e.Status = &hook.RPCStatus{Code: codeName(s.Code()), Message: s.Message()}
 	for _, detail := range s.Proto().GetDetails() {
-		e.Status.Details = append(e.Status.Details, encodeDetail(d, detail))
+		text, err := d.EncodeMessage(detail, false)
+		if err != nil {
+			// This always marshals.
+			text, _ = json.Marshal(map[string]any{"@type": detail.GetTypeUrl(), "value": detail.GetValue()})
+		}
+		e.Status.Details = append(e.Status.Details, text)
 	}
 	if e.Err == nil {
 		e.Err = statusError(s)

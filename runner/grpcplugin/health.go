@@ -21,7 +21,8 @@ const probeLimit = 2 * time.Second
 // lost reports whether the connection broke.
 func (i *Instance) askHealth(ctx context.Context) (_ *hook.Error, lost bool) {
 	service := i.cfg.Service
-	answer, err := grpc_health_v1.NewHealthClient(i.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
+	request := &grpc_health_v1.HealthCheckRequest{Service: service}
+	answer, err := grpc_health_v1.NewHealthClient(i.conn).Check(ctx, request)
 	e, s, is := &hook.Error{Kind: hook.Unhealthy}, status.Convert(err), answer.GetStatus()
 	switch {
 	case err == nil && is == grpc_health_v1.HealthCheckResponse_SERVING:

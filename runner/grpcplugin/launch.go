@@ -47,7 +47,6 @@ type launch struct {
 	*Instance
 	ctx     context.Context
 	spec    proc.Spec
-	want    handshake.Want
 	scanner *scanner
 }
 
@@ -92,21 +91,17 @@ func (l *launch) run() *hook.Error {
 		return &hook.Error{Kind: hook.Internal, Err: err}
 	}
 	began := time.Now()
-	if herr := l.start(); herr != nil {
-		return herr
-	}
-	if herr := l.connect(); herr != nil {
-		return herr
-	}
-	if herr := l.checkHealth(); herr != nil {
-		return herr
+	for _, step := range []func() *hook.Error{l.start, l.connect, l.checkHealth} {
+		if herr := step(); herr != nil {
+			return herr
+		}
 	}
 	l.info = hook.Info{PID: l.proc.PID(), Started: l.proc.Started(), Ready: time.Since(began), MayCollide: true}
 	l.cfg.Debug("grpc", fmt.Sprintf("ready after %s", l.info.Ready))
 	return nil
 }
 
-// prepare sets how to start the process, and what its handshake must say.
+// prepare sets how to start the process.
 func (l *launch) prepare() error {
 	// The path of a socket may have about a hundred bytes: below the parent it needs
 	// 12 for the directory, and 41 for the slash and the name that the plugin chooses.
@@ -123,13 +118,11 @@ func (l *launch) prepare() error {
 			return err
 		}
 	}
-	env := l.environment(certificate)
-	l.scanner = newScanner(l.out)
+	l.scanner = &scanner{out: l.out, found: make(chan string, 1)}
 	l.spec = proc.Spec{
-		Path: l.cfg.Path, Args: l.cfg.Args, Env: env, Dir: l.cfg.Dir, Grace: l.cfg.StopTimeout, AskTime: l.cfg.StopTimeout,
-		MaxMemory: l.cfg.MaxMemory, OnLine: l.scanner.scan,
+		Path: l.cfg.Path, Args: l.cfg.Args, Env: l.environment(certificate), Dir: l.cfg.Dir,
+		Grace: l.cfg.StopTimeout, AskTime: l.cfg.StopTimeout, MaxMemory: l.cfg.MaxMemory, OnLine: l.scanner.scan,
 	}
-	l.want = handshake.Want{Versions: l.cfg.Versions, TLS: l.cfg.MTLS, Dirs: []string{l.dir, tempDir(env)}}
 	return nil
 }
 
@@ -224,7 +217,8 @@ func (l *launch) verify(text string) *hook.Error {
 		err = line.Resolve(l.lookup)
 	}
 	if err == nil {
-		err = line.Verify(l.want)
+		dirs := []string{l.dir, tempDir(l.spec.Env)}
+		err = line.Verify(handshake.Want{Versions: l.cfg.Versions, TLS: l.cfg.MTLS, Dirs: dirs})
 	}
 	if err != nil {
 		e := hook.NewError(hook.Handshake, err)

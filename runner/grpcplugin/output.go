@@ -38,8 +38,6 @@ type said struct {
 	ports       []string // the first few that lines name, where the plugin may serve
 }
 
-func newScanner(out *output) *scanner { return &scanner{out: out, found: make(chan string, 1)} }
-
 // scan is called for each line and never blocks.
 func (s *scanner) scan(line proc.Line) {
 	if !s.isHandshake(line) {

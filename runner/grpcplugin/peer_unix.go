@@ -3,6 +3,7 @@
 package grpcplugin
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strings"
@@ -20,12 +21,10 @@ func checkUnixPeer(conn *net.UnixConn, leader int) error {
 		return err
 	}
 	pid := 0
-	if controlErr := raw.Control(func(fd uintptr) { pid, err = peerOf(int(fd)) }); controlErr != nil {
-		err = controlErr
-	}
+	controlErr := raw.Control(func(fd uintptr) { pid, err = peerOf(int(fd)) })
 	switch {
-	case err != nil:
-		return err
+	case controlErr != nil, err != nil:
+		return cmp.Or(controlErr, err)
 	case proc.Descends(pid, leader):
 		return nil
 	case pid > 0:

@@ -145,8 +145,8 @@ func (r *recorder) line(line proc.Line) {
 	case json.Unmarshal([]byte(line.Text), &logged) == nil:
 		r.Log = append(r.Log, logged)
 		r.Log = r.Log[max(0, len(r.Log)-maxLog):]
-	default:
-		_ = json.Unmarshal([]byte(line.Text), &r.record) // fails if the line is not the host's, which prints whole lines only
+	default: // fails if the line is not the host's, which prints whole lines only
+		_ = json.Unmarshal([]byte(line.Text), &r.record)
 	}
 }
 

@@ -22,7 +22,8 @@ import (
 // does not change the files; the caller must not change them afterwards.
 func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 	m := merger{declared: map[string]declaration{}, built: map[string]bool{}, set: &Descriptors{
-		files: new(protoregistry.Files), sources: map[string]string{}, docs: map[string]string{}, short: map[string]int{},
+		files: new(protoregistry.Files), sources: map[string]string{},
+		docs: map[string]string{}, short: map[string]int{},
 	}}
 	for _, s := range sources {
 		for _, file := range s.Files {
