@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -35,9 +36,9 @@ type call struct {
 	began     time.Time
 	ctx       context.Context // the caller's
 	sending   context.Context // the stream's, within ctx; its cause may be an error of the input
-	answered  answered
-	sent      bool // the plugin may have begun
-	cancelled bool // gRPC has asked the plugin to stop working on the call
+	answered  atomic.Bool     // see answeredKey
+	sent      bool            // the plugin may have begun
+	cancelled bool            // gRPC has asked the plugin to stop working on the call
 }
 
 // Call calls one method. See [hook.Caller] for the promises. A method with a client stream

@@ -117,15 +117,12 @@ func isUnimplemented(err error) bool {
 		s.Code() == codes.Unknown && strings.HasSuffix(s.Message(), "missing HTTP content-type")
 }
 
-// answered is set if the plugin itself ended a call with a status. If it is not set, the
-// status is gRPC's own, for a call that broke.
-type answered struct{ atomic.Bool }
-
-// answeredKey is the key of the answered in a call's context.
+// answeredKey is the key of an atomic.Bool in a call's context. It is set if the plugin itself
+// ended the call with a status. If it is not set, the status is gRPC's own, for a call that broke.
 type answeredKey struct{}
 
-// rpcHandler sees every RPC of a connection. It adds metadata, and sets answered when
-// trailers arrive, which only a server sends.
+// rpcHandler sees every RPC of a connection. It adds metadata, and notes when trailers
+// arrive, which only a server sends.
 type rpcHandler struct{ metadata []string }
 
 func (h rpcHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
@@ -136,7 +133,7 @@ func (rpcHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	if _, ok := s.(*stats.InTrailer); !ok {
 		return
 	}
-	if a, ok := ctx.Value(answeredKey{}).(*answered); ok {
+	if a, ok := ctx.Value(answeredKey{}).(*atomic.Bool); ok {
 		a.Store(true)
 	}
 }

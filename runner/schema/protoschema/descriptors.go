@@ -154,16 +154,10 @@ var missingAdvice = schema.Hintf("name a file that declares what is missing with
 // typeName strips the mark of an undescribed type from a full name.
 func typeName(name protoreflect.FullName) string { return strings.TrimPrefix(string(name), "*.") }
 
-// typeResolver finds message and extension types by name.
-type typeResolver interface {
-	protoregistry.MessageTypeResolver
-	protoregistry.ExtensionTypeResolver
-}
-
-// resolver finds the types for JSON.
-func (d *Descriptors) resolver() typeResolver {
+// resolver finds the types of messages and extensions.
+func (d *Descriptors) resolver() *dynamicpb.Types {
 	if d == nil {
-		return protoregistry.GlobalTypes
+		return dynamicpb.NewTypes(protoregistry.GlobalFiles)
 	}
 	return d.types
 }

@@ -134,15 +134,14 @@ func (d *Descriptors) EncodeMessage(message proto.Message, emitDefaults bool) (j
 	options := protojson.MarshalOptions{
 		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: emitDefaults, Resolver: d.resolver(),
 	}
-	var written []byte
-	err := noPanic(func() (err error) {
-		written, err = options.Marshal(message)
-		return err
-	})
 	var line bytes.Buffer
-	if err == nil {
-		err = json.Compact(&line, written) // the library adds spaces at random
-	}
+	err := noPanic(func() error {
+		written, err := options.Marshal(message)
+		if err != nil {
+			return err
+		}
+		return json.Compact(&line, written) // the library adds spaces at random
+	})
 	if err == nil {
 		return line.Bytes(), nil
 	}
