@@ -160,7 +160,9 @@ func (f *finder) distrust(env string) *Error {
 // search upwards did not check these.
 func (f *finder) between(env string) (dirs []string) {
 	for _, level := range parents(env)[1:] {
-		if slices.ContainsFunc(f.Dirs, func(dir string) bool { return level != dir && within(f.Project.roots[dir], level) && !within(level, dir) }) {
+		if slices.ContainsFunc(f.Dirs, func(dir string) bool {
+			return level != dir && within(f.Project.roots[dir], level) && !within(level, dir)
+		}) {
 			dirs = append(dirs, level)
 		}
 	}

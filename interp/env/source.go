@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -227,11 +225,9 @@ func require[T any](s *Source, name string, list []T) error {
 
 var (
 	// requirement matches a PEP 508 requirement, and neither an option nor a path.
-	requirement = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\w[\w.-]*\s*([\[(<>=!~;@].*)?$`) })
+	requirement = pysrc.Expression(`^\s*\w[\w.-]*\s*([\[(<>=!~;@].*)?$`)
 	// local matches a line of a requirements file that may name a relative path.
-	local = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^([^#\n]*\s)?(\.|-e|-f|--editable|--find-links|file:|[^\s:#]+[/\\]|[^\s:#]+\.(whl|zip|gz|bz2|tgz)\b)`)
-	})
+	local = pysrc.Expression(`(?m)^([^#\n]*\s)?(\.|-e|-f|--editable|--find-links|file:|[^\s:#]+[/\\]|[^\s:#]+\.(whl|zip|gz|bz2|tgz)\b)`)
 )
 
 // digest returns the hash of texts as hexadecimal digits.

@@ -1,6 +1,16 @@
 package pysrc
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Expression compiles a regular expression at its first use. Most runs use none, and compiling all
+// takes longer than the rest of a start.
+func Expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // render returns the code of text, one logical line per line. It drops comments, replaces line
 // ends inside brackets with a space, and replaces each string literal with the result of literal.

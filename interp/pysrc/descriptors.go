@@ -2,10 +2,8 @@ package pysrc
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -14,9 +12,7 @@ const marker = "\x02"
 
 // argument matches the name of the call or argument that holds a descriptor, with the literals that
 // are its value.
-var argument = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:AddSerializedFile|serialized_pb)\s*[(=](?:[\s(]|\b_b\b)*(` + marker + `(?:\s*` + marker + `)*)`)
-})
+var argument = Expression(`(?:AddSerializedFile|serialized_pb)\s*[(=](?:[\s(]|\b_b\b)*(` + marker + `(?:\s*` + marker + `)*)`)
 
 // Descriptors returns the serialized descriptors in a *_pb2.py: the bytes of each
 // google.protobuf.FileDescriptorProto, in order and without duplicates. text comes from [Decode].

@@ -2,9 +2,7 @@ package pysrc
 
 import (
 	"path"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // Import is one imported module. "import a, b" has two.
@@ -20,9 +18,7 @@ type Import struct {
 
 // statement matches an import statement in a line of rendered code, also after "else:" and the
 // like.
-var statement = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[;:])\s*(?:lazy\s+)?(?:import\s+([^;:=]+)|from\s*(\.*)\s*([^\s;.][^\s;]*)?\s+import\b\s*([^;:=]+))`)
-})
+var statement = Expression(`(?:^|[;:])\s*(?:lazy\s+)?(?:import\s+([^;:=]+)|from\s*(\.*)\s*([^\s;.][^\s;]*)?\s+import\b\s*([^;:=]+))`)
 
 // importsOf returns the imports of rendered code, in order.
 func importsOf(code string) []Import {

@@ -3,10 +3,8 @@ package pysrc
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // File is a source file of a plugin. Text is empty if it cannot be read.
@@ -32,9 +30,7 @@ func (f File) DefinesFunctions() bool {
 	return !strings.Contains(f.Text, "\x00") && publicFunction().MatchString(f.code)
 }
 
-var publicFunction = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:async\s+)?def\s+[^_\s]`)
-})
+var publicFunction = Expression(`(?m)^(?:async\s+)?def\s+[^_\s]`)
 
 // Limits bounds what [Own] reads.
 type Limits struct {

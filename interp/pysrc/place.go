@@ -3,10 +3,8 @@ package pysrc
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -192,7 +190,7 @@ func (f File) findsRelative(reach string) bool {
 }
 
 // attribute matches the use of a module's attribute.
-var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(\w+)\.(\w+)`) })
+var attribute = Expression(`\b(\w+)\.(\w+)`)
 
 // importsFrom reports whether a file imports, by the name of a directory, something that is in it.
 func (f File) importsFrom(dir string) bool {

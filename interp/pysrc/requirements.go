@@ -2,9 +2,7 @@ package pysrc
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // Canonical returns the name of a distribution as PEP 503 compares it.
@@ -13,10 +11,8 @@ func Canonical(name string) string {
 }
 
 var (
-	options         = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?ms)^\[options\]\s*$(.*?)(?:^\[|\z)`) })
-	installRequires = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^install[_-]requires[ \t]*[=:][ \t]*(.*(?:\n(?:[ \t\r].*)?)*)`)
-	})
+	options         = Expression(`(?ms)^\[options\]\s*$(.*?)(?:^\[|\z)`)
+	installRequires = Expression(`(?m)^install[_-]requires[ \t]*[=:][ \t]*(.*(?:\n(?:[ \t\r].*)?)*)`)
 )
 
 // InstallRequires returns the requirements in the text of a setup.cfg: option install_requires of
@@ -56,9 +52,7 @@ type Include struct {
 // that it follows.
 const mostIncludes, mostLines = 100, 1000
 
-var include = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[ \t]*(-r|-c|--requirement\b|--constraint\b)[ \t]*=?[ \t]*(\S+)`)
-})
+var include = Expression(`(?m)^[ \t]*(-r|-c|--requirement\b|--constraint\b)[ \t]*=?[ \t]*(\S+)`)
 
 // Includes returns the files that a requirements file includes by -r and -c, and those that they
 // include, each once. It reads at most 4 MiB in total. Files beyond that have an empty text.

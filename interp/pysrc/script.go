@@ -2,9 +2,7 @@ package pysrc
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -32,9 +30,7 @@ type Block struct {
 }
 
 // block is the expression of PEP 723: an opening line, then comment lines up to the last "# ///".
-var block = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^# /// ([a-zA-Z0-9-]+)$\n((?:^#(?:| .*)$\n)+)^# ///$`)
-})
+var block = Expression(`(?m)^# /// ([a-zA-Z0-9-]+)$\n((?:^#(?:| .*)$\n)+)^# ///$`)
 
 // Script returns the block "script" in text from Decode. The zero Block means that there is none,
 // or none that is closed.

@@ -4,22 +4,19 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
-// searchPath has expressions for rendered code: an assignment, a name, __file__ with the calls around it
-// and what follows it, and a step up from a path.
-var searchPath = sync.OnceValue(func() (x struct{ assigned, name, place, parent *regexp.Regexp }) {
-	x.assigned = regexp.MustCompile(`^\s*(\w+)\s*(?::[^=]*)?=([^=].*)`)
-	x.name = regexp.MustCompile(`\w+`)
-	x.place = regexp.MustCompile(`((?:[\w.]+\(\s*)*)__file__((?:[^_]|_[^_])*)`)
-	x.parent = regexp.MustCompile(`\.parent(?:s\[\s*(\d)\s*\])?`)
-	return x
-})
+// These match in rendered code: an assignment, a name, __file__ with the calls around it and what
+// follows it, and a step up from a path.
+var (
+	assignment = Expression(`^\s*(\w+)\s*(?::[^=]*)?=([^=].*)`)
+	word       = Expression(`\w+`)
+	ownFile    = Expression(`((?:[\w.]+\(\s*)*)__file__((?:[^_]|_[^_])*)`)
+	parentOf   = Expression(`\.parent(?:s\[\s*(\d)\s*\])?`)
+)
 
 // longestPlace is the most bytes of code that SearchPath remembers for a name.
 const longestPlace = 500
@@ -31,18 +28,18 @@ func (f File) SearchPath() (dirs []string) {
 	if !strings.Contains(f.code, "__file__") || !strings.Contains(f.code, "sys.path") && !strings.Contains(f.code, "addsitedir") {
 		return nil
 	}
-	x, names := searchPath(), map[string]string{"pardir": "‹..›"}
+	names := map[string]string{"pardir": "‹..›"}
 	named := func(name string) string { return cmp.Or(names[name], name) }
 	for line := range strings.Lines(f.code) {
-		if m := x.assigned.FindStringSubmatch(line); m != nil {
-			if place := x.name.ReplaceAllStringFunc(m[2], named); strings.Contains(place, "__file__") && len(place) < longestPlace {
+		if m := assignment().FindStringSubmatch(line); m != nil {
+			if place := word().ReplaceAllStringFunc(m[2], named); strings.Contains(place, "__file__") && len(place) < longestPlace {
 				names[m[1]] = place
 			}
 		}
 		if !strings.Contains(line, "sys.path") && !strings.Contains(line, "addsitedir") {
 			continue
 		}
-		for _, m := range x.place.FindAllStringSubmatch(x.name.ReplaceAllStringFunc(line, named), -1) {
+		for _, m := range ownFile().FindAllStringSubmatch(word().ReplaceAllStringFunc(line, named), -1) {
 			if dir := f.placed(m[1], m[2]); dir != f.Path && !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
 			}
@@ -55,7 +52,7 @@ func (f File) SearchPath() (dirs []string) {
 // behind it.
 func (f File) placed(calls, behind string) string {
 	up := strings.Count(calls, "dirname(")
-	for _, m := range searchPath().parent.FindAllStringSubmatch(behind, -1) {
+	for _, m := range parentOf().FindAllStringSubmatch(behind, -1) {
 		n, _ := strconv.Atoi(m[1]) // 0 for the parent itself
 		up += n + 1
 	}

@@ -2,10 +2,8 @@ package pysrc
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Serves records what a file does to serve gRPC. A plugin may spread it over several files: see
@@ -51,16 +49,14 @@ func (s Serves) With(o Serves) Serves {
 // count: clients import it, too.
 func (s Serves) Any() bool { return s.SDK != "" || s.PrintsHandshake || s.StartsServer }
 
-// expressions are compiled at first use: most files need none. In rendered code, ‹ and › replace
-// the quotes of a literal, and % replaces what a format fills in. Every expression matches inside
-// one logical line.
-var expressions = sync.OnceValue(func() (x struct{ adjacent, line, joins, protocol *regexp.Regexp }) {
-	x.adjacent = regexp.MustCompile(`›\s*‹`) // Python makes one literal of the two
-	x.line = regexp.MustCompile(`‹\s*(?:[1%]\|[^|\s›]*)?\|(?:tcp|unix)\|`)
-	x.joins = regexp.MustCompile(`‹\s*[1%]\|[^|\s›]*\|(?:%|›)|‹\|›\.join\(|(?:\w\s*=|\+)\s*‹\|›`)
-	x.protocol = regexp.MustCompile(`[‹|]grpc(?:\\n)?(?:\||›)`)
-	return x
-})
+// In rendered code, ‹ and › replace the quotes of a literal, and % replaces what a format fills in.
+// Every expression matches inside one logical line.
+var (
+	adjacent      = Expression(`›\s*‹`) // Python makes one literal of the two
+	handshakeLine = Expression(`‹\s*(?:[1%]\|[^|\s›]*)?\|(?:tcp|unix)\|`)
+	joinedFields  = Expression(`‹\s*[1%]\|[^|\s›]*\|(?:%|›)|‹\|›\.join\(|(?:\w\s*=|\+)\s*‹\|›`)
+	protocolField = Expression(`[‹|]grpc(?:\\n)?(?:\||›)`)
+)
 
 // quoted renders a literal for [servesOf].
 func quoted(raw string, _ int) string { return "‹" + fill(raw) + "›" }
@@ -84,13 +80,12 @@ func servesOf(code string, imports []Import) Serves {
 			!strings.Contains(line, "|") && !strings.Contains(line, "grpc") {
 			continue
 		}
-		x := expressions()
 		if strings.Count(line, "‹") > 1 {
-			line = x.adjacent.ReplaceAllString(line, "")
+			line = adjacent().ReplaceAllString(line, "")
 		}
-		s.PrintsHandshake = s.PrintsHandshake || x.line.MatchString(line)
-		s.joins = s.joins || x.joins.MatchString(line)
-		s.protocol = s.protocol || strings.Contains(line, "grpc") && x.protocol.MatchString(line)
+		s.PrintsHandshake = s.PrintsHandshake || handshakeLine().MatchString(line)
+		s.joins = s.joins || joinedFields().MatchString(line)
+		s.protocol = s.protocol || strings.Contains(line, "grpc") && protocolField().MatchString(line)
 	}
 	return s.With(Serves{})
 }
@@ -127,9 +122,7 @@ func fill(raw string) string {
 	return format().ReplaceAllString(text, "%")
 }
 
-var format = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\{(?:[^{}]|\{[^{}]*\})*\}|%\(\w*\)[sdirba]?|%[sdirba]`)
-})
+var format = Expression(`\{(?:[^{}]|\{[^{}]*\})*\}|%\(\w*\)[sdirba]?|%[sdirba]`)
 
 // otherHosts are the SDKs of hosts that do not use go-plugin, and how those start programs.
 var otherHosts = []struct{ sdk, starts string }{
@@ -151,9 +144,7 @@ func (f File) OtherHost() (sdk, starts string) {
 
 // serverObject matches an object at module level, in rendered code, that serves the Model Context
 // Protocol.
-var serverObject = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(FastMCP|MCPServer)\(`)
-})
+var serverObject = Expression(`(?m)^(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(FastMCP|MCPServer)\(`)
 
 // MCPServer returns the name and the class of the object by which the file serves the Model Context
 // Protocol by itself. Both are empty if there is none.

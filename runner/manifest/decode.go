@@ -7,14 +7,13 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -253,10 +252,8 @@ func show(value any) string {
 	return "a date" // or a time
 }
 
-// size is compiled when it is first used: most runs need none.
-var size = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
-})
+// size matches a number of bytes with its unit.
+var size = pysrc.Expression(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
 
 // ParseSize parses a number of bytes: "512MB", "1.5G", or only digits. K, M, G and T
 // are powers of 1024, with or without B or iB.
