@@ -1,7 +1,6 @@
 package env
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -24,12 +23,9 @@ func Clean(cache string, inUse func(dir string) bool, dryRun bool) (removed []st
 	wanted := map[string]bool{}
 	for _, f := range files {
 		path := filepath.Join(records, f.Name())
-		content, _, err := bounded.Read(path, maxRecord)
-		r := record{}
-		if err == nil && json.Unmarshal(content, &r) == nil {
-			if found := r.look(cache); found.Stale == "" {
-				wanted[found.Dir] = true
-			}
+		r, _ := readJSON[record](path)
+		if found := r.look(cache); found.Stale == "" {
+			wanted[found.Dir] = true
 		}
 		if _, err := os.Stat(string(r.Source)); errors.Is(err, fs.ErrNotExist) && !dryRun {
 			_ = os.Remove(path) // otherwise the next start reports that the environment is gone

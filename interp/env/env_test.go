@@ -247,7 +247,7 @@ func only(t *testing.T, r Request, envs int) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if _, ours := readMark(filepath.Join(environments(r.Cache), e.Name())); ours {
+		if _, ours := readJSON[mark](filepath.Join(environments(r.Cache), e.Name(), marker)); ours {
 			envs--
 		} else if e.Name() != "plugins" {
 			t.Errorf("%s is left", e.Name())

@@ -139,16 +139,14 @@ func (p Plan) build(ctx context.Context) (err error) {
 		return err
 	}
 	content, err := json.Marshal(mark{Key: p.key, Source: p.Source.Path, Digest: p.Source.digest, Installer: p.Installer, Python: p.request.Real})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(aside, marker), append(content, '\n'), 0o666)
+	}
+	if err == nil && p.request.InPlace {
+		err = os.WriteFile(filepath.Join(aside, ".gitignore"), []byte("*\n"), 0o666)
+	}
 	if err != nil {
 		return err
-	}
-	if err := os.WriteFile(filepath.Join(aside, marker), append(content, '\n'), 0o666); err != nil {
-		return err
-	}
-	if p.request.InPlace {
-		if err := os.WriteFile(filepath.Join(aside, ".gitignore"), []byte("*\n"), 0o666); err != nil {
-			return err
-		}
 	}
 	if err := os.Rename(p.Dir, filepath.Join(work, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -2,7 +2,6 @@ package env
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"runtime"
 
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -116,7 +114,7 @@ func NewPlan(r Request) (Plan, error) {
 		p.Dir = filepath.Join(filepath.Dir(source.Path), ".venv")
 	}
 	p.Python = python(p.Dir)
-	found, ours := readMark(p.Dir)
+	found, ours := readJSON[mark](filepath.Join(p.Dir, marker))
 	if _, err := os.Lstat(p.Dir); err == nil && !ours && r.InPlace {
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s already exists and was not created by pyplug", p.Dir),
 			Advice: schema.Hints("without %s the environment is made in the cache; or remove %s", schema.Setting("in-place"), p.Dir)}
@@ -124,15 +122,6 @@ func NewPlan(r Request) (Plan, error) {
 	_, err = os.Stat(p.Python)
 	p.Exists = ours && found.Key == p.key && err == nil
 	return p, nil
-}
-
-// readMark reads the marker of an environment. It returns false if there is none.
-func readMark(dir string) (m mark, ok bool) {
-	content, _, err := bounded.Read(filepath.Join(dir, marker), maxRecord)
-	if err != nil {
-		return m, false
-	}
-	return m, json.Unmarshal(content, &m) == nil
 }
 
 // python returns the Python of an environment.

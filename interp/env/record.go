@@ -40,22 +40,8 @@ func recordPath(cache, entry string) string {
 	return filepath.Join(environments(cache), "plugins", digest(entry)+".json")
 }
 
-// record stores the environment for the plugin and for all other plugins that share its source
-// file.
+// record stores the environment for all plugins that share the source file, and for the plugin.
 func (p Plan) record() error {
-	if p.request.Cache == "" {
-		return nil
-	}
-	if shared := p.Source.shared(); shared != "" {
-		if err := p.recordAs(shared); err != nil {
-			return err
-		}
-	}
-	return p.recordAs(p.request.Entry)
-}
-
-// recordAs stores the environment of a plugin, or of the plugins below a directory.
-func (p Plan) recordAs(entry string) error {
 	content, err := json.Marshal(record{
 		Env: []byte(p.Dir), Kind: p.Source.Kind, Source: []byte(p.Source.Path),
 		Size: p.Source.info.Size(), Time: p.Source.info.ModTime(), Digest: p.Source.digest, Includes: p.Source.includes,
@@ -63,14 +49,20 @@ func (p Plan) recordAs(entry string) error {
 	if err != nil {
 		return err
 	}
-	path := recordPath(p.request.Cache, entry)
-	if old, _, err := bounded.Read(path, maxRecord); err == nil && bytes.Equal(old, content) {
-		return nil // no write, so a read-only cache works, too
+	for _, entry := range []string{p.Source.shared(), p.request.Entry} {
+		path := recordPath(p.request.Cache, entry)
+		old, _, err := bounded.Read(path, maxRecord)
+		if p.request.Cache == "" || entry == "" || err == nil && bytes.Equal(old, content) {
+			continue // an equal one is not written, so a read-only cache works, too
+		}
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			err = bounded.Replace(path, content, 0o600)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return bounded.Replace(path, content, 0o600)
+	return nil
 }
 
 // Lookup returns the environment that pyplug made for the plugin at entry. If there is none, or
@@ -98,15 +90,15 @@ func Lookup(cache, entry string, dirs []string) Record {
 
 // lookUp reads the record of a plugin, or of those below a directory.
 func lookUp(cache, entry string) Record {
-	content, _, err := bounded.Read(recordPath(cache, entry), maxRecord)
-	if err != nil {
-		return Record{}
-	}
-	var r record
-	if json.Unmarshal(content, &r) != nil || len(r.Env) == 0 {
-		return Record{} // the next sync writes it anew
-	}
+	r, _ := readJSON[record](recordPath(cache, entry)) // the next sync writes a broken one anew
 	return r.look(cache)
+}
+
+// readJSON reads a record, or the marker of an environment. It returns false if there is none.
+func readJSON[T record | mark](path string) (value T, ok bool) {
+	content, _, err := bounded.Read(path, maxRecord)
+	ok = err == nil && json.Unmarshal(content, &value) == nil
+	return value, ok
 }
 
 // look returns the environment of a record, and whether it is out of date. For .venv beside the
@@ -114,8 +106,11 @@ func lookUp(cache, entry string) Record {
 // the source, too.
 func (r record) look(cache string) Record {
 	found, source := Record{Dir: string(r.Env)}, string(r.Source)
+	if found.Dir == "" {
+		return found
+	}
 	if filepath.Dir(found.Dir) != environments(cache) {
-		now, ours := readMark(found.Dir)
+		now, ours := readJSON[mark](filepath.Join(found.Dir, marker))
 		if !ours {
 			return Record{} // .venv beside the plugin was removed or replaced
 		}

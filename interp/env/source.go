@@ -126,7 +126,7 @@ func readSource(s Source) (Source, error) {
 	}
 	s.info = info
 	switch s.Kind {
-	case block, "pyproject.toml":
+	case block, "pyproject.toml", "setup.cfg":
 		uv, err := s.list(content)
 		if err != nil {
 			return Source{}, err
@@ -135,15 +135,6 @@ func readSource(s Source) (Source, error) {
 		if uv["sources"] != nil || uv["index"] != nil || uv != nil && s.Kind == block { // another tool would find other packages
 			s.tool, s.place, content = "uv", filepath.Dir(s.Path), fmt.Append(content, uv)
 		}
-	case "setup.cfg":
-		list := pysrc.InstallRequires(string(content))
-		if list == nil {
-			return Source{}, errNone
-		}
-		if err := require(&s, "install_requires", list); err != nil {
-			return Source{}, err
-		}
-		content = []byte(strings.Join(s.Requirements, "\n"))
 	case "requirements.txt":
 		included := pysrc.Includes(s.Path, string(content))
 		for _, file := range included {
@@ -175,30 +166,34 @@ func hasMain(project []byte) bool {
 	return err != nil || file.Project.Dependencies != nil || len(file.Project.Optional) > 0 || file.Tool.Poetry.Dependencies != nil
 }
 
-// declared is what a script's block or a pyproject.toml says of dependencies.
-type declared struct {
-	Dependencies any
-	Project      struct{ Dependencies any }
-	Tool         struct{ UV map[string]any }
-}
-
-// list reads the requirements of a script's block or a pyproject.toml, and sorts them. It returns
-// the settings of uv.
+// list reads the requirements of a script's block, a pyproject.toml or a setup.cfg, and sorts
+// them. It returns the settings of uv.
 func (s *Source) list(content []byte) (uv map[string]any, err error) {
-	var file declared
-	if s.Kind == block {
+	switch s.Kind {
+	case block:
 		found, err := pysrc.Script(pysrc.Decode(content))
 		if filepath.Ext(s.Path) == ".pyz" || err != nil { // others report an error of the plugin
 			return nil, errNone
 		}
 		content = []byte(found.Text)
+	case "setup.cfg":
+		list := pysrc.InstallRequires(string(content))
+		if list == nil {
+			return nil, errNone
+		}
+		return nil, require(s, "install_requires", list)
+	}
+	var file struct {
+		Dependencies any
+		Project      struct{ Dependencies any }
+		Tool         struct{ UV map[string]any }
 	}
 	if err := bounded.TOML(content, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
-	value := file.Dependencies
-	if s.Kind != block {
-		value = file.Project.Dependencies
+	value := file.Project.Dependencies
+	if s.Kind == block {
+		value = file.Dependencies
 	}
 	if value == nil {
 		return nil, errNone
