@@ -74,20 +74,6 @@ func keys(n int) string {
 	return b.String()
 }
 
-// lock is a lock file with as many packages as the largest projects have.
-func lock() string {
-	var b strings.Builder
-	b.WriteString("version = 1\n")
-	for i := range 3000 {
-		fmt.Fprintf(&b, "[[package]]\nname = \"p%d\"\nsource = { registry = \"r\" }\nwheels = [\n", i)
-		for range 10 {
-			b.WriteString("  { url = \"u\", hash = \"h\", size = 1 },\n")
-		}
-		b.WriteString("]\n[package.optional-dependencies]\ntest = [{ name = \"n\" }]\n")
-	}
-	return b.String()
-}
-
 // TestTOML holds that nobody waits for a text of many keys, whatever has them.
 func TestTOML(t *testing.T) {
 	inline := strings.ReplaceAll(strings.TrimSpace(keys(80000)), "\n", ", ")
@@ -96,7 +82,6 @@ func TestTOML(t *testing.T) {
 		want error
 	}{
 		"a manifest":             {"[tool.pyplug]\n" + keys(5000), nil},
-		"a lock file":            {lock(), nil},
 		"keys":                   {keys(80000), bounded.ErrKeys},
 		"keys in a table":        {"[a]\n[[b]]\n[a.b]\n" + keys(80000), bounded.ErrKeys},
 		"keys in an inline one":  {"a = { " + inline + " }", bounded.ErrKeys},
