@@ -149,20 +149,3 @@ func Libraries(dirs []string, imports []Import, most Limits) []File {
 func (i Import) isGRPC() bool {
 	return strings.HasPrefix(i.Module, "grpc") || i.Module == "google" || strings.HasPrefix(i.Module, "google.protobuf")
 }
-
-// Locate returns the package directory or *.py file of a module in directories of a search path.
-// If the module is missing, it returns the innermost package above it that exists, or "".
-func Locate(dirs []string, module string) string {
-	for ; module != ""; module = module[:max(0, strings.LastIndexByte(module, '.'))] {
-		for _, dir := range dirs {
-			path := filepath.Join(dir, strings.ReplaceAll(module, ".", string(filepath.Separator)))
-			if info, err := os.Stat(path); err == nil && info.IsDir() {
-				return path
-			}
-			if info, err := os.Stat(path + ".py"); err == nil && info.Mode().IsRegular() {
-				return path + ".py"
-			}
-		}
-	}
-	return ""
-}

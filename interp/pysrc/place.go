@@ -152,11 +152,10 @@ func topOf(file string, packages []string, path func() []string) string {
 // by its name. A module of that name beside the file takes precedence, and so does an installed
 // module or package with an __init__.py.
 func (f File) isNamespace(dir string, path func() []string) bool {
-	name, installed := filepath.Base(dir), ""
-	if path != nil {
-		installed = Locate(path(), name)
-	}
-	return !provides(filepath.Dir(f.Path), name) && !strings.HasSuffix(installed, ".py") && (installed == "" || !exists(filepath.Join(installed, "__init__.py")))
+	name := filepath.Base(dir)
+	return !provides(filepath.Dir(f.Path), name) && (path == nil || !slices.ContainsFunc(path(), func(dir string) bool {
+		return exists(filepath.Join(dir, name+".py")) || exists(filepath.Join(dir, name, "__init__.py"))
+	}))
 }
 
 // importsName reports whether a file imports a top-level module. If the module has the file's own

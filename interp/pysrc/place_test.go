@@ -77,6 +77,7 @@ func TestPlace(t *testing.T) {
 		{"by a name that is beside it, too", "twice/twice/x.py twice/x.py", "twice/run.py", "from twice.x import y\n", " twice - -"},
 		{"by its own name", "alone/other.py", "alone/aio.py", "import alone.aio\n", " alone - -"},
 		{"by the name of an installed package", "grpc/other.py", "grpc/run.py", "import grpc.other\n", " grpc - -"},
+		{"by the name of an installed package behind a directory", "site/yaml/x.py linked/yaml/__init__.py yaml/other.py", "yaml/run.py", "import yaml.other\n", " yaml - -"},
 		{"by a name that leads here, since the project is installed", "linked/here/other.py", "linked/here/run.py", "import here.other\n", "here.run linked - linked/here"},
 		{"a namespace's package", "space/inner/__init__.py space/other.py", "space/inner/mod.py", "import space.other\n", "space.inner.mod . - space/inner"},
 
