@@ -13,31 +13,33 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// examine reads what files say about the program at path. real is path with its links resolved.
-// The result has no Source.
-func examine(path, real string) (Interpreter, *Error) {
-	if broken := program(path); broken != nil {
-		return Interpreter{}, broken
-	}
-	cfg, env, inVenv := findConfig(path)
-	if cfg.denied != nil { // Python would run without the environment's packages
-		return Interpreter{}, statError(filepath.Join(env, "pyvenv.cfg"), cfg.denied)
-	}
+// inspect reads what files say about a Python that is not a shim, and judges it. real is path with
+// its links resolved.
+func (f *finder) inspect(path, real string, source Source) (Interpreter, *Error) {
+	cfg, env := findConfig(path)
 	version, implementation := installation(real)
-	found := Interpreter{Path: path, Version: version, Env: env, Variant: variant(real, version), Implementation: cmp.Or(implementation, cfg.implementation)}
-	if !inVenv {
-		return found, nil
+	broken := program(path)
+	switch {
+	case broken != nil:
+	case cfg.denied != nil: // Python would run without the environment's packages
+		broken = statError(filepath.Join(env, "pyvenv.cfg"), cfg.denied)
+	case cfg.version.Known() && version.Known() && !cfg.version.sameMinor(version): // as above
+		broken = problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s", cfg.version.minor(), version.minor())
 	}
-	if broken := mismatch(env, cfg.version, version); broken != nil {
-		return Interpreter{}, broken
+	if broken != nil {
+		return Interpreter{}, broken.in(env).from(source)
+	}
+	found := Interpreter{
+		Path: path, Source: source, Version: version, Env: env,
+		Variant: variant(real, version), Implementation: cmp.Or(implementation, cfg.implementation),
 	}
 	if !version.Known() || version.Patch < 0 && cfg.version.Known() {
 		found.Version = cfg.version
 	}
-	if found.Implementation == "" && exists(filepath.Join(env, "lib", "python"+found.Version.minor().String())) {
+	if found.Implementation == "" && env != "" && exists(filepath.Join(env, "lib", "python"+found.Version.minor().String())) {
 		found.Implementation = "cpython" // a copy of it; PyPy has another directory
 	}
-	return found, nil
+	return f.judge(found)
 }
 
 // program returns an error if path cannot be started. It follows links.
@@ -162,13 +164,4 @@ func landmark(prefix string) (version Version) {
 		version = parseVersion(text)
 	}
 	return version
-}
-
-// mismatch returns an error if env was made for another minor version than its Python has now.
-// Python would run without any packages.
-func mismatch(env string, made, now Version) *Error {
-	if !made.Known() || !now.Known() || made.sameMinor(now) {
-		return nil
-	}
-	return problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s", made.minor(), now.minor()).in(env)
 }

@@ -33,7 +33,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	facts := Facts{Real: resolve(i.Path), Kind: "installed"}
 	facts.Base = prefixOf(facts.Real)
 	facts.Prefix = facts.Base
-	if cfg, env, ok := findConfig(i.Path); ok {
+	if cfg, env := findConfig(i.Path); env != "" {
 		facts.Prefix, facts.SystemPackages = env, cfg.system
 		if home := resolve(cfg.home); cfg.home != "" && exists(home) {
 			facts.Base = prefixOf(filepath.Join(home, "python"))

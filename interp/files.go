@@ -24,19 +24,19 @@ type config struct {
 }
 
 // findConfig looks for pyvenv.cfg as Python does: beside the program without following links,
-// then one directory up (PEP 405).
-func findConfig(path string) (cfg config, env string, ok bool) {
+// then one directory up (PEP 405). env is the directory that has it, or "".
+func findConfig(path string) (cfg config, env string) {
 	dir := filepath.Dir(path)
 	for _, env := range [...]string{dir, filepath.Dir(dir)} {
 		text, err := bounded.Head(filepath.Join(env, "pyvenv.cfg"), maxFile)
 		switch {
 		case err == nil:
-			return parseConfig(text), env, true
+			return parseConfig(text), env
 		case errors.Is(err, fs.ErrPermission):
-			return config{denied: err}, env, true
+			return config{denied: err}, env
 		}
 	}
-	return config{}, "", false
+	return config{}, ""
 }
 
 // systemPackages is a key. Python's site module reads its last occurrence.

@@ -35,9 +35,8 @@ func (f *finder) above(dir string) []string {
 	for i, level := range dirs[1:] {
 		o, known := f.ownerOf(level)
 		info, err := os.Stat(level)
-		switch {
-		case i+2 > mostLevels, !ok, !known, err != nil, home != nil && os.SameFile(home, info),
-			o.device != own.device, !f.trusts(o.uid, own.uid), o.shared:
+		isHome := home != nil && os.SameFile(home, info)
+		if i+2 > mostLevels || !ok || !known || err != nil || isHome || o.device != own.device || !f.trusts(o.uid, own.uid) || o.shared {
 			return dirs[:i+1]
 		}
 	}
@@ -138,20 +137,14 @@ func (f *finder) distrust(env string) *Error {
 		}
 	}
 	for _, path := range paths {
-		var broken *Error
 		o, ok := f.ownerOf(path)
 		switch {
 		case !ok:
-			continue
 		case !f.trusts(o.uid, own.uid):
-			broken = problem(UntrustedOwner, path, "belongs to another user, %d, and not to you, root or the plugin's owner", o.uid)
+			return problem(UntrustedOwner, path, "belongs to another user, %d, and not to you, root or the plugin's owner", o.uid).in(env)
 		case o.shared && !o.sticky && !own.shared:
-			broken = problem(WorldWritable, path, "is writable for everybody, which the plugin is not")
-		default:
-			continue
+			return problem(WorldWritable, path, "is writable for everybody, which the plugin is not").in(env)
 		}
-		broken.env = env
-		return broken
 	}
 	return nil
 }

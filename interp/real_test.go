@@ -32,7 +32,7 @@ func TestRealPythons(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		known, broken := examine(path, real)
+		known, broken := new(finder).inspect(path, real, SourcePath)
 		if broken != nil {
 			t.Errorf("%s: %v", path, broken)
 			continue

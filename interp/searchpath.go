@@ -30,7 +30,7 @@ func (i Interpreter) SearchPath(environ []string) []string {
 func (i Interpreter) sites(vars map[string]string) []string {
 	real := resolve(i.Path)
 	var dirs []string
-	if cfg, env, ok := findConfig(i.Path); ok {
+	if cfg, env := findConfig(i.Path); env != "" {
 		dirs = i.packages(env)
 		if !cfg.system {
 			return dirs

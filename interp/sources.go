@@ -190,17 +190,6 @@ func resolve(path string) string {
 	return path
 }
 
-// inspect examines a Python that is not a shim. real is path with its links resolved.
-func (f *finder) inspect(path, real string, source Source) (Interpreter, *Error) {
-	found, broken := examine(path, real)
-	if broken != nil {
-		_, broken.env, _ = findConfig(path)
-		return Interpreter{}, broken.from(source)
-	}
-	found.Source = source
-	return f.judge(found)
-}
-
 // judge checks a Python against the requirements. If files do not say enough about the version,
 // it asks the Python.
 func (f *finder) judge(found Interpreter) (Interpreter, *Error) {

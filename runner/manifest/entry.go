@@ -182,34 +182,31 @@ func resolveModule(path, module, from string) (Plugin, error) {
 		}
 		return Plugin{}, e
 	}
-	p := Plugin{Path: path, Module: module, From: from, Dirs: []string{from}}
-	p.ID = slug(parts[len(parts)-1])
 	entry := filepath.Join(append([]string{from}, parts...)...)
-	f, err := found{entry: entry}, error(nil)
-	if hasInit(entry) {
+	f, err := found{}, error(nil)
+	switch info, missing := os.Stat(entry + ".py"); {
+	case hasInit(entry):
 		if f, err = findDir(entry); err == nil && f.entry != entry {
 			f = found{entry: entry} // the manifest is about another entry
 		}
-	} else if info, missing := os.Stat(entry + ".py"); missing == nil && info.Mode().IsRegular() {
+	case missing == nil && info.Mode().IsRegular():
 		f, err = findFile(entry+".py", info)
-	} else {
-		return p, nil
+	}
+	p := Plugin{Path: path}
+	if err == nil && f.entry != "" {
+		p, err = f.plugin(path)
 	}
 	if err != nil {
 		return Plugin{}, err
 	}
-	at, err := f.plugin(path)
-	if err != nil {
-		return Plugin{}, err
+	p.Module, p.From = module, from
+	if p.Manifest.ID == "" {
+		p.ID = slug(parts[len(parts)-1])
 	}
-	at.Module, at.From = p.Module, p.From
-	if at.Manifest.ID == "" {
-		at.ID = p.ID
+	if !slices.Contains(p.Dirs, from) {
+		p.Dirs = append(p.Dirs, from)
 	}
-	if !slices.Contains(at.Dirs, from) {
-		at.Dirs = append(at.Dirs, from)
-	}
-	return at, nil
+	return p, nil
 }
 
 // Located returns the plugin with the entry that Python found: a package's directory or another
