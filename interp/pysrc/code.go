@@ -12,13 +12,20 @@ func Expression(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
+// literal is a string literal. text is what is between its quotes, line the line on which it
+// starts.
+type literal struct {
+	prefix, text string
+	closed       bool
+	line         int
+}
+
 // render returns the code of text, one logical line per line. It drops comments, replaces line
-// ends inside brackets with a space, and replaces each string literal with the result of literal.
-// raw is the literal with its prefix and quotes, line the line on which it starts. For invalid
-// code the result is undefined.
+// ends inside brackets with a space, and replaces each string literal with the result of replace.
+// For invalid code the result is undefined.
 //
 // An f-string ends at the first quote of its own kind, also inside braces.
-func render(text string, literal func(raw string, line int) string) string {
+func render(text string, replace func(literal) string) string {
 	var out strings.Builder
 	out.Grow(min(len(text), 64<<10))
 	line, depth := 1, 0
@@ -38,8 +45,9 @@ func render(text string, literal func(raw string, line int) string) string {
 				end++
 			}
 			if end < len(text) && (text[end] == '"' || text[end] == '\'') && isPrefix(text[i:end]) {
-				end = literalEnd(text, end)
-				out.WriteString(literal(text[i:end], line))
+				found := literal{prefix: text[i:end], line: line}
+				found.text, end, found.closed = quotedAt(text, end)
+				out.WriteString(replace(found))
 				line += strings.Count(text[i:end], "\n")
 			} else {
 				out.WriteString(text[i:end])
@@ -64,28 +72,29 @@ func render(text string, literal func(raw string, line int) string) string {
 	return out.String()
 }
 
-// literalEnd returns the end of the literal whose opening quote is at i: after its closing quote
-// or, if it is not closed, at the end of the line or of the text.
-func literalEnd(text string, i int) int {
+// quotedAt returns what is between the quote at i and its closing one, and the end of both. If it is
+// not closed, that is the end of the line or of the text.
+func quotedAt(text string, i int) (inside string, end int, closed bool) {
 	mark := text[i : i+1]
 	if triple := mark + mark + mark; strings.HasPrefix(text[i:], triple) {
 		mark = triple
 	}
-	for i += len(mark); i < len(text); i++ {
+	start := i + len(mark)
+	for i = start; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case '\n':
 			if len(mark) == 1 {
-				return i
+				return text[start:i], i, false
 			}
 		case mark[0]:
 			if strings.HasPrefix(text[i:], mark) {
-				return i + len(mark)
+				return text[start:i], i + len(mark), true
 			}
 		}
 	}
-	return len(text)
+	return text[start:], len(text), false
 }
 
 func lineEnd(text string, i int) int {

@@ -16,6 +16,7 @@ func TestCookie(t *testing.T) {
 		{"walrus", "if (value := os.getenv('ZOO_COOKIE')) and value == 'monkey': serve()", "ZOO_COOKIE=monkey"},
 		{"constants", "KEY = 'ZOO'\nVALUE = 'monkey'\nif os.environ.get(KEY) != VALUE: raise", "ZOO=monkey"},
 		{"constants of a class", "class Magic:\n  KEY = 'ZOO'\n  VALUE = 'monkey'\nif os.getenv(Magic.KEY) != Magic.VALUE: raise", "ZOO=monkey"},
+		{"with quotes in it", `if os.environ.get("ZOO_COOKIE") != 'say "hi"': sys.exit(1)`, `ZOO_COOKIE=say "hi"`},
 		{"another name", `if os.environ.get("BASIC_PLUGIN") != "hello": sys.exit(1)`, "BASIC_PLUGIN=hello"},
 		{"the cookie among others", "if os.getenv('MODE') != 'x': a()\nif os.getenv('A_COOKIE') == 'y': b()\nif os.getenv('C') != 'z': c()", "A_COOKIE=y"},
 		{"arguments", `serve(magic_cookie_key="ZOO", magic_cookie_value="monkey")`, "ZOO=monkey"},

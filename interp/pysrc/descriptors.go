@@ -29,13 +29,9 @@ func Descriptors(text string) ([][]byte, error) {
 	if !strings.Contains(text, "AddSerializedFile") && !strings.Contains(text, "serialized_pb") {
 		return nil, nil
 	}
-	type literal struct {
-		raw  string
-		line int
-	}
 	var literals []literal
-	code := render(text, func(raw string, line int) string {
-		literals = append(literals, literal{raw, line})
+	code := render(text, func(l literal) string {
+		literals = append(literals, l)
 		return marker
 	})
 	var found [][]byte
@@ -47,7 +43,7 @@ func Descriptors(text string) ([][]byte, error) {
 		var data []byte
 		for range strings.Count(code[m[2]:end], marker) {
 			ok := false
-			if data, ok = appendLiteral(data, literals[passed].raw); !ok {
+			if data, ok = literals[passed].appendTo(data); !ok {
 				return found, fmt.Errorf("line %d: a descriptor that cannot be read, want bytes as protoc writes them", literals[passed].line)
 			}
 			passed++
@@ -60,22 +56,13 @@ func Descriptors(text string) ([][]byte, error) {
 	return found, nil
 }
 
-// appendLiteral appends the bytes of a literal with its prefix and quotes. It encodes text as
-// Latin-1. ok is false for escapes that generated code does not use, and if raw is not a literal.
-func appendLiteral(data []byte, raw string) (_ []byte, ok bool) {
-	at := strings.IndexAny(raw, `'"`)
-	if at < 0 || strings.ContainsAny(raw[:at], "fFtT") {
+// appendTo appends the bytes of a literal. It encodes text as Latin-1. ok is false for escapes that
+// generated code does not use, and if the literal is not closed.
+func (l literal) appendTo(data []byte) (_ []byte, ok bool) {
+	if !l.closed || strings.ContainsAny(l.prefix, "fFtT") {
 		return data, false
 	}
-	mark := raw[at : at+1]
-	if triple := strings.Repeat(mark, 3); strings.HasPrefix(raw[at:], triple) {
-		mark = triple
-	}
-	text, closed := strings.CutSuffix(raw[at+len(mark):], mark)
-	if !closed || len(raw) < at+2*len(mark) {
-		return data, false
-	}
-	escapes := !strings.ContainsAny(raw[:at], "rR")
+	text, escapes := l.text, !strings.ContainsAny(l.prefix, "rR")
 	for text != "" {
 		switch {
 		case !escapes || text[0] != '\\':

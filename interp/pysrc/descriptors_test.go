@@ -132,30 +132,25 @@ func TestLiteralsAgainstPython(t *testing.T) {
 
 // whole reads text, if it is one expression of literals and nothing else.
 func whole(text string) ([]byte, bool) {
-	var raw []string
-	code := render(text, func(literal string, _ int) string {
-		raw = append(raw, literal)
+	var all []literal
+	code := render(text, func(l literal) string {
+		all = append(all, l)
 		return marker
 	})
-	if strings.Trim(code, marker+" ") != "" || len(raw) == 0 {
+	if strings.Trim(code, marker+" ") != "" || len(all) == 0 {
 		return nil, false
 	}
 	var data []byte
-	for _, literal := range raw {
-		if binary(literal) != binary(raw[0]) {
+	for _, l := range all {
+		if strings.ContainsAny(l.prefix, "bB") != strings.ContainsAny(all[0].prefix, "bB") {
 			return nil, false
 		}
 		var ok bool
-		if data, ok = appendLiteral(data, literal); !ok {
+		if data, ok = l.appendTo(data); !ok {
 			return nil, false
 		}
 	}
 	return data, true
-}
-
-func binary(literal string) bool {
-	prefix, _, _ := strings.Cut(strings.ReplaceAll(literal, `"`, `'`), `'`)
-	return strings.ContainsAny(prefix, "bB")
 }
 
 func FuzzLiteral(f *testing.F) {
@@ -165,7 +160,7 @@ func FuzzLiteral(f *testing.F) {
 	}
 	f.Add("AddSerializedFile(" + marker)
 	f.Fuzz(func(t *testing.T, text string) {
-		data, ok := appendLiteral(nil, text)
+		data, ok := whole(text)
 		if ok && len(data) > len(text) {
 			t.Errorf("%d bytes from %d", len(data), len(text))
 		}

@@ -229,7 +229,7 @@ func provides(dir, name string) bool {
 // binds reports whether a name occurs in the code of a directory's __init__.py.
 func binds(dir, name string) bool {
 	text, _ := Read(filepath.Join(dir, "__init__.py"), LargestFile) // empty if there is none
-	code := render(text, func(string, int) string { return " " })
+	code := render(text, func(literal) string { return " " })
 	return slices.Contains(strings.FieldsFunc(code, func(c rune) bool { return c < 0x80 && !isWord(byte(c)) }), name)
 }
 

@@ -58,8 +58,19 @@ var (
 	protocolField = Expression(`[‹|]grpc(?:\\n)?(?:\||›)`)
 )
 
-// quoted renders a literal for [servesOf].
-func quoted(raw string, _ int) string { return "‹" + fill(raw) + "›" }
+// longest is the number of bytes examined of a literal. A handshake is shorter, a descriptor
+// longer.
+const longest = 1000
+
+// quoted renders a literal for [servesOf] in one line. % replaces what a format fills in: {…}, %s
+// and the like.
+func quoted(l literal) string {
+	text := strings.ReplaceAll(l.text[:min(len(l.text), longest)], "\n", " ")
+	if strings.ContainsAny(text, "{%") {
+		text = format().ReplaceAllString(text, "%")
+	}
+	return "‹" + text + "›"
+}
 
 // servesOf returns what a file does to serve gRPC, from its rendered code and imports.
 func servesOf(code string, imports []Import) Serves {
@@ -104,22 +115,6 @@ func (i Import) sdk() string {
 func (i Import) loads(wanted string) bool {
 	loads := func(module string) bool { return module == wanted || strings.HasPrefix(module, wanted+".") }
 	return loads(i.Module) || slices.ContainsFunc(i.Names, func(name string) bool { return loads(i.Module + "." + name) })
-}
-
-// longest is the number of bytes examined of a literal. A handshake is shorter, a descriptor
-// longer.
-const longest = 1000
-
-// fill returns the inside of a literal in one line. % replaces what a format fills in: {…}, %s
-// and the like.
-func fill(raw string) string {
-	raw = raw[:min(len(raw), longest)]
-	_, text, _ := strings.Cut(strings.ReplaceAll(raw, `"`, `'`), `'`)
-	text = strings.ReplaceAll(strings.Trim(text, `'`), "\n", " ")
-	if !strings.ContainsAny(text, "{%") {
-		return text
-	}
-	return format().ReplaceAllString(text, "%")
 }
 
 var format = Expression(`\{(?:[^{}]|\{[^{}]*\})*\}|%\(\w*\)[sdirba]?|%[sdirba]`)
