@@ -29,7 +29,8 @@ type document struct {
 	python bool
 }
 
-// position is a place in a document. line and column start at 1. Line 0 means unknown.
+// position is a place in a document. line and column start at 1, column counts bytes. Line 0 means
+// unknown.
 type position struct{ line, column int }
 
 // fault reports a problem with a value in pyplug's table.
@@ -67,12 +68,12 @@ func (m Manifest) missingEntry(err error) *Error {
 
 // errorAt returns an error with a place. The caller adds the message.
 func (m Manifest) errorAt(at position) *Error {
-	e := &Error{File: m.File}
-	if at.line > 0 {
-		e.Line, e.Column = m.skipped+at.line, at.column
+	e := &Error{Place: short(m.File)}
+	if m.Form == Script {
+		at.column += len("# ")
 	}
-	if at.line > 0 && m.Form == Script {
-		e.Column += len("# ")
+	if at.line > 0 {
+		e.Place += fmt.Sprintf(":%d:%d", m.skipped+at.line, at.column)
 	}
 	return e
 }
@@ -133,11 +134,9 @@ func locateTOML(text string, path []string) (found position) {
 // Error is the only error type of this package: a mistake in a manifest or in the path of a
 // plugin.
 type Error struct {
-	// File is the absolute path of the file with the mistake. It is empty for a mistake in the
-	// path of a plugin.
-	File string
-	// Line and Column start at 1. 0 means unknown. Column counts bytes.
-	Line, Column int
+	// Place is the file with the mistake, with the line and the column if they are known. It is empty
+	// for a mistake in the path of a plugin.
+	Place string
 	// Message says what was seen and what was expected.
 	Message string
 	schema.Advice
@@ -147,17 +146,10 @@ type Error struct {
 
 // Error returns one line with the place and the message.
 func (e *Error) Error() string {
-	if e.File == "" {
+	if e.Place == "" {
 		return e.Message
 	}
-	place := short(e.File)
-	if e.Line > 0 {
-		place += fmt.Sprintf(":%d", e.Line)
-	}
-	if e.Column > 0 {
-		place += fmt.Sprintf(":%d", e.Column)
-	}
-	return place + ": " + e.Message
+	return e.Place + ": " + e.Message
 }
 
 // Unwrap returns the error of the system, if any.
@@ -166,7 +158,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // unreadable reports a file that exists but cannot be read.
 func unreadable(path string, err error) *Error {
 	cause := cmp.Or(errors.Unwrap(err), err) // without the path again
-	return &Error{File: path, Message: "cannot be read: " + cause.Error(), Err: err}
+	return &Error{Place: short(path), Message: "cannot be read: " + cause.Error(), Err: err}
 }
 
 // short returns the path relative to the working directory if it is below that,

@@ -141,7 +141,7 @@ func obviousEntry(dir, manifest string) (string, error) {
 	case 1:
 		return filepath.Join(dir, scripts[0]), nil
 	}
-	return "", &Error{File: manifest, Message: "no entry: the directory has " + files + ", want the file to run"}
+	return "", &Error{Place: short(manifest), Message: "no entry: the directory has " + files + ", want the file to run"}
 }
 
 // noManifest returns the error for a directory without a manifest.

@@ -147,7 +147,7 @@ func (f *found) readScript(path string) error {
 	code, _ := pysrc.Read(path, pysrc.LargestFile) // Python says why it cannot be read
 	block, err := pysrc.Script(code)
 	if err != nil {
-		return &Error{File: path, Message: err.Error()}
+		return &Error{Place: short(path), Message: err.Error()}
 	}
 	var own found
 	if err := own.readTOML(Manifest{File: path, Form: Script, Dir: filepath.Dir(path), document: document{text: block.Text, skipped: block.Line - 1}}); err != nil {
