@@ -105,7 +105,7 @@ func (f *finder) program(name string) string {
 func (f *finder) elsewhere() Interpreter {
 	files := *f
 	files.ask, files.tried, files.assume = nil, nil, false
-	if found := files.search(files.names(), SourcePath); found.Path != "" {
+	if found := files.search(files.names(), files.pathDirs(), SourcePath); found.Path != "" {
 		return found
 	}
 	return files.anyInstalled()

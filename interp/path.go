@@ -12,12 +12,14 @@ import (
 )
 
 // path looks for a Python on PATH.
-func (f *finder) path() (Interpreter, *Error) { return f.search(f.names(), SourcePath), nil }
+func (f *finder) path() (Interpreter, *Error) {
+	return f.search(f.names(), f.pathDirs(), SourcePath), nil
+}
 
-// search looks on PATH for one name after the other. The first python3 comes before a newer
+// search looks in directories for one name after the other. The first python3 comes before a newer
 // python3.13 elsewhere, as users who type python3 expect.
-func (f *finder) search(names []string, source Source) Interpreter {
-	for path, name := range programs(names, f.pathDirs()) {
+func (f *finder) search(names, dirs []string, source Source) Interpreter {
+	for path, name := range programs(names, dirs) {
 		found, broken := f.consider(path, source)
 		why := f.unusual(found, name)
 		switch {

@@ -115,10 +115,7 @@ func (f *finder) anyInstalled() Interpreter {
 	if found := f.managed(); found.Path != "" {
 		return found
 	}
-	saved := f.pathDirs()
-	defer func() { f.dirs = saved }()
-	f.dirs = f.systemDirs()
-	return f.search(f.names(), SourceSystem)
+	return f.search(f.names(), f.systemDirs(), SourceSystem)
 }
 
 // installed looks for any Python that is not on PATH.

@@ -57,7 +57,7 @@ func (f *finder) named(value, dir string, source Source) (Interpreter, *Error) {
 	case hasSlash(value), value[0] == '.', value[0] == '~':
 		return f.consider(path, source)
 	}
-	found := f.search([]string{value}, source)
+	found := f.search([]string{value}, f.pathDirs(), source)
 	switch {
 	case found.Path != "":
 		return found, nil
@@ -105,7 +105,7 @@ func (f *finder) version(value string, b bound, source Source) (Interpreter, *Er
 
 // lookUp looks for a Python that satisfies the requirements on PATH, then among the installed ones.
 func (f *finder) lookUp(source Source) Interpreter {
-	found := f.search(f.names(), source)
+	found := f.search(f.names(), f.pathDirs(), source)
 	if found.Path == "" {
 		found = f.anyInstalled().by(source)
 	}

@@ -137,8 +137,8 @@ func readSource(s Source) (Source, error) {
 		}
 	case "requirements.txt":
 		included := pysrc.Includes(s.Path, string(content))
-		for _, file := range included {
-			content = append(content, file.Text...)
+		for _, text := range included {
+			content = append(content, text...)
 		}
 		s.includes = len(included) > 0
 		if local().Match(content) {

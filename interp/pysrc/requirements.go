@@ -40,41 +40,34 @@ func InstallRequires(text string) []string {
 	return all
 }
 
-// Include is a file that a requirements file includes.
-type Include struct {
-	// Path is the file. Text is its text, or "" if it cannot be read.
-	Path, Text string
-	// Constraint reports that the file only limits versions.
-	Constraint bool
-}
-
 // mostIncludes is the most files that [Includes] reads. mostLines is the most lines of one file
 // that it follows.
 const mostIncludes, mostLines = 100, 1000
 
-var include = Expression(`(?m)^[ \t]*(-r|-c|--requirement\b|--constraint\b)[ \t]*=?[ \t]*(\S+)`)
+var include = Expression(`(?m)^[ \t]*(?:-r|-c|--requirement\b|--constraint\b)[ \t]*=?[ \t]*(\S+)`)
 
-// Includes returns the files that a requirements file includes by -r and -c, and those that they
-// include, each once. It reads at most 4 MiB in total. Files beyond that have an empty text.
-func Includes(path, text string) (all []Include) {
+// Includes returns the texts of the files that a requirements file includes by -r and -c, and of those
+// that they include, each once. It reads at most 4 MiB in total. The text of a file beyond that, or of
+// one that cannot be read, is empty.
+func Includes(path, text string) (texts []string) {
 	seen, left := map[string]bool{path: true}, LargestFile
-	var follow func(Include)
-	follow = func(in Include) {
-		for _, m := range include().FindAllStringSubmatch(in.Text, mostLines) {
-			file := m[2]
+	var follow func(path, text string)
+	follow = func(path, text string) {
+		for _, m := range include().FindAllStringSubmatch(text, mostLines) {
+			file := m[1]
 			if !filepath.IsAbs(file) {
-				file = filepath.Join(filepath.Dir(in.Path), file)
+				file = filepath.Join(filepath.Dir(path), file)
 			}
-			if seen[file] || len(all) == mostIncludes {
+			if seen[file] || len(texts) == mostIncludes {
 				continue
 			}
 			seen[file] = true
-			text, _ := Read(file, left)
-			left -= len(text)
-			all = append(all, Include{file, text, in.Constraint || strings.TrimLeft(m[1], "-")[0] == 'c'})
-			follow(all[len(all)-1])
+			included, _ := Read(file, left)
+			left -= len(included)
+			texts = append(texts, included)
+			follow(file, included)
 		}
 	}
-	follow(Include{Path: path, Text: text})
-	return all
+	follow(path, text)
+	return texts
 }

@@ -245,7 +245,7 @@ func (l *sourceLook) readSource() {
 	case source.Kind == "requirements.txt":
 		lines = strings.Split(text, "\n")
 		for _, include := range pysrc.Includes(l.source, text) {
-			lines = append(lines, strings.Split(include.Text, "\n")...)
+			lines = append(lines, strings.Split(include, "\n")...)
 		}
 	case lines == nil:
 		for _, m := range lockedName().FindAllStringSubmatch(text, -1) {
