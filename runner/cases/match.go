@@ -103,14 +103,9 @@ func (a answer) raw() []byte {
 
 // compare compares two answers without an error.
 func (a answer) compare(got answer) *Failure {
-	kind := func(a answer) string {
-		if a.Streamed {
-			return "a stream"
-		}
-		return "a result"
-	}
+	kind := map[bool]string{true: "a stream", false: "a result"}
 	if a.Streamed != got.Streamed {
-		return &Failure{Message: fmt.Sprintf("the call returned %s, want %s", kind(got), kind(a)), Wanted: a.json(), Got: got.json()}
+		return &Failure{Message: fmt.Sprintf("the call returned %s, want %s", kind[got.Streamed], kind[a.Streamed]), Wanted: a.json(), Got: got.json()}
 	}
 	if !bytes.Equal(a.json(), got.json()) {
 		if d := differ("$", decode(a.json()), decode(got.json()), false); d != nil {

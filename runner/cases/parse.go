@@ -156,6 +156,9 @@ func column(line []byte, message string) int {
 	return 1 + len(line) - len(bytes.TrimLeft(line, blanks))
 }
 
+// noValue lists values that none of the fields of a case may have.
+var noValue = []string{"null", `""`, "false"}
+
 // read reads the fields of a case that do not belong to its call.
 func (c *Case) read(fields map[string]json.RawMessage) error {
 	var under, match string
@@ -167,12 +170,9 @@ func (c *Case) read(fields map[string]json.RawMessage) error {
 		{"name", &c.Name, "text"}, {"skip", &c.Skip, "text with the reason"}, {"match", &match, "text with a regular expression"},
 		{"health", &c.health, "true"}, {"under", &under, `text such as "200ms"`}, {"occurrence", &c.occurrence, "a number"},
 	} {
-		if value := fields[field.key]; value != nil && (json.Unmarshal(value, field.to) != nil || string(value) == "null" || string(value) == `""`) {
+		if value := fields[field.key]; value != nil && (json.Unmarshal(value, field.to) != nil || slices.Contains(noValue, string(value))) {
 			return fmt.Errorf("%q is %s, want %s", field.key, schema.Short(string(value)), field.want)
 		}
-	}
-	if value := fields["health"]; value != nil && !c.health {
-		return errors.New(`"health" is false, want true`)
 	}
 	if under != "" {
 		var ok bool
@@ -202,13 +202,8 @@ func compile(pattern string) (*regexp.Regexp, error) {
 
 // readAnswer reads the answer that the call should get.
 func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
-	given := 0
-	for _, key := range []string{"result", "items", "error"} {
-		if fields[key] != nil {
-			given++
-		}
-	}
-	if given > 1 {
+	given := slices.DeleteFunc([]string{"result", "items", "error"}, func(key string) bool { return fields[key] == nil })
+	if len(given) > 1 {
 		return errors.New(`want only one of "result", "items" and "error"`)
 	}
 	if fields["error"] != nil {
@@ -217,7 +212,7 @@ func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
 		}
 		return c.readError(fields["error"])
 	}
-	c.hasAnswer = given > 0
+	c.hasAnswer = len(given) > 0
 	return readAnswer(&c.wants.Answer, fields["result"], fields["items"], fields["binary"])
 }
 

@@ -21,9 +21,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	default:
 		return failed(c.gone())
 	}
-	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
-	defer cancel()
-	sch, err := c.s.inst.Describe(within, schema.Query{})
+	sch, err := c.s.Hooks(ctx, schema.Query{})
 	if err != nil {
 		return failed(c.undescribed(err))
 	}

@@ -72,8 +72,10 @@ func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return runner.CallCarrying(ctx, p.inst, p.Settings().ErrorField, c)
 }
 
-// Hooks describes the hooks. Hooks and Status make the process an [mcp.Plugin].
+// Hooks describes the hooks, within the limit of a call. Hooks and Status make the process an [mcp.Plugin].
 func (p *process) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
+	ctx, cancel := hook.WithLimit(ctx, p.Settings().Timeouts.Call)
+	defer cancel()
 	return p.inst.Describe(ctx, q)
 }
 
