@@ -27,7 +27,6 @@ const (
 type request struct {
 	message
 	s        *Server
-	isModern bool
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	reply    func(answer []byte) // nil: no answer
@@ -49,7 +48,7 @@ func (r *request) answer(text []byte) {
 }
 
 // result answers with a result. pairs are those of [object].
-func (r *request) result(pairs ...any) { r.answer(r.s.result(r.message, r.isModern, pairs...)) }
+func (r *request) result(pairs ...any) { r.answer(r.s.result(r.message, pairs...)) }
 
 // fail answers with a protocol error.
 func (r *request) fail(err *protocolError) { r.answer(failure(r.ID, err)) }

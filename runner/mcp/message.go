@@ -56,8 +56,9 @@ type message struct {
 	Result  json.RawMessage `json:"result"`
 	Error   json.RawMessage `json:"error"`
 
-	method string
-	meta   map[string]json.RawMessage
+	method   string
+	meta     map[string]json.RawMessage
+	isModern bool // a request of the modern era
 }
 
 // parse reads a message. If its id cannot be read, the message has none.
@@ -88,7 +89,7 @@ func parse(text []byte) (m message, err *protocolError) {
 		return m, fault(invalidParams, "params is %s, want an object, with an object as its _meta", schema.Short(string(p)))
 	}
 	m.meta = params.Meta
-	return m, nil
+	return m, m.setEra()
 }
 
 // isAnswer reports whether the message answers a request, which a server of tools never sends.
@@ -99,28 +100,27 @@ func isInteger(value []byte) bool {
 	return json.Unmarshal(value, &n) == nil && value[0] != '"' && string(value) != "null" && !bytes.ContainsAny(value, ".eE")
 }
 
-// era checks the _meta of a request. It reports whether the request is of the modern era.
-func (m message) era() (isModern bool, err *protocolError) {
+// setEra sets the era of a request by its _meta, which it checks.
+func (m *message) setEra() *protocolError {
 	version, capabilities := m.meta[versionKey], m.meta[capabilitiesKey]
-	if version == nil && capabilities == nil {
-		return false, nil
-	}
+	m.isModern = version != nil || capabilities != nil
 	var wanted string
 	switch {
+	case !m.isModern:
 	case version == nil:
-		return true, missingMeta(versionKey)
+		return missingMeta(versionKey)
 	case json.Unmarshal(version, &wanted) != nil:
-		return true, fault(invalidParams, "_meta %q is %s, want a text", versionKey, schema.Short(string(version)))
+		return fault(invalidParams, "_meta %q is %s, want a text", versionKey, schema.Short(string(version)))
 	case wanted != modern:
-		err = fault(noVersion, "Unsupported protocol version")
+		err := fault(noVersion, "Unsupported protocol version")
 		err.Data = map[string]any{"supported": []string{modern}, "requested": wanted}
-		return true, err
+		return err
 	case capabilities == nil:
-		return true, missingMeta(capabilitiesKey)
+		return missingMeta(capabilitiesKey)
 	case capabilities[0] != '{':
-		return true, fault(invalidParams, "_meta %q is %s, want an object", capabilitiesKey, schema.Short(string(capabilities)))
+		return fault(invalidParams, "_meta %q is %s, want an object", capabilitiesKey, schema.Short(string(capabilities)))
 	}
-	return true, nil
+	return nil
 }
 
 func missingMeta(key string) *protocolError {

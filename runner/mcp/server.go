@@ -195,12 +195,8 @@ func (s *Server) handle(ctx context.Context, text []byte, reply func([]byte)) {
 		reply(nil)
 		return
 	}
-	isModern := false
 	if err == nil {
-		isModern, err = m.era()
-	}
-	if err == nil {
-		err = s.admit(m, isModern)
+		err = s.admit(m)
 	}
 	if err != nil {
 		reply(failure(m.ID, err))
@@ -210,34 +206,34 @@ func (s *Server) handle(ctx context.Context, text []byte, reply func([]byte)) {
 	case "initialize":
 		reply(s.initialize(m))
 	case "ping":
-		reply(s.result(m, false))
+		reply(s.result(m))
 	case "server/discover":
-		reply(s.result(m, true, "supportedVersions", []byte(`["`+modern+`"]`), "capabilities", []byte(capabilities), "ttlMs", 0, "cacheScope", "private"))
+		reply(s.result(m, "supportedVersions", []byte(`["`+modern+`"]`), "capabilities", []byte(capabilities), "ttlMs", 0, "cacheScope", "private"))
 	case "subscriptions/listen":
 		s.listen(m)
 		reply(nil) // the answer comes when it ends
 	default:
-		s.begin(ctx, m, isModern, reply)
+		s.begin(ctx, m, reply)
 	}
 }
 
 // admit returns an error if the era of the client does not have the method, if another
 // unanswered request has the same id, or if there are too many requests.
-func (s *Server) admit(m message, isModern bool) *protocolError {
+func (s *Server) admit(m message) *protocolError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch m.method {
 	case "initialize":
 	case "ping":
-		if isModern {
+		if m.isModern {
 			return fault(noMethod, "no method %q in version %s", m.method, modern)
 		}
 	case "server/discover", "subscriptions/listen":
-		if !isModern {
+		if !m.isModern {
 			return missingMeta(versionKey)
 		}
 	case "tools/list", "tools/call":
-		if !isModern && s.session == "" {
+		if !m.isModern && s.session == "" {
 			return missingMeta(versionKey)
 		}
 	default:
@@ -254,8 +250,8 @@ func (s *Server) admit(m message, isModern bool) *protocolError {
 }
 
 // begin handles a request that needs the plugin.
-func (s *Server) begin(ctx context.Context, m message, isModern bool, reply func([]byte)) {
-	r := &request{message: m, s: s, isModern: isModern, reply: reply}
+func (s *Server) begin(ctx context.Context, m message, reply func([]byte)) {
+	r := &request{message: m, s: s, reply: reply}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	s.mu.Lock()
 	s.running[string(m.ID)] = r
@@ -286,7 +282,8 @@ func (s *Server) initialize(m message) []byte {
 	s.mu.Lock()
 	s.session = version
 	s.mu.Unlock()
-	return s.result(m, false, "protocolVersion", version, "capabilities", []byte(capabilities), "serverInfo", s.info())
+	m.isModern = false // a session is of the other era
+	return s.result(m, "protocolVersion", version, "capabilities", []byte(capabilities), "serverInfo", s.info())
 }
 
 func (s *Server) info() []byte { return object("name", s.o.Name, "version", s.o.Version) }
@@ -310,8 +307,8 @@ func (s *Server) notified(m message) {
 }
 
 // result is the answer to a request. pairs are those of [object].
-func (s *Server) result(m message, isModern bool, pairs ...any) []byte {
-	if isModern {
+func (s *Server) result(m message, pairs ...any) []byte {
+	if m.isModern {
 		pairs = append([]any{"resultType", "complete"}, append(pairs, "_meta", object(serverKey, s.info()))...)
 	}
 	return object("jsonrpc", "2.0", "id", m.ID, "result", object(pairs...))
