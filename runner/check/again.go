@@ -52,15 +52,13 @@ func (p *process) crashDuring(ctx context.Context, call hook.Call) (how string, 
 		_, err := p.Call(ctx, call) // the kill ends it
 		answered <- err
 	}()
-	reached := time.NewTimer(callStart)
-	defer reached.Stop()
 	select {
 	case err := <-answered:
 		answered <- nil
 		if how = "a second kill; " + call.Hook + " answered before that kill"; err != nil && hook.AsError(err).Kind == hook.Crash {
 			how = call.Hook + " ended it"
 		}
-	case <-reached.C:
+	case <-time.After(callStart):
 		how = "one during " + call.Hook
 	}
 	err = p.Crash(ctx)

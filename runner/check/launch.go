@@ -82,8 +82,7 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 
 // faultOf returns the stage that reports an error of a start, and the finding there.
 func faultOf(e *hook.Error, s *process) (stage, id string) {
-	var line *handshake.Error
-	switch isLine := errors.As(e, &line); {
+	switch line, isLine := errors.AsType[*handshake.Error](e); {
 	case s.inst != nil: // it was ready, and a call of its manifest failed
 		return stageHooks, callFailed
 	case e.Kind == hook.Unhealthy:

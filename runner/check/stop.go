@@ -90,14 +90,12 @@ func (c *check) crashed() bool {
 // gone reports a plugin that exited although nobody stopped it. If it has not exited yet,
 // gone waits for that for up to a second.
 func (c *check) gone() hook.Finding {
-	timeout := time.NewTimer(time.Second)
-	defer timeout.Stop()
 	err := &hook.Error{Kind: hook.Crash, Err: errors.New("the plugin exited, although nothing stopped it")}
 	select {
 	case <-c.s.inst.Done():
 		exit := c.s.inst.Exit()
 		err.Exit = &exit
-	case <-timeout.C:
+	case <-time.After(time.Second):
 	}
 	return c.fail(endedByItself, err)
 }

@@ -126,8 +126,7 @@ type task struct {
 	// For the record.
 	occurrence int
 	items      []hook.Item // of a stream that has not ended
-	itemsSize  int         // bytes of all its items
-	tooLong    bool        // it has too many items
+	itemsSize  int         // bytes of all its items, also if there are too many to hold
 	record     []byte      // the lines that keep the answer
 
 	// The answer that the record has, read and appended; nil: it has none.

@@ -69,11 +69,11 @@ func (e *Engine) readKept(t *task) error {
 
 // keepItem holds an item for the record until the stream has ended, unless the stream is too long.
 func (e *Engine) keepItem(t *task, item hook.Item) {
-	if e.o.Record == nil || t.tooLong {
+	if e.o.Record == nil {
 		return
 	}
 	if t.itemsSize += len(item.Value); t.itemsSize > keptSize {
-		t.items, t.tooLong = nil, true
+		t.items = nil
 		return
 	}
 	item.Value = slices.Clone(item.Value)
@@ -83,7 +83,7 @@ func (e *Engine) keepItem(t *task, item hook.Item) {
 // finish answers a line whose items are written, and records the answer. It does not record a line
 // that cannot be called.
 func (e *Engine) finish(ctx context.Context, t *task, a *Answer, last func(dst []byte) []byte) {
-	if e.o.Record != nil && t.bad == nil && (!t.tooLong || a.Error != nil) {
+	if e.o.Record != nil && t.bad == nil && (t.itemsSize <= keptSize || a.Error != nil) {
 		a.Items = t.items
 		t.record = e.o.Record.Append(nil, t.Call, t.occurrence, a)
 	}

@@ -22,10 +22,8 @@ func (e *Engine) shouldRetry(t *task, err *hook.Error) bool {
 // retry queues a call again after a delay. Meanwhile other lines are called. If no more lines are
 // called, retry answers the line with err.
 func (e *Engine) retry(ctx context.Context, t *task, err *hook.Error) {
-	delay := time.NewTimer(min(firstDelay<<min(t.made-1, 10), longestDelay))
-	defer delay.Stop()
 	select {
-	case <-delay.C:
+	case <-time.After(min(firstDelay<<min(t.made-1, 10), longestDelay)):
 	case <-e.out.dropping:
 	}
 	if !e.out.again(t) {
