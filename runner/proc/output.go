@@ -34,14 +34,12 @@ func (o *output) drain(stream Stream, from *outputPipe) {
 	emit := func(line []byte, cut int) { o.line(stream, line, cut) }
 	for {
 		n, err := from.Read(buf)
-		if n > 0 && o.raw != nil {
+		if o.raw != nil {
 			o.mu.Lock()
 			o.raw(stream, buf[:n])
 			o.mu.Unlock()
 		}
-		if n > 0 && (o.raw == nil || stream == Stderr) {
-			s.feed(buf[:n], emit)
-		}
+		s.feed(buf[:n], emit)
 		if err != nil {
 			s.end(emit)
 		}
