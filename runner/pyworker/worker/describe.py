@@ -45,9 +45,9 @@ def describe(name, function):
         why = unresolved(note, names)
         if why:
             found["unresolved"] = why
-    doc = first_line(function)
+    doc = [line.strip() for line in documentation(function).splitlines() if line.strip()]
     if doc:
-        info["doc"] = doc
+        info["doc"] = doc[0]
     if flags & (COROUTINE | ITERABLE_COROUTINE | ASYNC_GENERATOR):
         info["async"] = True
     if flags & (GENERATOR | ASYNC_GENERATOR) and not flags & ITERABLE_COROUTINE:
@@ -61,10 +61,6 @@ def described(params, returns):
     if returns is not EMPTY:
         info["returns"] = type_text(returns)
     return info
-
-
-def first_line(function):
-    return next((line.strip() for line in documentation(function).splitlines() if line.strip()), "")
 
 
 def documentation(function):
@@ -104,25 +100,17 @@ def signature(function):
     if type(plain) is not FUNCTION or "__signature__" in plain.__dict__ or skip > plain.__code__.co_argcount:
         return inspected(function)
     code, count = plain.__code__, plain.__code__.co_argcount
-    notes = annotations(plain)
-    named = code.co_varnames
-    defaults = plain.__defaults__ or ()
-    params = []
-
-    def add(name, kind, default):
-        params.append((name, kind, default, notes.get(name, EMPTY)))
-
-    for index in range(skip, count):
-        at = index - (count - len(defaults))
-        kind = "position" if index < code.co_posonlyargcount else "ordinary"
-        add(named[index], kind, defaults[at] if at >= 0 else EMPTY)
-    last = count + code.co_kwonlyargcount
+    named, last = code.co_varnames, count + code.co_kwonlyargcount
+    found = [(name, "position") for name in named[skip : code.co_posonlyargcount]]
+    found += [(name, "ordinary") for name in named[max(skip, code.co_posonlyargcount) : count]]
     if code.co_flags & VARARGS:
-        add(named[last], "positions", EMPTY)
-    for name in named[count:last]:
-        add(name, "name", (plain.__kwdefaults__ or {}).get(name, EMPTY))
+        found.append((named[last], "positions"))
+    found += [(name, "name") for name in named[count:last]]
     if code.co_flags & VARKEYWORDS:
-        add(named[last + bool(code.co_flags & VARARGS)], "names", EMPTY)
+        found.append((named[last + bool(code.co_flags & VARARGS)], "names"))
+    notes, defaults = annotations(plain), plain.__defaults__ or ()
+    values = {**dict(zip(named[count - len(defaults) :], defaults)), **(plain.__kwdefaults__ or {})}
+    params = [(name, kind, values.get(name, EMPTY), notes.get(name, EMPTY)) for name, kind in found]
     return params, notes.get("return", EMPTY)
 
 

@@ -31,7 +31,7 @@ def answer(number, error, called=None, canceled=None, done=core.RESULT):
         core.answer(done, number, b"null" if done == core.RESULT else b"")
     elif is_misfit(error):
         core.part("arguments").refuse(number, error)
-    elif called is not None and not_called(error):
+    elif called is not None and isinstance(error, TypeError) and below_own(error.__traceback__) is None:
         core.part("arguments").refuse(number, error, *called)
     else:
         info, missing = described(error), absent(error)
@@ -207,13 +207,6 @@ def is_misfit(error):
     """Reports whether arguments were refused, before their hook was called."""
     arguments = sys.modules.get("_pyplug_arguments")
     return arguments is not None and isinstance(error, arguments.Misfit)
-
-
-def not_called(error):
-    """Reports whether a TypeError is about the arguments, not from within the function."""
-    if not isinstance(error, TypeError):
-        return False
-    return below_own(error.__traceback__) is None
 
 
 def below_own(trace):

@@ -253,11 +253,8 @@ def has_cancel(number, where):
 def in_user_code(frame):
     """Reports whether a frame is the user's, or called by user code, and not the worker's or the library's, as the loop."""
     while frame is not None and not frame.f_code.co_filename.startswith(core.OWN):
-        if not in_library(frame.f_code.co_filename):
+        file = frame.f_code.co_filename
+        if not file.startswith((LIBRARY, "<frozen ")) or file.startswith(PACKAGES):
             return True
         frame = frame.f_back
     return False
-
-
-def in_library(file):
-    return file.startswith((LIBRARY, "<frozen ")) and not file.startswith(PACKAGES)

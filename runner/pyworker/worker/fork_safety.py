@@ -32,7 +32,7 @@ def prepare():
 def check(fork_once):
     """Called after the import. Returns why forked workers would not have what it left; "" if they would."""
     compressed = flush_files()  # always
-    return children() or threads(fork_once) or files() or compressed or timers() or memory() or finalizers() or numbers()
+    return children() or threads(fork_once) or files() or compressed or timers() or memory() or finalizers() or reseed.unsure()
 
 
 def threads(fork_once):
@@ -131,11 +131,6 @@ def finalizers():
     except (AttributeError, KeyError):  # it is not loaded, or not the standard library's
         pass
     return ""
-
-
-def numbers():
-    what = reseed.unsure()
-    return what + " may not be seeded after the import" if what else ""
 
 
 def mappings():

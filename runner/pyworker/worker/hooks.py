@@ -31,9 +31,7 @@ def find(number, name):
 
 def underlying(function):
     """Returns the function of a method, or of Unmade.bind; any other function itself."""
-    if type(function) is FUNCTION:
-        return function.__dict__.get("__func__", function)
-    return function.__func__ if type(function) is METHOD else function
+    return getattr(function, "__func__", function) if type(function) in (FUNCTION, METHOD) else function
 
 
 def ready(function):

@@ -48,13 +48,13 @@ class Maker:
         names = describe.names_of(function)
         schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
         for one in plan.params:
-            found = self.parameter(one, names)
+            found = self.of(one.take)
             if one.kind == "names":
                 schema["additionalProperties"] = found or True
-                continue
-            if one.kind == "positions":
-                found = {"type": "array", "items": found} if found else {"type": "array"}
-            schema["properties"][one.name] = found
+            elif one.kind == "positions":
+                schema["properties"][one.name] = {"type": "array", **items(found)}
+            else:
+                schema["properties"][one.name] = described(found, *one.raw, names)
             if one.required:
                 schema["required"].append(one.name)
         if not schema["required"]:
@@ -74,13 +74,6 @@ class Maker:
         if found.get("type") != "object":
             return None
         return {"type": "object", **schema, **({"$defs": self.defs} if self.defs else {})}
-
-    def parameter(self, one, names):
-        default, note = one.raw
-        schema = self.of(one.take)
-        if one.kind in ("positions", "names"):
-            return schema
-        return described(schema, note, names, default)
 
     def of(self, take):
         """The schema of what a converter accepts; {} for anything."""
@@ -153,7 +146,7 @@ class Maker:
         properties = {}
         for name, (one, _, note, default) in take.fields.items():
             found = self.union((one, annotations.NULL)) if self.is_result and default is None else self.of(one)
-            properties[name] = described(found, note, annotations.names_of(take.kind, name), default)
+            properties[name] = described(found, default, note, annotations.names_of(take.kind, name))
         required = [name for name, (_, needed, note, _) in take.fields.items() if needed and not (self.is_result and type(note).__name__ == "InitVar")]
         schema = {"type": "object", "properties": properties}
         if required:
@@ -216,7 +209,7 @@ def key_schema(take):
     return {"format": take.format} if type(take) is convert.Parsed and take.format else {}
 
 
-def described(schema, note, names, default):
+def described(schema, default, note, names):
     """Returns a schema with the default, and with the description from the annotation or the default."""
     schema, value = dict(schema), describe.given(default)
     for one in (*metadata(note, names), *([default] if value is not default else ())):

@@ -43,13 +43,13 @@ def end_watch():
 
 
 def unsure():
-    """Names a generator of numpy's that the system may have seeded; None if there is none."""
+    """Returns which generator of numpy's the system may have seeded, and the import may not have; "" if there is none."""
     numpy = sys.modules.get("numpy.random")
     base = getattr(numpy, "BitGenerator", None)
     for one in gc.get_objects() if base is not None else ():
         if issubclass(type(one), base) and one is not common(numpy) and drawn(one):
-            return "numpy's random generator " + type(one).__name__
-    return None
+            return "numpy's random generator %s may not be seeded after the import" % type(one).__name__
+    return ""
 
 
 def common(numpy):

@@ -125,6 +125,10 @@ def write_memory(address, data):
 
 def make_codec(literal):
     """Makes core.encode and core.decode, from the C code under the json package, whose import takes long."""
+
+    def convert(value):  # which JSON does not have
+        return core.part("values").convert(value)
+
     try:
         from _json import encode_basestring, make_encoder
 
@@ -132,10 +136,8 @@ def make_codec(literal):
     except (ImportError, TypeError):  # another Python than CPython
         import json
 
-        pair = (",", ":")
-        chunks = json.JSONEncoder(
-            ensure_ascii=False, allow_nan=literal, separators=pair, default=convert
-        ).iterencode
+        how = {"ensure_ascii": False, "allow_nan": literal, "separators": (",", ":"), "default": convert}
+        chunks = json.JSONEncoder(**how).iterencode
     scan = scanner(Rules)
 
     def encode(value):
@@ -186,11 +188,6 @@ class Rules:
     strict = False
     object_hook = object_pairs_hook = None
     parse_int, parse_float, parse_constant = int, float, float
-
-
-def convert(value):
-    """Converts a value that JSON does not have."""
-    return core.part("values").convert(value)
 
 
 keep = SourceFileLoader.set_data

@@ -6,6 +6,7 @@ thread, or in a new one. A cancel raises KeyboardInterrupt in the thread of its 
 
 import os
 import sys
+from _queue import SimpleQueue
 from _thread import allocate_lock, get_ident, start_new_thread
 from time import sleep
 
@@ -28,7 +29,8 @@ streams, event_loop = core.part("streams"), core.part("event_loop")
 core.part("arguments"), core.part("shapes"), core.part("times")
 
 made = []  # threads
-idle = []  # the threads without a call
+idle = []  # the threads without a call; main takes one out for each call, whichever gets it
+waiting = SimpleQueue()  # calls for idle threads, and for new ones
 active = set()  # calls that are in a thread, or on their way from there to the loop
 running = {}  # number → thread that runs user code; the thread that removes an entry decides the outcome
 canceled = set()  # active calls for which a cancel has come
@@ -52,7 +54,6 @@ class Way(core.Way):
     """Runs every call that is not async in a thread."""
 
     def write(self, frame):
-        """Writes a frame."""
         with sending:
             super().write(frame)
 
@@ -72,7 +73,6 @@ class Way(core.Way):
             errors.answer(number, error, (function, args, kwargs), canceled=False)
 
     def probe(self, number):
-        """Answers a probe."""
         function = health.find(number)
         if function is not None:
             in_thread(number, function, (), core.NOTHING, health.judge)
@@ -103,16 +103,15 @@ class Way(core.Way):
 
 def in_thread(number, function, *task):
     """Runs a call in a thread. If no thread can be started, it answers with the error."""
-    task = (number, function) + task
     active.add(number)
     try:
-        thread = idle.pop() if idle else Thread()
-        thread.task = task
-        if thread.ident:
-            thread.turn.release()
+        if idle:
+            idle.pop()
         else:
+            thread = Thread()
             start_new_thread(thread.work, ())
             made.append(thread)
+        waiting.put((number, function, *task))
     except BaseException as error:
         active.discard(number)
         errors.answer(number, error, canceled=False)
@@ -152,20 +151,14 @@ class Thread:
     """A thread that runs one call after the other until the process ends."""
 
     def __init__(self):
-        self.turn = allocate_lock()
-        self.turn.acquire()
-        self.task = self.value = self.error = None
-        self.ident = 0
+        self.value = self.error = None
         self.interrupted = False
 
     def work(self):
         self.ident = get_ident()
         while True:
-            task, self.task = self.task, None
-            answer(self, *task)
-            task = None  # an idle thread keeps nothing of the user's, also at the worker's end
+            answer(self, *waiting.get())  # an idle thread keeps nothing of the user's, also at the worker's end
             idle.append(self)
-            self.turn.acquire()
 
     def run(self, number, function, args=(), kwargs=core.NOTHING):
         """Runs user code and keeps its value or error. Returns whether it was interrupted."""
