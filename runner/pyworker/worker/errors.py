@@ -29,7 +29,7 @@ def answer(number, error, called=None, canceled=None, done=core.RESULT):
         refuse(number, "canceled", "interrupted", python=described(error))
     elif done and is_success(error):
         core.answer(done, number, b"null" if done == core.RESULT else b"")
-    elif is_misfit(error):
+    elif isinstance(error, core.part("arguments").Misfit):
         core.part("arguments").refuse(number, error)
     elif called is not None and isinstance(error, TypeError) and below_own(error.__traceback__) is None:
         core.part("arguments").refuse(number, error, *called)
@@ -201,12 +201,6 @@ def summary(error):
     """An exception within a message: the first line of its headline."""
     line = headline({"type": type_name(type(error)), "message": text_of(error)}).partition("\n")[0]
     return line if len(line) <= SUMMARY else line[:SUMMARY] + "…"
-
-
-def is_misfit(error):
-    """Reports whether arguments were refused, before their hook was called."""
-    arguments = sys.modules.get("_pyplug_arguments")
-    return arguments is not None and isinstance(error, arguments.Misfit)
 
 
 def below_own(trace):

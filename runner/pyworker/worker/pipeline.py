@@ -25,9 +25,9 @@ class Way(core.Way):
         """Runs a hook, or answers that its call was cancelled while it waited."""
         if number in self.canceled:
             return core.part("errors").refuse(number, "canceled", "it had not begun")
-        began = monotonic()
-        self.until = began + QUICK
-        self.run(number, body, began)
+        now = monotonic()
+        self.until = now + QUICK
+        self.begin(number, body, now)
 
     def after(self, number, body, more):
         """Runs a hook, or rejects the call if a call before it in the series took long."""
@@ -35,12 +35,12 @@ class Way(core.Way):
         if now < self.until and not core.tasks:
             if more:
                 self.until = now + QUICK
-            self.run(number, body, now)
+            self.begin(number, body, now)
         else:
             self.until = 0.0  # no call behind it runs either
             core.send(UNBEGUN, number, b"")
 
-    def run(self, number, body, now):
+    def begin(self, number, body, now):
         """Runs a hook."""
         self.current = number
         super().invoke(number, body)

@@ -5,22 +5,6 @@ import _pyplug_worker as core
 HEALTHY = ("ok", "healthy", "serving", "pass")
 
 
-def probe(number):
-    """Answers a probe with what the file's health function returns."""
-    function = find(number)
-    if function is None:
-        return
-    core.asked = False
-    try:
-        value = core.call(function)
-    except BaseException as error:
-        return core.part("errors").answer(number, error, (function, (), core.NOTHING))
-    if core.part("values").is_awaitable(value):
-        core.start_task(number, value, judge)
-    else:
-        judge(number, value)
-
-
 def find(number):
     """Returns the health function; if there is none, answers and returns None."""
     hooks = core.part("hooks")
@@ -37,6 +21,8 @@ def find(number):
 
 def judge(number, value):
     """Answers with the verdict that a health function returned."""
+    if core.part("values").is_awaitable(value):
+        return core.start_task(number, value, judge)
     reason = degraded(value)
     core.answer(core.RESULT, number, core.encode({"degraded": reason} if reason else {}))
 

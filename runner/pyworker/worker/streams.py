@@ -134,22 +134,19 @@ class Stream:
         more = allocate_lock()
         more.acquire()
         self.wake = lambda: more.locked() and more.release()
-        trouble = None
         try:
             while True:
                 thread.run(self.number, next, (self.items,))
                 if thread.error is not None:
-                    break
+                    raise thread.error
                 body = self.encode(thread.value)
                 while not self.fits(body) and self.number not in canceled:
                     more.acquire()
                 if self.number not in canceled:
                     self.send(body)
-        except values.Unrepresentable as error:
-            trouble = error
-        error = trouble or thread.error
-        thread.value = thread.error = None
-        self.end(error, self.number in canceled, self.items.close)
+        except BaseException as error:
+            thread.value = thread.error = None
+            self.end(error, self.number in canceled, self.items.close)
 
     # On the event loop, where event_loop.run answers with what these raise
 

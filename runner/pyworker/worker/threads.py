@@ -24,9 +24,9 @@ MOMENT = 0.0005  # seconds between two looks at another thread's progress
 END = 200  # looks before the worker ends without waiting longer
 
 # What threads need is loaded before there are any.
-values, errors, health = core.part("values"), core.part("errors"), core.part("probe")
+values, errors = core.part("values"), core.part("errors")
 streams, event_loop = core.part("streams"), core.part("event_loop")
-core.part("arguments"), core.part("shapes"), core.part("times")
+core.part("arguments"), core.part("shapes"), core.part("times"), core.part("probe")
 
 made = []  # threads
 idle = []  # the threads without a call; main takes one out for each call, whichever gets it
@@ -57,25 +57,15 @@ class Way(core.Way):
         with sending:
             super().write(frame)
 
-    def invoke(self, number, body):
-        """Runs the hook that a call frame names."""
-        begun = core.begin(number, body)
-        if begun is None:
-            return
-        hook, function, args, kwargs = begun
+    def run(self, number, hook, function, args, kwargs, deliver):
         code = getattr(hook, "__code__", None)
         try:
             if code is not None and code.co_flags & ASYNC:
-                core.start_task(number, function(*args, **kwargs), core.finish)
+                core.start_task(number, function(*args, **kwargs), deliver)
             else:
-                in_thread(number, function, args, kwargs, core.finish)
+                in_thread(number, function, args, kwargs, deliver)
         except BaseException as error:
             errors.answer(number, error, (function, args, kwargs), canceled=False)
-
-    def probe(self, number):
-        function = health.find(number)
-        if function is not None:
-            in_thread(number, function, (), core.NOTHING, health.judge)
 
     def cancel(self, number):
         """Interrupts a call, now or when it next runs user code."""

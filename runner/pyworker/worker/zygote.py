@@ -59,24 +59,27 @@ def check(forced):
             pass
         return risk
     core.flush()
-    files.update((path, state(path)) for path in start.reported)
-    for path, seen in files.items():
-        if seen and began <= seen[0] <= time_ns():
-            files[path] = None  # it may have changed since it was imported
+    for path in start.reported:
+        seen = state(path)
+        files[path] = None if seen and began <= seen[0] <= time_ns() else seen  # it may have changed since it was imported
     gc.freeze()
     return ""
 
 
 def unable():
-    """Returns why forking cannot work at all; "" if it can."""
+    """Returns why forking cannot work at all; "" if it can, since there is a tag in the environment that others see."""
     global tag
     if not hasattr(gc, "freeze"):
         return "%s has no gc.freeze" % sys.implementation.name
     try:
         os.fstat(control.fileno())
-        place, value = find_tag()
-        start.write_memory(place, value)
-        tag = place
+        with open("/proc/self/stat", "rb") as file:
+            first = int(file.read().rpartition(b")")[2].split()[47])  # env_start, field 50
+        with open("/proc/self/environ", "rb") as file:
+            environment = b"\0" + file.read()
+        at = environment.index(b"\0" + TAG.encode() + b"=") + len(TAG) + 1
+        start.write_memory(first + at, environment[at + 1 :].partition(b"\0")[0])
+        tag = first + at
     except (OSError, ValueError):
         return "its environment cannot be accessed after the import"
     return ""
@@ -94,17 +97,6 @@ def state(path):
 def changed():
     """Names one of the plugin's files that has changed since it was imported; None if none has."""
     return next((path for path, seen in files.items() if state(path) != seen), None)
-
-
-def find_tag():
-    """Returns the address of the tag in the environment that other processes see of this one, and its value."""
-    with open("/proc/self/stat", "rb") as file:
-        first = int(file.read().rpartition(b")")[2].split()[47])  # env_start, field 50
-    with open("/proc/self/environ", "rb") as file:
-        environment = b"\0" + file.read()
-    name = b"\0" + TAG.encode() + b"="
-    at = environment.index(name) + len(name)
-    return first + at - 1, environment[at:].partition(b"\0")[0]
 
 
 def serve(kind, ready):
