@@ -1,16 +1,19 @@
-"""Which module an unusual file is: in a package, named like another, or a package; before Python 3.10 any file."""
+"""Imports the user's file, as the module that it is: a script, one in a package, named like another, or a package."""
 
 import os
 import sys
 from _frozen_importlib import ModuleSpec, _load
-from _frozen_importlib_external import PathFinder
+from _frozen_importlib_external import PathFinder, SourceFileLoader, spec_from_file_location
+from time import time
 
 import _pyplug_start as start
 import _pyplug_worker as core
 
+keep = SourceFileLoader.set_data
+
 
 def load(name, path, root, first, behind, last):
-    """Imports a file by its place, see Place in ../../../interp/pysrc."""
+    """Imports a file by its place, see Place in ../../../interp/pysrc. Returns its name and module."""
     names, files = chain(path, name)
     if root:
         import_namesake(names[0])
@@ -19,9 +22,20 @@ def load(name, path, root, first, behind, last):
     if not root:  # a module that Python finds
         __import__(name)
         return name, sys.modules[name]
-    start.watch(root)
+    start.below = os.path.join(root, "")
+    SourceFileLoader.set_data = keep_old
     names[0] = free_name(names[0], files[0])
     return ".".join(names), load_chain(names, files)
+
+
+def keep_old(self, path, data, **keywords):
+    """Keeps the byte code of a file, unless it may change again within the second: Python compares whole seconds."""
+    try:
+        changed = os.stat(self.path).st_mtime
+    except (OSError, AttributeError):  # a loader of the plugin's own, whose modules may be no files
+        changed = 0
+    if time() - changed > 2:
+        keep(self, path, data, **keywords)
 
 
 def chain(path, name):
@@ -80,7 +94,7 @@ def load_chain(names, files):
         module = sys.modules.get(name)
         if module is None:
             if depth == len(files) or os.path.isfile(file):
-                module = start.load_file(name, file)
+                module = _load(spec_from_file_location(name, file, loader=SourceFileLoader(name, file)))
             else:
                 module = load_namespace(name, parent, os.path.dirname(file))
             if parent is not None:

@@ -4,9 +4,6 @@ import _signal
 import faulthandler
 import os
 import sys
-from _frozen_importlib import _load
-from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
-from time import time
 
 import _pyplug_worker as core
 
@@ -16,7 +13,7 @@ INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-pac
 
 stacks = 0  # the signal that shows them
 printed, trouble = 1, 2  # where the plugin's standard output goes, and where its standard error and faulthandler do
-below = ""  # the directory, with a separator, that the user's file and its imports are below
+below = ""  # the directory, with a separator, that the user's file and its imports are below; modules
 reported = []  # the plugin's own files, as pyplug knows them
 
 
@@ -43,7 +40,7 @@ def start():
         core.part("zygote").prepare()
 
     try:
-        core.plugin, module = core.call(load, place)
+        core.plugin, module = core.call(core.part("modules").load, place)
         core.namespace = getattr(module, "__dict__", core.NOTHING)  # the file may put an object in its place
     except BaseException as error:
         _signal.signal(_signal.SIGINT, core.on_sigint)  # the user's handler must not disturb what follows
@@ -190,31 +187,6 @@ class Rules:
     parse_int, parse_float, parse_constant = int, float, float
 
 
-keep = SourceFileLoader.set_data
-
-
-def keep_old(self, path, data, **keywords):
-    """Keeps the byte code of a file, unless it may change again within the second: Python compares whole seconds."""
-    try:
-        changed = os.stat(self.path).st_mtime
-    except (OSError, AttributeError):  # a loader of the plugin's own, whose modules may be no files
-        changed = 0
-    if time() - changed > 2:
-        keep(self, path, data, **keywords)
-
-
-def load_file(name, path):
-    """Imports a file under a name; if that fails, nothing is left in sys.modules."""
-    return _load(spec_from_file_location(name, path, loader=SourceFileLoader(name, path)))
-
-
-def watch(root):
-    """Is called before the first file below a directory is imported."""
-    global below
-    below = os.path.join(root, "")
-    SourceFileLoader.set_data = keep_old
-
-
 def own_files(more=()):
     """Lists the plugin's own files: those of its modules, and those in more. It omits files of installed packages."""
     core.modules = len(sys.modules)
@@ -247,25 +219,6 @@ def report_files():
     if found != reported:
         reported[:] = found
         core.send(FILES, 0, core.encode(found))
-
-
-def load(module, path, root, first, behind, last):
-    """Imports the user's file by its place, and returns its name and module: most are scripts, their directory first."""
-    directory, file = os.path.split(path)
-    name = file[:-3]
-    if (
-        module
-        or behind
-        or not file.endswith(".py")
-        or "." in name
-        or name in sys.modules
-        or name in getattr(sys, "stdlib_module_names", (name,))
-    ):
-        return core.part("modules").load(module, path, root, first, behind, last)
-    sys.path.insert(0, directory)
-    core.plugin_file = path
-    watch(directory)
-    return name, load_file(name, path)
 
 
 def let_go():
