@@ -144,7 +144,7 @@ def generic(note, origin, args, names):
 def limited(note, rules, names):
     """Makes the converter of an annotation with limits, such as Field(gt=0) or annotated_types.Gt(0)."""
     if not LIMITS.isdisjoint(kind.__module__.partition(".")[0] for one in rules for kind in type(one).__mro__):
-        found = core.part("limits").converter(note, rules, names)
+        found = core.part("shapes").limited(note, rules, names)
         if found is not None:
             return found
     return converter(note, names)
@@ -230,7 +230,7 @@ def make(kind):
         found = made[kind] = core.part("shapes").Table(kind, text)
         fill(found, kind, typed_fields(kind))
     elif hasattr(kind, "__get_pydantic_core_schema__"):
-        found = core.part("limits").converter(kind, (), core.NOTHING)
+        found = core.part("shapes").limited(kind, (), core.NOTHING)
         if found is not None:
             made[kind] = found
 

@@ -91,11 +91,11 @@ class Parameter:
         self.described = describe.given(default) is not default  # the default describes the value; the function needs that
         self.raw = default, note
         try:
-            promise = converter(default, note, names)
+            self.promise = converter(default, note, names)
         except Exception:  # it is Unresolved, or a type that does something of its own when it is looked at
-            promise = annotations.ANYTHING
-        self.take = promise if core.converts else annotations.ANYTHING
-        members = [one for one in getattr(promise, "members", [promise]) if type(one) is not convert.Null]
+            self.promise = annotations.ANYTHING
+        self.take = self.promise if core.converts else annotations.ANYTHING
+        members = [one for one in getattr(self.promise, "members", [self.promise]) if type(one) is not convert.Null]
         self.flag = [type(bare(one)) for one in members] == [convert.Bool]
         self.required = describe.is_required(kind, default)
         self.list = next((one for one in members if isinstance(bare(one), convert.Items)), None)

@@ -83,14 +83,6 @@ def files_of(info):
     return found + files_of(info["cause"]) if "cause" in info else found
 
 
-def undecodable(number, error):
-    """Answers a call whose arguments are JSON that Python cannot read."""
-    if isinstance(error, RecursionError):
-        refuse(number, "arguments", "nested too deeply")
-    else:
-        refuse(number, "arguments", text_of(error))
-
-
 def refuse(number, reason, message, **more):
     """Answers with an error."""
     core.answer(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))

@@ -16,19 +16,13 @@ def explain(name, function):
     doc = describe.documentation(function)
     if doc:
         info["documentation"] = cleaned(doc)
-    takes, defaults = {}, {}
-    for param, (name, _, default, note) in zip(info["params"], describe.signature(function)[0]):
-        takes[name] = converter(default, note, describe.names_of(function))
-        default = describe.given(default)
-        found = choices(takes[name])
+    params, seen = arguments.Plan(function).params, {}
+    for param, one in zip(info["params"], params):
+        found = choices(one.promise)
         if found:
             param["choices"] = found
-        if default is not describe.EMPTY:
-            defaults[name] = default
-    info["template"] = template(info["params"], takes, defaults)
-    seen = {}
-    for take in takes.values():
-        collect(take, seen)
+        collect(one.promise, seen)
+    info["template"] = template(params)
     if seen:
         info["messages"] = list(seen.values())
     return info
@@ -65,7 +59,8 @@ def fields(take):
         names = vars(sys.modules[take.kind.__module__])
         for name, one in take.kind.model_fields.items():
             note = one.annotation
-            found[name] = describe.type_text(note), converter(describe.EMPTY, note, names), one.is_required()
+            promise = arguments.Parameter(name, "name", describe.EMPTY, note, names).promise
+            found[name] = describe.type_text(note), promise, one.is_required()
     return found
 
 
@@ -81,23 +76,15 @@ def cleaned(doc):
     return "\n".join([first.lstrip()] + [line[indent:] for line in others]).strip("\n")
 
 
-def converter(*promise):
-    """The converter of a parameter, even if the plugin's arguments are not converted."""
-    try:
-        return arguments.converter(*promise)
-    except Exception:  # an annotation that cannot be evaluated
-        return annotations.ANYTHING
-
-
-def template(params, takes, defaults):
+def template(params):
     """Example arguments: an object of all parameters, or an array if one cannot be given by name."""
-    by_position = any(param["kind"] == "position" for param in params)
+    by_position = any(one.kind == "position" for one in params)
     left_out = ("positions", "names", "name" if by_position else None)
     values = {}
-    for param in params:
-        name = param["name"]
-        if param["kind"] not in left_out:
-            values[name] = as_json(defaults[name]) if name in defaults else example(takes[name])
+    for one in params:
+        default = describe.given(one.raw[0])
+        if one.kind not in left_out:
+            values[one.name] = example(one.promise) if default is describe.EMPTY else as_json(default)
     return list(values.values()) if by_position else values
 
 

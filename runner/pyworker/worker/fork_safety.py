@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+import warnings
 from _io import BufferedRandom, BufferedWriter, TextIOWrapper, _IOBase
 from _signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, SIG_DFL, SIGCHLD, getitimer, getsignal
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
@@ -50,10 +51,6 @@ def threads(fork_once):
 
 def fork():
     """Forks without Python's warning about threads, because check has looked at them."""
-    if len(os.listdir("/proc/self/task")) == 1:
-        return os.fork()
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return os.fork()
@@ -114,10 +111,8 @@ def timers():
 
 
 def memory():
-    for place, what in mappings().items():
-        if place not in mapped:
-            return "shared memory (%s) after the import" % what
-    return ""
+    new = [what for place, what in mappings().items() if place not in mapped]
+    return "shared memory (%s) after the import" % new[0] if new else ""
 
 
 def finalizers():

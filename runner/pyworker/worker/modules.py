@@ -15,8 +15,11 @@ keep = SourceFileLoader.set_data
 def load(name, path, root, first, behind, last):
     """Imports a file by its place, see Place in ../../../interp/pysrc. Returns its name and module."""
     names, files = chain(path, name)
-    if root:
-        import_namesake(names[0])
+    if root and in_library(names[0]):
+        try:
+            __import__(names[0])  # before the file hides it
+        except Exception:  # not on this system: then nobody else gets it either
+            pass
     sys.path[:] = core.part("paths").search_path(sys.path, first, behind, last)
     core.plugin_file = path
     if not root:  # a module that Python finds
@@ -51,15 +54,6 @@ def chain(path, name):
         files.insert(0, os.path.join(above, "__init__.py"))
         above = os.path.dirname(above)
     return names, files
-
-
-def import_namesake(name):
-    """Imports the standard library's module of a name, before another one can hide it."""
-    if in_library(name):
-        try:
-            __import__(name)
-        except Exception:  # not on this system: then nobody else gets it either
-            pass
 
 
 def in_library(name):

@@ -1,10 +1,10 @@
-"""Converts arguments to what the user's own types promise: enums, literals, classes with fields, models."""
+"""Converts arguments to what the user's own types promise: enums, literals, classes with fields, models and limits."""
 
 import sys
 
 import _pyplug_worker as core
 
-convert = core.part("convert")
+convert, annotations = core.part("convert"), core.part("annotations")
 Refused, Container, Anything = convert.Refused, convert.Container, convert.Anything
 MOST = 5  # errors of a model that are reported
 
@@ -184,12 +184,38 @@ def place_step(key):
 
 def literal(values, text):
     """Makes the converter of a Literal. A member of an enum is given by its value or its name."""
-    enum = sys.modules.get("enum")
-    pairs, names = [], {}
-    for value in values:
-        if enum is not None and isinstance(value, enum.Enum):
-            pairs.append((value.value, value))
-            names[value.name] = value
-        else:
-            pairs.append((value, value))
-    return Chosen(pairs, names, text)
+    enum = getattr(sys.modules.get("enum"), "Enum", ())
+    names = {one.name: one for one in values if isinstance(one, enum)}
+    return Chosen([(one.value if isinstance(one, enum) else one, one) for one in values], names, text)
+
+
+def limited(note, rules, names):
+    """Makes the converter of an annotation with limits, or of a type of pydantic's own; None if pydantic cannot check them."""
+    try:
+        from pydantic import TypeAdapter
+        from typing import Annotated
+
+        if isinstance(note, str):
+            note = annotations.evaluated(note, names)
+        validate = TypeAdapter(Annotated[(note, *rules)] if rules else note).validate_python
+    except annotations.Unresolved:
+        raise
+    except Exception:  # pydantic is missing or old, or does not know the type
+        return None
+    inner = None
+    if rules and not any(hasattr(type(one), "__get_pydantic_core_schema__") for one in rules):  # they convert nothing
+        inner = annotations.converter(note, names)
+        if isinstance(inner, Anything):
+            inner = None
+    return Model(note, annotations.text_of(note), validate, inner)
+
+
+def dumper(kind):
+    """Returns the function that converts the results of a class as pydantic does; None if it cannot."""
+    try:
+        from pydantic import TypeAdapter
+
+        adapter = TypeAdapter(kind)
+    except Exception:
+        return None
+    return lambda value: adapter.dump_python(value, mode="json")

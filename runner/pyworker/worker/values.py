@@ -177,7 +177,7 @@ def way_of(kind):
     if issubclass(kind, (Sequence, Set, MappingView)):
         return list
     if hasattr(kind, "__get_pydantic_core_schema__"):
-        return core.part("limits").dumper(kind)
+        return core.part("shapes").dumper(kind)
     if is_one(kind, "numbers", "Real"):
         return int if is_one(kind, "numbers", "Integral") else float
     return None

@@ -148,7 +148,8 @@ def begin(number, body):
     try:
         request = decode(body)
     except (ValueError, RecursionError) as error:  # too long a number, nested too deeply
-        return part("errors").undecodable(number, error)
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return part("errors").refuse(number, "arguments", why)
     name = request["hook"]
     function = find(number, name)
     if function is None:
