@@ -74,7 +74,6 @@ def read_source():
 
 
 def main(cache, identity):
-    """Starts the worker."""
     path = cache and cache + MAGIC_NUMBER.hex()
     if not read_byte_code(path, identity):
         read_source()

@@ -22,8 +22,7 @@ class Refused(Exception):
     def __init__(self, value, want, why="", choices=(), problem=""):
         super().__init__(why)
         self.value, self.want, self.why, self.choices, self.problem = value, want, why, choices, problem
-        self.path = ""
-        self.others = []  # (place, what is wrong there)
+        self.path, self.others = "", []  # others are (place, what is wrong there)
 
     def below(self, step):
         """Adds a step in front of the place, and returns the error."""
@@ -218,6 +217,8 @@ class Parsed(Converter):
     def word(self, text, value):
         try:
             return self.parse(text)
+        except RecursionError:
+            raise
         except Exception as error:  # re and zoneinfo have their own
             raise Refused(text, self.text, str(error)) from None
 
@@ -345,10 +346,9 @@ class Table(Container):
 
 
 class Union(Converter):
-    """Accepts what one of its members accepts.
+    """Accepts what one of its members accepts. For a word, the first one decides; those that accept any text come last.
 
-    For JSON, the first member that accepts the value as it is decides, else the first one that
-    converts it. For a word, the first member decides; those that accept any text come last.
+    For JSON, the first member that accepts the value as it is decides, else the first one that converts it.
     """
 
     def __init__(self, members):

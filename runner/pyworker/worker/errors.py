@@ -84,7 +84,6 @@ def files_of(info):
 
 
 def refuse(number, reason, message, **more):
-    """Answers with an error."""
     core.answer(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))
 
 

@@ -165,7 +165,6 @@ def cancel(number):
 
 
 def cancel_task(number):
-    """Cancels the task of a call."""
     if number in calls:
         calls[number].cancel()
 

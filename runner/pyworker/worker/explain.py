@@ -11,7 +11,6 @@ MOST = 100  # objects with fields that are described
 
 
 def explain(name, function):
-    """Describes one hook in detail."""
     info = describe.describe(name, function)
     doc = describe.documentation(function)
     if doc:
@@ -41,7 +40,6 @@ def collect(take, seen):
 
 
 def field(name, text, take, required):
-    """Describes a field as a parameter."""
     info = {"name": name, "required": required, "kind": "name"}
     if text:
         info["type"] = text

@@ -41,7 +41,6 @@ class Way(core.Way):
             core.send(UNBEGUN, number, b"")
 
     def begin(self, number, body, now):
-        """Runs a hook."""
         self.current = number
         super().invoke(number, body)
         self.current = 0

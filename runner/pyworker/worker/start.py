@@ -66,7 +66,6 @@ def start():
 
 
 def greet():
-    """Says hello."""
     version = "%d.%d.%d" % sys.version_info[:3]
     hello = '{"python":"%s","implementation":"%s","pid":%d}'
     core.send(HELLO, 0, (hello % (version, sys.implementation.name, core.PID)).encode())
@@ -196,9 +195,9 @@ def own_files(more=()):
     prefixes = tuple(os.path.join(one, "") for one in {sys.prefix, sys.base_prefix})
     prefixes = tuple(one for one in prefixes if one.startswith(below))
     for path in [*module_files(), *more]:
-        if path.startswith(below) and not path.startswith(prefixes):
-            if not any(part in path[len(below) - 1 :] for part in INSTALLED):
-                found[path] = None
+        inside = path.startswith(below) and not path.startswith(prefixes)
+        if inside and not any(part in path[len(below) - 1 :] for part in INSTALLED):
+            found[path] = None
     return list(found)[:MOST]
 
 

@@ -80,7 +80,6 @@ class Stream:
             self.end(error, core.asked or type(error) is GeneratorExit, self.close)
 
     def wait(self, has_input):
-        """Waits for frames."""
         if core.getpid() != core.PID:  # a child of the generator's
             core.leave(0)
         try:

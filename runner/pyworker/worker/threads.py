@@ -207,14 +207,12 @@ def make(thread, number, function, args, kwargs, deliver):
 
 
 def forget(number):
-    """Forgets a call that is answered."""
     active.discard(number)
     canceled.discard(number)
     core.streams.pop(number, None)
 
 
 def on_loop(number, value, deliver):
-    """Passes an awaitable to the event loop."""
     if event_loop.loop is not None:
         event_loop.loop.call_soon_threadsafe(to_loop, number, value, deliver)
     else:  # no descriptor was left for it

@@ -18,7 +18,6 @@ def matched(pattern, text):
 
 
 def date(text):
-    """Parses YYYY-MM-DD."""
     matched(DATE, text)
     return datetime.date.fromisoformat(text)
 

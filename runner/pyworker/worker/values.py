@@ -221,7 +221,6 @@ def doubled(value):
 
 
 def in_order(value):
-    """The members of a set."""
     try:
         return sorted(value)
     except TypeError:

@@ -92,7 +92,6 @@ def receive():
 
 
 def send(kind, number, body):
-    """Writes a frame."""
     if getpid() != PID:  # a child: a lock that another thread held is never released in it
         leave(0)
     way.write((len(body) | kind << 32 | number << 40).to_bytes(9, "little") + body)
@@ -125,7 +124,6 @@ def leave(code):
 
 
 def on_sigint(signum, where):
-    """Handles SIGINT."""
     (loop or way).interrupt(where)
 
 

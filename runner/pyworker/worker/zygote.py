@@ -152,7 +152,6 @@ def fork(request, numbers, cut):
 
 
 def reap(pid):
-    """Collects the status of a dead worker."""
     try:
         return "status %d" % os.waitpid(pid, 0)[1]
     except ChildProcessError:
