@@ -30,7 +30,7 @@ def real(name):
 
 
 def placed(*words):
-    found, module = part("start").load(*words)
+    found, module = part("modules").load(*words)
     assert sys.modules[found] is module
     return module
 
