@@ -219,27 +219,26 @@ def make(kind):
     elif callable(getattr(kind, "model_validate", None)):
         made[kind] = core.part("shapes").Model(kind, text, kind.model_validate)
     elif hasattr(kind, "__dataclass_fields__"):
-        found = made[kind] = core.part("shapes").Fields(kind, text)
-        fill(found, kind, dataclass_fields(kind))
+        fill(core.part("shapes").Fields(kind, text), dataclass_fields(kind))
     elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        found = made[kind] = core.part("shapes").Row(kind, text)
         notes = getattr(kind, "__annotations__", core.NOTHING)
         defaults = getattr(kind, "_field_defaults", core.NOTHING)
-        fill(found, kind, [(name, notes.get(name, object), name not in defaults, defaults.get(name, EMPTY)) for name in kind._fields])
+        fields = [(name, notes.get(name, object), name not in defaults, defaults.get(name, EMPTY)) for name in kind._fields]
+        fill(core.part("shapes").Row(kind, text), fields)
     elif issubclass(kind, dict) and hasattr(kind, "__total__"):
-        found = made[kind] = core.part("shapes").Table(kind, text)
-        fill(found, kind, typed_fields(kind))
+        fill(core.part("shapes").Table(kind, text), typed_fields(kind))
     elif hasattr(kind, "__get_pydantic_core_schema__"):
         found = core.part("shapes").limited(kind, (), core.NOTHING)
         if found is not None:
             made[kind] = found
 
 
-def fill(found, kind, fields):
-    """Adds the converters of a class's fields. If one of them fails, it forgets the converters of all classes."""
+def fill(found, fields):
+    """Keeps the converter of a class, and adds those of its fields. If one fails, it forgets the converters of all classes."""
+    made[found.kind] = found
     try:
         for name, note, required, default in fields:
-            found.fields[name] = converter(note, names_of(kind, name)), required, note, default
+            found.fields[name] = converter(note, names_of(found.kind, name)), required, note, default
     except BaseException:
         made.clear()  # others may have this class in a field
         raise

@@ -1,5 +1,6 @@
 """Gives a hook its arguments: which parameter each one is for, and converted to what that parameter promises."""
 
+from _functools import partial
 from _thread import allocate_lock
 
 import _pyplug_worker as core
@@ -120,12 +121,8 @@ def bare(take):
 
 def collected(whole, words):
     """Makes a list, or a type that is made from a list, with one word for each element."""
-    take, made = bare(whole), []
-    try:
-        for word in words:
-            made.append(from_word(take.item, word))
-    except convert.Refused as error:
-        raise error.below("[%d]" % len(made))
+    take = bare(whole)
+    made = convert.each([partial(from_word, take.item)] * len(words), words)
     try:
         made = take.make(made)
         return made if whole is take else whole.valid(made)

@@ -8,6 +8,7 @@ Each converter has three methods, which return the value or raise Refused:
 """
 
 from _operator import is_
+from itertools import repeat
 
 import _pyplug_worker as core
 
@@ -271,6 +272,17 @@ class Container(Converter):
     verbatim = word
 
 
+def each(takes, values):
+    """Converts each value of a list by its own function."""
+    made = []
+    try:
+        for take, value in zip(takes, values):
+            made.append(take(value))
+    except Refused as error:
+        raise error.below("[%d]" % len(made))
+    return made
+
+
 class Items(Container):
     """A list, or a type that is made from one: a set, a deque, a tuple of any length."""
 
@@ -284,12 +296,7 @@ class Items(Container):
         if isinstance(self.item, Plain) and self.item.takes_all(value):
             made = value
         else:
-            made, take = [], self.item.json
-            try:
-                for item in value:
-                    made.append(take(item))
-            except Refused as error:
-                raise error.below("[%d]" % len(made))
+            made = each(repeat(self.item.json), value)
             if all(map(is_, made, value)):
                 made = value
         if self.make is list:
@@ -309,13 +316,7 @@ class Row(Container):
     def json(self, value):
         if type(value) is not list or len(value) != len(self.items):
             raise Refused(value, self.text)
-        made = []
-        try:
-            for take, item in zip(self.items, value):
-                made.append(take.json(item))
-        except Refused as error:
-            raise error.below("[%d]" % len(made))
-        return tuple(made)
+        return tuple(each([one.json for one in self.items], value))
 
 
 class Table(Container):
@@ -356,16 +357,15 @@ class Union(Converter):
         self.by_word = sorted(self.members, key=lambda one: (type(one) is not Null, one.takes_text))
         self.text = " or ".join(dict.fromkeys(", ".join(one.choices) or one.text for one in self.members if one.choices or one.text))
         self.takes_text = any(isinstance(one, (Text, Anything)) for one in members)
-        self.exact = any(one.exact for one in members)
+        self.unchanging = [one for one in self.members if one.exact]
+        self.exact = bool(self.unchanging)
         some = [one for one in members if type(one) is not Null]
         self.choices = [choice for one in some for choice in one.choices] if all(one.choices for one in some) else ()
 
     def json(self, value):
-        for exact in (True, False):
+        for exact, members in ((True, self.unchanging), (False, self.members)):
             refusals = []
-            for member in self.members:
-                if exact and not member.exact:
-                    continue
+            for member in members:
                 try:
                     found = member.json(value)
                 except Refused as error:

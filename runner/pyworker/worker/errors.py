@@ -109,14 +109,10 @@ def raised(error, seen=None, depth=0):
     if cause is not None and id(cause) not in seen and depth < DEEPEST:
         info["cause"] = raised(cause, seen, depth + 1)
     members = getattr(error, "exceptions", None)
-    if isinstance(members, tuple) and depth < DEEPEST:
-        group = [
-            raised(member, seen, depth + 1)
-            for member in members[:WIDEST]
-            if isinstance(member, BaseException) and id(member) not in seen
-        ]
-        if group:
-            info["group"] = group
+    members = members[:WIDEST] if isinstance(members, tuple) and depth < DEEPEST else ()
+    group = [raised(one, seen, depth + 1) for one in members if isinstance(one, BaseException) and id(one) not in seen]
+    if group:
+        info["group"] = group
     return info
 
 

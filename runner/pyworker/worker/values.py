@@ -50,10 +50,10 @@ def finish(number, value):
     kind, value = core.RESULT, plain(value)
     if isinstance(value, BINARY):
         kind, value = core.BYTES, base64(value)
-    elif is_awaitable(value) or hasattr(type(value), "__aiter__"):
+    elif is_awaitable(value) or hasattr(type(value), "__aiter__") or type(value) is GENERATOR and core.loop is not None:
         return core.start_task(number, value, core.finish)
     elif type(value) is GENERATOR:
-        return core.stream(number, value)
+        return core.part("streams").Stream(number, value).run()
     try:
         body = encode(value)
     except Unrepresentable as trouble:

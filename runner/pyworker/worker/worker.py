@@ -216,14 +216,6 @@ def start_task(number, value, deliver):
         awaited = number, value, deliver
 
 
-def stream(number, generator):
-    """Answers with the items of a generator."""
-    if loop is not None:
-        loop.start_task(number, generator, None)
-    else:
-        part("streams").Stream(number, generator).run()
-
-
 class Way:
     """Runs one call after the other, in the main thread. The other ways derive from it."""
 
