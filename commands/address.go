@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -21,13 +20,17 @@ type addressOptions struct {
 	address       string
 	tls, tlsGiven bool
 	files         runner.TLSFiles
+	// insecure makes a connection without a flag on TLS an open one, as grpc-health-probe does.
+	// Otherwise only a connection inside this machine is.
+	insecure bool
+	own      []cli.Flag // those of flags
 }
 
 // flags are those of a server; some set what cfg says of the connection.
 func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 	address := alias(nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
 	address.isPlugin = true
-	return inCategory(addressCategory,
+	o.own = inCategory(addressCategory,
 		address,
 		durationFlag(&cfg.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
 		nameFlag(&cfg.UserAgent, "user-agent", "send `NAME` as the user agent"),
@@ -38,34 +41,32 @@ func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 		nameFlag(&o.files.ServerName, "tls-server-name", "expect a certificate for `NAME`"),
 		switchFlag(&o.files.NoVerify, "tls-no-verify", "accept any certificate"),
 	)
+	return o.own
 }
 
-// isGiven reports whether --address is given. If it is, isGiven rejects the flags that start a
-// plugin, except those in concern. Otherwise it rejects the flags for a server.
-func (o *addressOptions) isGiven(own, ofPlugin []cli.Flag, concern ...string) (bool, error) {
+// check rejects, with an address, the flags that start a plugin, except those in concern. Without
+// one it rejects the flags for a server.
+func (o *addressOptions) check(ofPlugin []cli.Flag, concern ...string) error {
 	if o.address == "" {
-		if name := firstTyped(own); name != "" {
-			return false, usage("%s applies only with --address", name)
-		}
-		return false, nil
+		return onlyFor(flagGroup{false, "with --address", o.own})
 	}
 	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return slices.Contains(concern, flag.Names()[0]) })
 	if name := firstTyped(others); name != "" {
-		return true, usage("%s does not apply to --address, which starts no plugin", name)
+		return usage("%s does not apply to --address, which starts no plugin", name)
 	}
-	return true, nil
+	return nil
 }
 
 // messageFlags are the flags of a gRPC plugin that also apply to calls of a server.
 var messageFlags = []string{"emit-defaults", "header", "max-message", "proto", "proto-path", "protoset"}
 
-// connectAddress connects to the server at the address. Without a flag on TLS, secure decides.
-func (prog *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config, secure bool) (*plugin, error) {
+// connectAddress connects to the server at the address.
+func (prog *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config) (*plugin, error) {
 	p := &plugin{prog: prog, path: o.address}
 	p.follow(&cfg)
 	err := openConfig(&cfg, "")
 	if err == nil {
-		cfg.GRPC.TLS, err = o.readTLS(ctx, secure)
+		cfg.GRPC.TLS, err = o.readTLS(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -75,37 +76,15 @@ func (prog *program) connectAddress(ctx context.Context, o *addressOptions, cfg 
 	return p, p.failed(err)
 }
 
-// healthOfAddress probes a server that runs already. Without a flag on TLS it connects without, as
-// grpc-health-probe does.
-func (prog *program) healthOfAddress(ctx context.Context, words []string, at *addressOptions, cfg runner.Config, watch bool) error {
-	if err := atMost(words, 0); err != nil {
-		return err
-	}
-	p, err := prog.connectAddress(ctx, at, cfg, false)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	probe := func() error {
-		ctx, cancel := hook.WithLimit(ctx, cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe))
-		defer cancel()
-		return p.server.Health(ctx)
-	}
-	if watch {
-		return p.failed(p.watchHealth(ctx, probe))
-	}
-	return p.failed(p.health(ctx, "", probe))
-}
-
-// readTLS checks the flags on TLS, and reads their files. Without such a flag, secure decides.
-func (o *addressOptions) readTLS(ctx context.Context, secure bool) (*tls.Config, error) {
-	files := o.files != (runner.TLSFiles{})
+// readTLS checks the flags on TLS, and reads their files. It returns nil for an open connection.
+func (o *addressOptions) readTLS(ctx context.Context) (*tls.Config, error) {
+	files, open := o.files != (runner.TLSFiles{}), o.insecure || runner.IsLocal(o.address)
 	switch {
 	case o.tlsGiven && !o.tls && files:
 		return nil, usage("--tls=false cannot be combined with certificate flags")
 	case o.files.NoVerify && (o.files.CA != "" || o.files.ServerName != ""):
 		return nil, usage("--tls-no-verify accepts any certificate: it excludes --tls-ca-cert and --tls-server-name")
-	case o.tlsGiven && !o.tls, !o.tlsGiven && !files && !secure:
+	case o.tlsGiven && !o.tls, !o.tlsGiven && !files && open:
 		return nil, nil
 	}
 	read, err := hook.Interruptible(ctx, o.files.Config) // a file may be a pipe

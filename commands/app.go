@@ -288,7 +288,12 @@ func (prog *program) connectTo(ctx context.Context, name, word string) (*plugin,
 	if err != nil {
 		return nil, err
 	}
-	return &plugin{prog: prog, path: word, client: c, elsewhere: true}, nil
+	return prog.background(c, word), nil
+}
+
+// background returns the background plugin of a client. word names it in messages.
+func (prog *program) background(c *daemon.Client, word string) *plugin {
+	return &plugin{prog: prog, path: word, client: c, elsewhere: true}
 }
 
 // connectNamed connects to the background plugin that a plain word names. It returns nil if
@@ -304,19 +309,26 @@ func (prog *program) connectNamed(ctx context.Context, word string) (*plugin, er
 	return prog.connectTo(ctx, id.Name, word)
 }
 
-// connectOrStart connects to the background plugin with the name cfg.Plugin, or starts the
-// plugin at that path for a call or two. With a name it rejects the flags ofPlugin, which
-// say how a plugin is started.
-func (prog *program) connectOrStart(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag) (*plugin, error) {
-	p, err := prog.connectNamed(ctx, cfg.Plugin)
+// reach connects to the server at an address, if one is given, or to the background plugin that
+// word names, or starts the plugin at that path for a call or two. With a name it rejects the
+// flags ofPlugin, which say how a plugin is started.
+func (prog *program) reach(ctx context.Context, word string, at *addressOptions, cfg runner.Config, ofPlugin []cli.Flag) (*plugin, error) {
+	if at.address != "" {
+		return prog.connectAddress(ctx, at, cfg)
+	}
+	err := openConfig(&cfg, word)
 	if err != nil {
 		return nil, err
 	}
-	if p == nil {
-		cfg.Once = true
-		return prog.launch(ctx, cfg, nil)
+	p, err := prog.connectNamed(ctx, word)
+	if p != nil {
+		return p, p.rejects(ofPlugin)
 	}
-	return p, p.rejects(ofPlugin)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Once = true
+	return prog.launch(ctx, cfg, nil)
 }
 
 // rejects returns a usage error if a flag of a start was typed, since the plugin is already running.

@@ -36,16 +36,17 @@ func callCommand(prog *program) command {
 		switchFlag(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
 		slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			left := fastcall.Take()
-			if err := onlyFor(flagGroup{!inLines, "a single call", append(ofCall, replay)}, flagGroup{inLines, "call --lines", ofLines}); err != nil {
-				return err
+			err := onlyFor(flagGroup{!inLines, "to a single call", append(ofCall, replay)}, flagGroup{inLines, "to call --lines", ofLines})
+			if err == nil {
+				err = at.check(slices.Concat(ofStart, background, linesFlag), messageFlags...)
 			}
-			given, err := at.isGiven(ofAddress, slices.Concat(ofStart, background, linesFlag), messageFlags...)
 			switch {
 			case err != nil:
-				return err
-			case given:
-				return prog.callAddress(ctx, &at, start.Config, &o, words)
+			case at.address != "":
+				words, o.timeout = append([]string{at.address}, words...), cmp.Or(o.timeout, runner.DefaultCall)
+				if err = wantWords(words[1:], "HOOK"); err != nil {
+					err = hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
+				}
 			case inLines:
 				lines.raw, lines.Timeout = o.raw, o.timeout
 				err = prog.readLines(ctx, &lines, words, "NAME")
@@ -54,49 +55,39 @@ func callCommand(prog *program) command {
 			}
 			if err == nil && start.AutoStarted {
 				err = prog.readStart(&start, words[0], ofStart)
-			} else if name := firstTyped(ofStart); err == nil && name != "" {
-				err = usage("%s applies only with --auto-start", name)
+			} else if err == nil && at.address == "" {
+				err = onlyFor(flagGroup{false, "with --auto-start", ofStart})
 			}
 			if err == nil && !inLines {
-				err = prog.readHook(ctx, &o, words[1], words[2:])
+				err = prog.readHook(ctx, &o, words[1:], start.Config.GRPC.MaxMessage)
 			}
 			if err != nil {
 				return err
 			}
+			to := target{words[0], at, start, fastcall.Take()}
 			if inLines {
-				return prog.callLines(ctx, words[0], start, &lines, o.errorField)
+				return prog.callLines(ctx, to, &lines, o.errorField)
 			}
-			return prog.call(ctx, words[0], start, &o, left)
+			return prog.call(ctx, to, &o)
 		})
 	cmd.names, cmd.config = 2, &start.Config
 	return cmd
 }
 
-// callAddress calls a hook of a gRPC server that runs already.
-func (prog *program) callAddress(ctx context.Context, at *addressOptions, cfg runner.Config, o *callOptions, words []string) error {
-	if err := wantWords(words, "HOOK"); err != nil {
-		return hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
-	}
-	if err := prog.readHook(ctx, o, words[0], words[1:]); err != nil {
-		return err
-	}
-	p, err := prog.connectAddress(ctx, at, cfg, !runner.IsLocal(at.address))
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	o.maxMessage = cfg.GRPC.MaxMessage
-	if err = prog.readInput(ctx, p.transport().Streams, o); err == nil {
-		err = p.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), *o)
-	}
-	return p.failed(err)
+// target says which running plugin a command calls.
+type target struct {
+	word  string         // NAME or PLUGIN
+	at    addressOptions // a server, if they have an address
+	start startOptions   // AutoStarted: the plugin is started if it does not run
+	left  *fastcall.Left // a call that has been sent; nil if none has
 }
 
-// call calls a hook of the background plugin that word names. If fastcall has sent the call,
-// it waits for that answer, because a call must not be sent twice. It repeats a call that has
-// not begun, unless its stream may have been read from.
-func (prog *program) call(ctx context.Context, word string, start startOptions, o *callOptions, left *fastcall.Left) error {
-	return prog.withCallee(ctx, word, start, left, func(p *plugin) (_ bool, err error) {
+// call calls a hook of the target. If fastcall has sent the call, it waits for that answer,
+// because a call must not be sent twice. It repeats a call that has not begun, unless its stream
+// may have been read from.
+func (prog *program) call(ctx context.Context, to target, o *callOptions) error {
+	return prog.withCallee(ctx, to, func(p *plugin) (_ bool, err error) {
+		defer p.close()
 		if o.call.Args.JSON == nil { // else it has been read
 			err = prog.readInput(ctx, p.transport().Streams, o)
 		}
@@ -107,21 +98,20 @@ func (prog *program) call(ctx context.Context, word string, start startOptions, 
 	})
 }
 
-// withCallee connects to the background plugin that word names, and calls do. If do may be
-// repeated, it repeats both when the plugin was stopping, or when --auto-start is set and the
-// plugin has stopped meanwhile.
-func (prog *program) withCallee(ctx context.Context, word string, start startOptions, left *fastcall.Left, do func(*plugin) (mayRepeat bool, err error)) error {
+// withCallee connects to the target, and calls do. If do may be repeated, it repeats both when
+// the plugin was stopping, or when it is started for a call and has stopped meanwhile.
+func (prog *program) withCallee(ctx context.Context, to target, do func(*plugin) (mayRepeat bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		mayRepeat := true
-		p, err := prog.callee(ctx, word, start, left)
+		p, err := prog.callee(ctx, to)
 		if err == nil {
 			mayRepeat, err = do(p)
 		}
-		again := p != nil && daemon.Is(err, daemon.Stopping) || start.AutoStarted && isNotRunning(err)
+		again := p != nil && daemon.Is(err, daemon.Stopping) || to.start.AutoStarted && isNotRunning(err)
 		if !again || !mayRepeat || attempt == service.StartAttempts {
 			return err
 		}
-		left = nil // it was rejected
+		to.left = nil // it was rejected
 		if p == nil {
 			continue
 		}
@@ -131,27 +121,29 @@ func (prog *program) withCallee(ctx context.Context, word string, start startOpt
 	}
 }
 
-// callee connects to the daemon to call. It starts the plugin first if start says so.
-func (prog *program) callee(ctx context.Context, word string, start startOptions, left *fastcall.Left) (*plugin, error) {
+// callee connects to the target.
+func (prog *program) callee(ctx context.Context, to target) (*plugin, error) {
 	switch {
-	case left != nil:
-		client, err := daemon.Adopt(left.Dir, left.Name, left.Conn, left.Read)
+	case to.at.address != "":
+		return prog.connectAddress(ctx, &to.at, to.start.Config)
+	case to.left != nil:
+		client, err := daemon.Adopt(to.left.Dir, to.left.Name, to.left.Conn, to.left.Read)
 		if err != nil {
 			return nil, err
 		}
-		return &plugin{prog: prog, path: word, client: client, elsewhere: true}, nil
-	case !start.AutoStarted:
-		return prog.connect(ctx, word)
+		return prog.background(client, to.word), nil
+	case !to.start.AutoStarted:
+		return prog.connect(ctx, to.word)
 	}
-	p, err := prog.connectNamed(ctx, word) // a running name is called as it is
+	p, err := prog.connectNamed(ctx, to.word) // a running name is called as it is
 	if p != nil || err != nil {
 		return p, err
 	}
-	name, err := prog.startOrFind(ctx, start)
+	name, err := prog.startOrFind(ctx, to.start)
 	if err != nil {
 		return nil, err
 	}
-	return prog.connectTo(ctx, name, word)
+	return prog.connectTo(ctx, name, to.word)
 }
 
 // callOptions are the options of one call.
@@ -176,8 +168,8 @@ func inputFlag(to *string) *flag {
 }
 
 // readHook reads HOOK and its arguments.
-func (prog *program) readHook(ctx context.Context, o *callOptions, hookName string, args []string) (err error) {
-	o.maxMessage = defaultMessage
+func (prog *program) readHook(ctx context.Context, o *callOptions, words []string, maxMessage int) (err error) {
+	name, args := words[0], words[1:]
 	switch {
 	case prog.opts.json && o.raw:
 		return usage("--json and --raw cannot be combined")
@@ -189,7 +181,7 @@ func (prog *program) readHook(ctx context.Context, o *callOptions, hookName stri
 	if o.input != "" && len(args) > 0 {
 		return usage("--input gives all arguments; unexpected argument: %s", schema.QuoteLine(args[:1]))
 	}
-	o.call.Hook = hookName
+	o.call.Hook, o.maxMessage = name, maxMessage
 	o.call.Args.Words, err = prog.readWords(ctx, args)
 	return err
 }
@@ -253,9 +245,9 @@ func runCommand(prog *program) command {
 			if keep && inLines {
 				return usage("--lines and --keep cannot be combined")
 			}
-			err := onlyFor(flagGroup{inLines, "run --lines", ofLines}, flagGroup{keep, "run --keep", ofKeep},
-				flagGroup{keep || inLines, "run --lines and --keep", ofWorkers}, flagGroup{!keep && !inLines, "a single call", ofCall},
-				flagGroup{!keep, "a single call and --lines", ofResults})
+			err := onlyFor(flagGroup{inLines, "to run --lines", ofLines}, flagGroup{keep, "to run --keep", ofKeep},
+				flagGroup{keep || inLines, "to run --lines and --keep", ofWorkers}, flagGroup{!keep && !inLines, "to a single call", ofCall},
+				flagGroup{!keep, "to a single call and --lines", ofResults})
 			switch {
 			case err != nil:
 				return err
@@ -287,11 +279,7 @@ func (prog *program) readRun(ctx context.Context, words []string, o *runOptions)
 	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
-	if err := prog.readHook(ctx, &o.callOptions, words[1], words[2:]); err != nil {
-		return err
-	}
-	o.maxMessage = o.cfg.GRPC.MaxMessage
-	return nil
+	return prog.readHook(ctx, &o.callOptions, words[1:], o.cfg.GRPC.MaxMessage)
 }
 
 // wantHook returns a usage error unless the arguments are a plugin and a hook. what is the word

@@ -282,7 +282,7 @@ func isTyped(cmd command, name string) bool {
 // command line has one of these forms.
 type flagGroup struct {
 	applies bool
-	to      string // names the forms
+	forms   string // such as "to a single call"
 	flags   []cli.Flag
 }
 
@@ -290,7 +290,7 @@ type flagGroup struct {
 func onlyFor(groups ...flagGroup) error {
 	for _, g := range groups {
 		if name := firstTyped(g.flags); name != "" && !g.applies {
-			return usage("%s applies only to %s", name, g.to)
+			return usage("%s applies only %s", name, g.forms)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ const watchEvery = time.Second
 
 func healthCommand(prog *program) command {
 	var cfg runner.Config
-	var at addressOptions
+	at := addressOptions{insecure: true}
 	var watch, all bool
 	flags := []cli.Flag{
 		alias(durationFlag(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
@@ -32,20 +32,27 @@ func healthCommand(prog *program) command {
 	ofAddress, ofPlugin := at.flags(&cfg.GRPC), pluginFlags(&cfg, "60s")
 	return newCommand("health", "probe the health of a plugin or a gRPC server", "NAME|PLUGIN... | --all | --address ADDRESS",
 		slices.Concat(flags, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			given, err := at.isGiven(ofAddress, ofPlugin, "service")
+			err := at.check(ofPlugin, "service")
 			switch {
 			case err != nil:
-			case given:
-				err = prog.healthOfAddress(ctx, words, &at, cfg, watch)
+				return err
+			case at.address != "":
+				err, words = atMost(words, 0), []string{at.address}
 			case watch:
-				if err = onePlugin(words, &cfg); err == nil {
-					err = prog.healthOfPlugin(ctx, cfg, ofPlugin, false, true)
-				}
+				_, err = oneWord(words)
 			default:
-				if words, err = readNames(words, all); err == nil {
-					err = prog.healthOf(ctx, words, cfg, ofPlugin)
-				}
+				words, err = readNames(words, all)
 			}
+			if err == nil {
+				words, err = prog.orAll(ctx, words)
+			}
+			if err != nil {
+				return err
+			}
+			cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
+			err = prog.firstOf(each(words, func(_ int, word string) error {
+				return prog.health(ctx, word, len(words) > 1, &at, cfg, ofPlugin, watch)
+			}))
 			if watch {
 				return prog.untilSignal(err)
 			}
@@ -53,26 +60,11 @@ func healthCommand(prog *program) command {
 		})
 }
 
-// healthOf probes the plugins that words name, or all background plugins, at once.
-func (prog *program) healthOf(ctx context.Context, words []string, cfg runner.Config, ofPlugin []cli.Flag) error {
-	words, err := prog.orAll(ctx, words)
-	if err != nil {
-		return err
-	}
-	return prog.firstOf(each(words, func(_ int, word string) error {
-		cfg := cfg
-		if err := openConfig(&cfg, word); err != nil {
-			return err
-		}
-		return prog.healthOfPlugin(ctx, cfg, ofPlugin, len(words) > 1, false)
-	}))
-}
-
-// healthOfPlugin probes a plugin, which it starts unless it runs in the background. among says
-// that there are others.
-func (prog *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag, among, watch bool) error {
-	cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
-	p, err := prog.connectOrStart(ctx, cfg, ofPlugin)
+// health probes a plugin, which it starts unless it runs in the background, or the server at an
+// address. It prints that the plugin is healthy, by its name if it is among others. The error is
+// why it is not healthy.
+func (prog *program) health(ctx context.Context, word string, among bool, at *addressOptions, cfg runner.Config, ofPlugin []cli.Flag, watch bool) error {
+	p, err := prog.reach(ctx, word, at, cfg, ofPlugin)
 	if err != nil {
 		return unanswered(err)
 	}
@@ -89,23 +81,16 @@ func (prog *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPl
 	if watch {
 		return p.failed(p.watchHealth(ctx, probe))
 	}
-	name := ""
+	began := time.Now()
+	if err := probe(); err != nil {
+		return p.failed(err)
+	}
+	took, name := time.Since(began), ""
 	if among {
 		name = p.path
 	}
-	return p.failed(p.health(ctx, name, probe))
-}
-
-// health probes once, and prints that the plugin is healthy, by its name if that is not empty.
-// The error is why it is not healthy.
-func (p *plugin) health(ctx context.Context, name string, probe func() error) error {
-	began := time.Now()
-	if err := probe(); err != nil {
-		return err
-	}
-	took := time.Since(began)
 	info, _ := p.process(ctx)
-	return p.prog.write(ctx, func() error { return p.prog.streams.Healthy(name, took, info, p.prog.opts.json) })
+	return p.failed(prog.write(ctx, func() error { return prog.streams.Healthy(name, took, info, prog.opts.json) }))
 }
 
 // unanswered turns the error of a start into a timeout if the health service did not

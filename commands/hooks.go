@@ -25,19 +25,18 @@ func hooksCommand(prog *program) command {
 	schemaFlag := switchFlag(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
 	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
 		slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			given, err := at.isGiven(ofAddress, ofPlugin, messageFlags...)
-			if err != nil {
-				return err
-			}
-			if given {
+			err := at.check(ofPlugin, messageFlags...)
+			if at.address != "" {
 				words = append([]string{at.address}, words...)
 			}
 			if template != "" { // which names the HOOK
 				words = append(words, template)
 			}
-			err = atMost(words, 2)
 			if err == nil {
-				err = wantWords(words, []string{"PLUGIN", "HOOK"}[:max(1, min(2, len(words)))]...)
+				err = atMost(words, 2)
+			}
+			if err == nil {
+				err = wantWords(words, []string{"PLUGIN", "HOOK"}[:max(1, len(words))]...)
 			}
 			if err == nil && input && template != "" {
 				err = usage("--schema and --template cannot be combined")
@@ -45,17 +44,12 @@ func hooksCommand(prog *program) command {
 			if err != nil {
 				return err
 			}
-			show := shownHooks{Query: schema.Query{Hook: append(words, "")[1], Input: input}, template: template != ""}
-			var p *plugin
-			if given {
-				p, err = prog.connectAddress(ctx, &at, cfg, !runner.IsLocal(at.address))
-			} else if err = openConfig(&cfg, words[0]); err == nil {
-				p, err = prog.connectOrStart(ctx, cfg, ofPlugin)
-			}
+			p, err := prog.reach(ctx, words[0], &at, cfg, ofPlugin)
 			if err != nil {
 				return err
 			}
 			defer p.close()
+			show := shownHooks{schema.Query{Hook: append(words, "")[1], Input: input}, template != ""}
 			return p.failed(p.showHooks(ctx, show, slices.Concat(ofAddress[1:], ofPlugin)))
 		})
 	cmd.config = &cfg
@@ -95,15 +89,6 @@ func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []cli.Fla
 	typed := slices.DeleteFunc(flags, func(f cli.Flag) bool { return !valueOf(f).typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
 	return prog.write(ctx, func() error { return prog.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), prog.opts.json) })
-}
-
-// onePlugin fills cfg from a command line with one PLUGIN.
-func onePlugin(words []string, cfg *runner.Config) error {
-	word, err := oneWord(words)
-	if err != nil {
-		return err
-	}
-	return openConfig(cfg, word)
 }
 
 // hooks lists the hooks of a plugin.

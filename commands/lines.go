@@ -257,13 +257,12 @@ func (prog *program) noteLast(why string, last int64) {
 	prog.streams.Note(fmt.Sprintf("%s; lines 1 to %d are answered", why, last))
 }
 
-// callLines answers the lines of standard input with calls of the background plugin that word
-// names.
-func (prog *program) callLines(ctx context.Context, word string, start startOptions, o *linesOptions, errorField string) error {
+// callLines answers the lines of standard input with calls of a background plugin.
+func (prog *program) callLines(ctx context.Context, to target, o *linesOptions, errorField string) error {
 	var p *plugin
 	var notes []string
-	err := prog.withCallee(ctx, word, start, nil, func(found *plugin) (_ bool, err error) {
-		defer prog.streams.Waiting("waiting for " + word)()
+	err := prog.withCallee(ctx, to, func(found *plugin) (_ bool, err error) {
+		defer prog.streams.Waiting("waiting for " + to.word)()
 		p = found
 		_, notes, err = p.client.Ready(ctx)
 		return true, p.failed(err)

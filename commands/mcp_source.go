@@ -217,7 +217,7 @@ func (s *sharedSource) connect(ctx context.Context) (*plugin, error) {
 			return p, err
 		}
 	}
-	return s.prog.callee(ctx, s.word, s.o.start, nil)
+	return s.prog.callee(ctx, target{word: s.word, start: s.o.start})
 }
 
 // reconnectEvery is how often a session checks whether a stopped plugin runs again.

@@ -51,11 +51,14 @@ func syncCommand(prog *program) command {
 // read reads PLUGIN. Without one, or if it is a directory that is no plugin, the environment is
 // that of the project in the directory.
 func (o *syncOptions) read(ctx context.Context, words []string) error {
-	if len(words) > 0 {
-		if err := onePlugin(words, &o.cfg); err != nil {
-			return err
-		}
-	} else if err := openConfig(&o.cfg, "."); err != nil {
+	if len(words) == 0 {
+		words = []string{"."}
+	}
+	word, err := oneWord(words)
+	if err == nil {
+		err = openConfig(&o.cfg, word)
+	}
+	if err != nil {
 		return err
 	}
 	dir := o.cfg.Plugin
