@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -52,38 +50,17 @@ func (prog *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 	if err != nil {
 		return err
 	}
-	why := ui.Why{Plugin: schema.Path(strings.Join(typedWords([]string{cfg.Plugin}), " ")), Requires: []ui.Requirement{}, Candidates: []ui.Candidate{}, Environment: []ui.Variable{}}
-	for _, r := range d.Requires {
-		why.Requires = append(why.Requires, ui.Requirement(r))
+	var chosen *ui.Python
+	if d.Err == nil {
+		chosen = new(shownPython(d.Chosen, cfg.Environ))
 	}
-	for _, v := range d.Variables {
-		why.Environment = append(why.Environment, ui.Variable{Name: v.Name, Value: schema.Path(v.Value), Effect: v.Effect})
-	}
-	for _, a := range d.Before {
-		why.Candidates = append(why.Candidates, candidate(a))
-	}
-	switch {
-	case d.Err == nil:
-		python := shownPython(d.Chosen, cfg.Environ)
-		why.Python = &python
-		why.Candidates = append(why.Candidates, ui.Candidate{Status: "chosen", Source: python.Source, Path: python.Path})
-	case d.Err.Source != "":
-		why.Candidates = append(why.Candidates, candidate(d.Err.Attempt))
-	}
-	for _, a := range d.After {
-		why.Candidates = append(why.Candidates, candidate(a))
-	}
-	if err := prog.write(ctx, func() error { return prog.streams.Why(why, prog.opts.json) }); err != nil || d.Err == nil {
+	plugin := strings.Join(typedWords([]string{cfg.Plugin}), " ")
+	if err := prog.write(ctx, func() error { return prog.streams.Why(plugin, d, chosen, prog.opts.json) }); err != nil || d.Err == nil {
 		return err
 	}
 	e := runner.PythonError(d.Err)
 	e.Tried = nil // the tree has it
 	return e
-}
-
-func candidate(a interp.Attempt) ui.Candidate {
-	status := cmp.Or(map[interp.Code]string{interp.LowerPriority: "later", interp.Shim: "followed"}[a.Code], "rejected")
-	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: hook.Word(a.Fix)}
 }
 
 func (prog *program) pythonFind(ctx context.Context, cfg runner.Config) error {
@@ -117,9 +94,8 @@ func (prog *program) pythonList(ctx context.Context, cfg runner.Config) error {
 
 // shownPython converts a Python, with what files say about it, for the output.
 func shownPython(i interp.Interpreter, environ []string) ui.Python {
-	facts := ui.PythonFacts(interp.FactsOf(i, environ))
-	facts.Packages = append([]string{}, facts.Packages...)
-	p := ui.Python{Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: i.Variant, PythonFacts: facts}
+	p := ui.Python{Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: i.Variant, Facts: interp.FactsOf(i, environ)}
+	p.Packages = append([]string{}, p.Packages...)
 	if i.Version.Known() {
 		p.Version = i.Version.String()
 	}

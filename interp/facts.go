@@ -7,24 +7,25 @@ import (
 	"strings"
 )
 
-// Facts contains what files say about a Python beside its version.
+// Facts contains what files say about a Python beside its version. Its JSON is public.
 type Facts struct {
 	// Real is the program that the links lead to.
-	Real string
+	Real string `json:"real"`
 	// Kind is "venv", "conda", "managed" by a version manager, "system" or "installed".
-	Kind string
+	Kind string `json:"kind"`
 	// Manager names what installed it, such as "pyenv" or "system", or is "".
-	Manager string
+	Manager string `json:"manager,omitempty"`
 	// Prefix is sys.prefix, Base is sys.base_prefix.
-	Prefix, Base string
+	Prefix string `json:"prefix,omitempty"`
+	Base   string `json:"base,omitempty"`
 	// Packages lists the directories of installed packages, in Python's order.
-	Packages []string
+	Packages []string `json:"packages"`
 	// SystemPackages reports that an environment also has the packages of its base.
-	SystemPackages bool
+	SystemPackages bool `json:"system_packages,omitempty"`
 	// Notes say what is odd about a Python that works.
-	Notes []string
+	Notes []string `json:"notes,omitempty"`
 	// ExternallyManaged reports that pip may not install into it (PEP 668).
-	ExternallyManaged bool
+	ExternallyManaged bool `json:"externally_managed,omitempty"`
 }
 
 // FactsOf reads what files say about i. environ is shaped like os.Environ().

@@ -11,9 +11,9 @@ import (
 // Requirement is a requires-python and its place.
 type Requirement struct {
 	// Spec is a specifier set (PEP 440), such as ">=3.11,<3.14". "" allows every version.
-	Spec string
+	Spec string `json:"spec"`
 	// From names the place for messages, such as "plugin.py".
-	From string
+	From string `json:"from"`
 }
 
 // minimum is the requirement of pyplug itself.

@@ -9,10 +9,15 @@ import (
 	"github.com/pyplug/pyplug/interp/env"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Variable is an environment variable that concerns Python, and its effect.
-type Variable struct{ Name, Value, Effect string }
+type Variable struct {
+	Name   string      `json:"name"`
+	Value  schema.Path `json:"value"`
+	Effect string      `json:"effect"`
+}
 
 // Decision says how the Python is chosen.
 type Decision struct {
@@ -111,7 +116,7 @@ var pythonVariables = []Variable{
 // variables returns the variables of the caller that concern Python. env is the plugin's environment.
 func variables(c Config, env []string) (all []Variable) {
 	for _, v := range pythonVariables {
-		v.Value = valueIn(c.Environ, v.Name)
+		v.Value = schema.Path(valueIn(c.Environ, v.Name))
 		switch {
 		case v.Value == "":
 			continue

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -15,20 +18,7 @@ type Python struct {
 	Version        string      `json:"version,omitempty"`
 	Implementation string      `json:"implementation,omitempty"`
 	Variant        string      `json:"variant,omitempty"` // "t": free-threaded, "d": for debugging
-	PythonFacts
-}
-
-// PythonFacts are what files say about a Python, as package interp has them.
-type PythonFacts struct {
-	Real              string   `json:"real"`
-	Kind              string   `json:"kind"`
-	Manager           string   `json:"manager,omitempty"`
-	Prefix            string   `json:"prefix,omitempty"`
-	Base              string   `json:"base,omitempty"`
-	Packages          []string `json:"packages"`
-	SystemPackages    bool     `json:"system_packages,omitempty"`
-	Notes             []string `json:"notes,omitempty"`
-	ExternallyManaged bool     `json:"externally_managed,omitempty"`
+	interp.Facts
 }
 
 // name is the implementation, its version and its variant for people.
@@ -37,8 +27,8 @@ func (p Python) name() string {
 	return cmp.Or(name, p.Implementation, "Python") + " " + cmp.Or(p.Version, "of unknown version") + p.Variant
 }
 
-// Candidate is one step of the search for a Python.
-type Candidate struct {
+// candidate is one step of the search for a Python.
+type candidate struct {
 	Status string      `json:"status"` // "chosen", "rejected", "followed" (a shim), or "later" in the order than the chosen one
 	Source string      `json:"source"`
 	Path   schema.Path `json:"path,omitempty"`
@@ -47,31 +37,37 @@ type Candidate struct {
 	Fix    string      `json:"fix,omitempty"`
 }
 
-// Why says how a Python was chosen.
-type Why struct {
-	Plugin      schema.Path   `json:"plugin,omitempty"`
-	Requires    []Requirement `json:"requires"`
-	Python      *Python       `json:"python,omitempty"` // nil: none was chosen
-	Candidates  []Candidate   `json:"candidates"`       // in the order of the search
-	Environment []Variable    `json:"environment"`
+func candidatesOf(attempts []interp.Attempt) (all []candidate) {
+	for _, a := range attempts {
+		status := cmp.Or(map[interp.Code]string{interp.LowerPriority: "later", interp.Shim: "followed"}[a.Code], "rejected")
+		all = append(all, candidate{status, string(a.Source), schema.Path(a.Path), string(a.Code), a.Reason, hook.Word(a.Fix)})
+	}
+	return all
 }
 
-// Requirement is a requires-python, and where it was found.
-type Requirement struct {
-	Spec string `json:"spec"`
-	From string `json:"from"`
-}
-
-// Variable is a variable of the environment, and what it does.
-type Variable struct {
-	Name   string      `json:"name"`
-	Value  schema.Path `json:"value"`
-	Effect string      `json:"effect"`
+// why says how a Python was chosen.
+type why struct {
+	Plugin      schema.Path          `json:"plugin,omitempty"`
+	Requires    []interp.Requirement `json:"requires"`
+	Python      *Python              `json:"python,omitempty"` // nil: none was chosen
+	Candidates  []candidate          `json:"candidates"`       // in the order of the search
+	Environment []runner.Variable    `json:"environment"`
 }
 
 // Why prints how a Python was chosen on standard output: a short tree, or {"schema",
-// "plugin", "requires", "python", "candidates", "environment"}.
-func (s *Streams) Why(w Why, asJSON bool) error {
+// "plugin", "requires", "python", "candidates", "environment"}. python is the chosen one; nil: none.
+func (s *Streams) Why(plugin string, d runner.Decision, python *Python, asJSON bool) error {
+	w := why{
+		Plugin: schema.Path(plugin), Requires: append([]interp.Requirement{}, d.Requires...), Python: python,
+		Candidates: append([]candidate{}, candidatesOf(d.Before)...), Environment: append([]runner.Variable{}, d.Variables...),
+	}
+	switch {
+	case python != nil:
+		w.Candidates = append(w.Candidates, candidate{Status: "chosen", Source: python.Source, Path: python.Path})
+	case d.Err.Source != "":
+		w.Candidates = append(w.Candidates, candidatesOf([]interp.Attempt{d.Err.Attempt})...)
+	}
+	w.Candidates = append(w.Candidates, candidatesOf(d.After)...)
 	if asJSON {
 		return s.writeJSON(w)
 	}
@@ -79,7 +75,7 @@ func (s *Streams) Why(w Why, asJSON bool) error {
 }
 
 // text is the decision for people, in lines of at most width cells; 0 is no limit.
-func (w Why) text(width int) string {
+func (w why) text(width int) string {
 	var b strings.Builder
 	head := string(cmp.Or(w.Plugin, "no plugin"))
 	if w.Python != nil {
@@ -117,7 +113,7 @@ func (w Why) text(width int) string {
 var statusMarks = map[string]string{"chosen": "✓ ", "rejected": "✗ ", "followed": "→ ", "later": "· "}
 
 // title is the first line of a candidate, marked by its status.
-func (c Candidate) title() string {
+func (c candidate) title() string {
 	text := statusMarks[c.Status] + pathLine(c.Source+"  "+string(c.Path))
 	if c.Status == "chosen" {
 		return Paint(Green, text)
@@ -126,7 +122,7 @@ func (c Candidate) title() string {
 }
 
 // about are the other lines of a candidate.
-func (w Why) about(c Candidate) []string {
+func (w why) about(c candidate) []string {
 	var lines []string
 	if c.Status == "chosen" {
 		p := *w.Python
