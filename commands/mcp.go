@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -41,7 +40,7 @@ func mcpCommand(prog *program) command {
 	var o mcpOptions
 	ofStart := launchFlags(&o.start.Config)
 	autoStart := inCategory(backgroundCategory, switchFlag(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
-	config := choiceFlag(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcpClients(), ", "), mcpClients()...)
+	config := choiceFlag(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcp.Clients(), ", "), mcp.Clients()...)
 	own := inCategory(mcpCategory, config,
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
@@ -89,25 +88,34 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStar
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	entry := word
-	shared := &sharedSource{listSource: listSource{prog: prog}, o: o, word: word, running: named}
+	var server *mcp.Server
+	entry, files := word, &o.start.Config // they show the hooks of a plugin that does not run yet
+	shared := &sharedSource{prog: prog, o: o, word: word, running: named}
 	var s mcpSource = shared
 	switch {
 	case o.start.AutoStarted:
-		shared.cfg = &o.start.Config
 	case named != nil:
-		entry = string(named.client.Identity().Entry)
+		entry, files = string(named.client.Identity().Entry), &runner.Config{}
 	default:
-		if s, err = newOwnSource(ctx, prog, o); err != nil {
+		if s, err = prog.newOwnSource(ctx, o, func(p mcp.Plugin) { server.Reload(ctx, p) }); err != nil {
 			return err
 		}
 	}
 	o.filter.Hints = mcpHints(entry)
-	server := mcp.New(mcp.Options{
+	server = mcp.New(mcp.Options{
 		In: prog.streams.In, Out: prog.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(),
-		Plugin: s.plugin, Kept: s.kept, Keep: s.keep, Source: s.source, Error: s.complete, Gone: parentGone(),
+		Plugin: s.plugin, Error: s.complete, Gone: mcp.ParentGone(),
+		Kept:   func(ctx context.Context) ([]schema.Hook, bool) { return runner.KeptHooks(ctx, *files) },
+		Source: func(ctx context.Context) []schema.Hook { return runner.SourceHooks(ctx, *files) },
+		Keep: func(hooks []schema.Hook) {
+			if err := runner.KeepHooks(ctx, *files, hooks); err != nil {
+				prog.streams.Log("info", "the list of hooks is not kept: "+err.Error())
+			}
+		},
 	})
-	go s.follow(ctx, server) // ends with ctx
+	if s == shared {
+		go shared.follow(ctx, server) // ends with ctx
+	}
 	server.Run(ctx)
 	cancel()
 	s.close()
@@ -123,60 +131,6 @@ func mcpHints(entry string) mcp.Hints {
 	return mcp.Hints(p.Manifest.MCP)
 }
 
-// mcpSource provides the plugin of a session.
-type mcpSource interface {
-	// The first five are those of [mcp.Options].
-	plugin(ctx context.Context) (mcp.Plugin, error)
-	kept(ctx context.Context) ([]schema.Hook, bool)
-	keep(hooks []schema.Hook)
-	source(ctx context.Context) []schema.Hook
-	complete(err error) *hook.Error
-	// follow makes the server read the tools again whenever other files are loaded, until ctx
-	// ends.
-	follow(ctx context.Context, server *mcp.Server)
-	// close stops the plugin if it belongs to the session.
-	close()
-}
-
-// limited calls a plugin with the timeout and the error field of the command line.
-type limited struct {
-	mcp.Plugin
-	timeout    time.Duration // 0: none
-	errorField string
-}
-
-// Call calls a hook.
-func (l limited) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	ctx, cancel := hook.WithLimit(ctx, l.timeout)
-	defer cancel()
-	return runner.CallCarrying(ctx, l.Plugin, l.errorField, c)
-}
-
-const (
-	// launcherTime is the time after the start within which a parent that exits was a launcher,
-	// such as npx, and not the client.
-	launcherTime = time.Second
-	// parentEvery is the interval between two checks of the parent.
-	parentEvery = 250 * time.Millisecond
-)
-
-// parentGone returns a channel that is closed when the client has exited. The input need not end
-// then: another process may hold it open.
-func parentGone() <-chan struct{} {
-	gone, parent := make(chan struct{}), os.Getppid()
-	go func() { // ends with the parent or with pyplug
-		time.Sleep(launcherTime)
-		if os.Getppid() != parent {
-			return
-		}
-		for os.Getppid() == parent {
-			time.Sleep(parentEvery)
-		}
-		close(gone)
-	}()
-	return gone
-}
-
 // mcpName is the name of the server.
 func mcpName(word string) string {
 	if module, ok := manifest.ModuleOf(word); ok {
@@ -184,26 +138,6 @@ func mcpName(word string) string {
 	}
 	absolute, _ := filepath.Abs(word)
 	return strings.TrimSuffix(filepath.Base(absolute), ".py")
-}
-
-// mcpShapes say how the clients name their servers: the key of the table, and whether each entry
-// names its transport.
-var mcpShapes = []struct {
-	client, key string
-	transport   bool
-}{
-	{"claude-code", "mcpServers", true},
-	{"claude-desktop", "mcpServers", false},
-	{"cursor", "mcpServers", false},
-	{"gemini", "mcpServers", false},
-	{"vscode", "servers", true},
-}
-
-func mcpClients() (names []string) {
-	for _, s := range mcpShapes {
-		names = append(names, s.client)
-	}
-	return names
 }
 
 // mcpConfig prints the entry of a client's configuration that starts this server. Clients start it
@@ -246,14 +180,6 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags [
 			args = append(args, "--cwd="+dir)
 		}
 	}
-	shape := mcpShapes[slices.Index(mcpClients(), client)]
-	server := map[string]any{"command": program, "args": append(args, typedWords([]string{entry})...)}
-	if shape.transport {
-		server["type"] = "stdio"
-	}
-	text, err := json.MarshalIndent(map[string]any{shape.key: map[string]any{mcpName(word): server}}, "", "  ")
-	if err != nil {
-		return hook.NewError(hook.Internal, err)
-	}
-	return prog.write(ctx, func() error { return prog.streams.Line(string(text)) })
+	text := mcp.ClientConfig(client, mcpName(word), program, append(args, typedWords([]string{entry})...))
+	return prog.write(ctx, func() error { return prog.streams.Line(text) })
 }

@@ -10,187 +10,82 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/mcp"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
-// listSource knows the hooks of a plugin that does not run yet. Its methods are those of [mcp.Options].
-type listSource struct {
-	prog *program
-	cfg  *runner.Config // nil: the plugin is not started here
+// mcpSource provides the plugin of a session.
+type mcpSource interface {
+	// The first two are those of [mcp.Options].
+	plugin(ctx context.Context) (mcp.Plugin, error)
+	complete(err error) *hook.Error
+	// close stops the plugin if it belongs to the session.
+	close()
 }
 
-// open resolves the plugin; nil if it is not started here, or cannot be: the start reports why.
-func (s listSource) open(ctx context.Context) *runner.Opened {
-	if s.cfg == nil {
-		return nil
-	}
-	opened, _ := runner.Open(ctx, *s.cfg)
-	return opened
+// limited calls a plugin with the timeout and the error field of the command line.
+type limited struct {
+	mcp.Plugin
+	timeout    time.Duration // 0: none
+	errorField string
 }
 
-// kept returns the hooks that an earlier session kept for the same files.
-func (s listSource) kept(ctx context.Context) ([]schema.Hook, bool) {
-	if opened := s.open(ctx); opened != nil {
-		return opened.KeptHooks()
-	}
-	return nil, false
+// Call calls a hook.
+func (l limited) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	ctx, cancel := hook.WithLimit(ctx, l.timeout)
+	defer cancel()
+	return runner.CallCarrying(ctx, l.Plugin, l.errorField, c)
 }
 
-func (s listSource) keep(hooks []schema.Hook) {
-	if opened := s.open(context.Background()); opened != nil { // reads files only
-		if err := opened.KeepHooks(hooks); err != nil {
-			s.prog.streams.Log("info", "the list of hooks is not kept: "+err.Error())
-		}
-	}
-}
-
-func (s listSource) source(ctx context.Context) []schema.Hook {
-	if s.cfg == nil {
-		return nil
-	}
-	return runner.SourceHooks(ctx, *s.cfg)
-}
-
-// ownSource is a plugin that runs for one session. It starts while the session already answers,
-// it is started again after a failed start, and loads changed files.
+// ownSource is a plugin that runs for one session.
 type ownSource struct {
-	listSource
-	ctx      context.Context // of the session
-	p        *plugin
-	started  chan struct{} // closed when it has started for the first time
-	reloaded chan struct{} // has a token when other files were loaded
-
-	mu   sync.Mutex      // held while the plugin starts or loads other files; protects the following
-	seen runner.Snapshot // what runs
+	*service.Session
+	p *plugin
 }
 
-// newOwnSource returns an error if the plugin can never start.
-func newOwnSource(ctx context.Context, prog *program, o *mcpOptions) (*ownSource, error) {
+// newOwnSource returns an error if the plugin can never start. reload is called when the plugin
+// has loaded other files.
+func (prog *program) newOwnSource(ctx context.Context, o *mcpOptions, reload func(mcp.Plugin)) (mcpSource, error) {
 	cfg := &o.start.Config
 	cfg.Timeouts.Call, cfg.ErrorField = o.timeout, o.errorField
 	cfg.Timeouts.Stop = cmp.Or(cfg.Timeouts.Stop, mcpStop)
 	cfg.Keep.DefaultConcurrency = mcpConcurrency
-	s := &ownSource{
-		listSource: listSource{prog, cfg}, ctx: ctx, p: prog.newPlugin(cfg.Plugin, prog.opts.quiet),
-		started: make(chan struct{}), reloaded: make(chan struct{}, 1),
+	p := prog.newPlugin(cfg.Plugin, prog.opts.quiet)
+	p.follow(cfg)
+	p.followEvents(&cfg.Keep)
+	open := func(ctx context.Context) (*runner.Opened, error) {
+		err := p.open(ctx, *cfg)
+		if err == nil {
+			err = p.opened.MCPServer()
+		}
+		return p.opened, err
 	}
-	s.p.follow(cfg)
-	s.p.followEvents(&cfg.Keep)
-	if err := s.open(); err != nil && hook.AsError(err).Kind == hook.Usage {
-		return nil, s.p.failed(err)
+	if _, err := open(ctx); err != nil && hook.AsError(err).Kind == hook.Usage {
+		return nil, p.failed(err)
 	}
-	return s, nil
+	return &ownSource{p: p, Session: service.NewSession(ctx, service.SessionHost{
+		Open: open, Ready: p.noteReady, Reloaded: func(pool *runner.Pool) { reload(pool) }, Complete: p.complete, Note: p.note,
+	})}, nil
 }
 
-func (s *ownSource) open() error {
-	if err := s.p.open(s.ctx, *s.cfg); err != nil {
-		return err
-	}
-	return s.p.opened.MCPServer()
-}
-
-// plugin returns the plugin with its current files. If a caller gives up, the start continues for
-// the others.
 func (s *ownSource) plugin(ctx context.Context) (mcp.Plugin, error) {
-	return hook.Interruptible(ctx, func() (mcp.Plugin, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.p.pool != nil {
-			s.reload(s.ctx)
-		} else if err := s.start(); err != nil {
-			return nil, s.p.complete(err)
-		}
-		return limited{Plugin: s.p.pool, timeout: s.p.opened.Settings().Timeouts.Call}, nil
-	})
-}
-
-// start starts the plugin. s.mu is held.
-func (s *ownSource) start() error {
-	err := s.open()
-	if err == nil {
-		s.seen, err = s.p.opened.Snapshot(s.ctx)
-	}
-	if err == nil {
-		s.p.pool, err = s.p.opened.Start(s.ctx)
-	}
+	pool, err := s.Plugin(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.p.noteReady()
-	close(s.started)
-	return nil
+	return limited{Plugin: pool, timeout: s.p.opened.Settings().Timeouts.Call}, nil
 }
 
-// reload loads changed files. If they do not start, the old plugin stays. s.mu is held.
-func (s *ownSource) reload(ctx context.Context) {
-	if len(s.seen.Changed()) == 0 {
-		return
-	}
-	now, err := s.p.opened.Snapshot(ctx)
-	if err == nil {
-		err = s.p.pool.Restart(ctx, "its files changed")
-	}
-	switch {
-	case ctx.Err() != nil:
-		return
-	case err != nil:
-		s.p.note("its files changed and do not start, so the old plugin stays: " + err.Error())
-	default:
-		select {
-		case s.reloaded <- struct{}{}:
-		default:
-		}
-	}
-	s.seen = now
-}
-
-func (s *ownSource) follow(ctx context.Context, server *mcp.Server) {
-	select {
-	case <-s.started:
-	case <-ctx.Done():
-		return
-	}
-	s.mu.Lock()
-	seen := s.seen
-	s.mu.Unlock()
-	go s.p.opened.Watch(ctx, seen, func(ctx context.Context, _ []string) { // ends with ctx
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.reload(ctx)
-	})
-	for {
-		select {
-		case <-s.reloaded:
-			server.Reload(ctx, s.p.pool)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (s *ownSource) complete(err error) *hook.Error {
-	select {
-	case <-s.started:
-		return s.p.complete(err)
-	default:
-		return hook.AsError(err) // plugin has completed it
-	}
-}
+func (s *ownSource) complete(err error) *hook.Error { return s.Complete(err) }
 
 // close stops the plugin. Nothing of it is left soon after the stop timeout.
 func (s *ownSource) close() {
-	s.mu.Lock() // a start ends with s.ctx
-	defer s.mu.Unlock()
-	if s.p.pool != nil {
-		ctx, cancel := context.WithTimeout(s.prog.signals.kill, s.cfg.Timeouts.Stop)
-		defer cancel()
-		_ = s.p.pool.Close(ctx) // it has killed what did not stop
-	}
+	s.Close(s.p.prog.signals.kill)
 	s.p.output.Close()
 }
 
 // sharedSource is a background plugin, which other sessions and commands call, too.
 type sharedSource struct {
-	listSource
+	prog *program
 	o    *mcpOptions
 	word string
 

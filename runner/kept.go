@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,14 +17,19 @@ import (
 // mostKept is how many bytes the file of kept hooks may have.
 const mostKept = 16 << 20
 
-// keptHooks is the file of [Opened.KeepHooks].
+// keptHooks is the file of [KeepHooks].
 type keptHooks struct {
 	Digest string        `json:"digest"`
 	Hooks  []schema.Hook `json:"hooks"`
 }
 
-// KeepHooks keeps the hooks of the plugin in the user's cache, for [Opened.KeptHooks].
-func (o *Opened) KeepHooks(hooks []schema.Hook) error {
+// KeepHooks keeps the hooks of a plugin in the user's cache, for [KeptHooks]. It keeps nothing if
+// the plugin cannot be opened.
+func KeepHooks(ctx context.Context, c Config, hooks []schema.Hook) error {
+	o, err := Open(ctx, c)
+	if err != nil {
+		return nil // its start reports it
+	}
 	path, err := o.keptPath()
 	if err != nil {
 		return err
@@ -40,7 +46,11 @@ func (o *Opened) KeepHooks(hooks []schema.Hook) error {
 
 // KeptHooks returns the hooks that were kept, if the plugin's file, its manifest, its interpreter
 // and its directories of packages have not changed. Files that it imports may have changed.
-func (o *Opened) KeptHooks() (hooks []schema.Hook, ok bool) {
+func KeptHooks(ctx context.Context, c Config) (hooks []schema.Hook, ok bool) {
+	o, err := Open(ctx, c)
+	if err != nil {
+		return nil, false
+	}
 	path, err := o.keptPath()
 	if err != nil {
 		return nil, false

@@ -13,5 +13,7 @@
 //  6. Every answer says whether files changed since they were loaded. Every error is
 //     completed here, because only this process knows its plugin.
 //
+// A [Session] is a plugin without a name, which runs for one client.
+//
 // The package knows no flags and no terminal. It passes what people should see to its [Host].
 package service
