@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner"
@@ -188,6 +187,18 @@ func hookOf(cmd command, plugin, hookName string) schema.Hook {
 	return schema.Hook{}
 }
 
+// completeArgument completes the word behind the arguments of a hook.
+func completeArgument(h schema.Hook, before []string, last string) (lines []string) {
+	candidates, files := h.Complete(before, last)
+	for _, c := range candidates {
+		lines = append(lines, described(c.Word, c.About))
+	}
+	if files {
+		lines = append(lines, anyFile)
+	}
+	return lines
+}
+
 // described returns a candidate and what it is.
 func described(candidate, text string) string {
 	text = strings.Map(func(r rune) rune {
@@ -197,67 +208,6 @@ func described(candidate, text string) string {
 		return r
 	}, text)
 	return strings.TrimSuffix(candidate+"\t"+strings.Join(strings.Fields(text), " "), "\t")
-}
-
-// completeArgument completes the word behind the arguments of a hook: its parameters, then the
-// choices of the one that the word is for.
-func completeArgument(h schema.Hook, before []string, last string) (lines []string) {
-	if slices.Contains(before, "--") {
-		return []string{anyFile}
-	}
-	var awaits schema.Param
-	position := 0
-	for _, word := range before {
-		name, isOption := strings.CutPrefix(word, "--")
-		switch {
-		case awaits.Name != "": // its value
-			awaits = schema.Param{}
-		case isOption && !strings.Contains(word, "="):
-			if awaits, _ = h.Param(name); awaits.IsFlag() {
-				awaits = schema.Param{}
-			}
-		case !strings.Contains(word, "="):
-			position++
-		}
-	}
-	if awaits.Name != "" {
-		return choices(awaits, "", last)
-	}
-	if head, value, ok := strings.Cut(last, "="); ok {
-		p, _ := h.Param(strings.TrimPrefix(head, "--"))
-		return choices(p, head+"=", value)
-	}
-	for _, p := range h.Params {
-		if p.Kind == schema.Ordinary || p.Kind == schema.NameOnly {
-			lines = append(lines, described(schema.OptionOf(p.Name), p.Type))
-		}
-	}
-	if strings.HasPrefix(last, "-") {
-		return prefixed(lines, last, "")
-	}
-	if last != "" {
-		lines = nil
-	}
-	if position < len(h.Params) && (h.Params[position].Kind == schema.Ordinary || h.Params[position].Kind == schema.PositionOnly) && len(h.Params[position].Choices) > 0 {
-		lines = append(lines, choices(h.Params[position], "", last)...)
-	}
-	return append(lines, anyFile)
-}
-
-// choices lists the values of a parameter that begin with what is typed, after a head; files if it
-// has no choices.
-func choices(p schema.Param, head, typed string) []string {
-	if len(p.Choices) == 0 {
-		return []string{anyFile}
-	}
-	var texts []string
-	for _, value := range p.Choices {
-		text := ui.RawText(value)
-		if !strings.ContainsAny(text, "\t\r\n") {
-			texts = append(texts, text)
-		}
-	}
-	return prefixed(texts, typed, head)
 }
 
 // prefixed returns the values that begin with the typed text, each after head.

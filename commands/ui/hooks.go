@@ -86,19 +86,11 @@ func writeParams(b *strings.Builder, title string, params []schema.Param, isMeth
 		if len(p.Choices) > 0 {
 			var choices []string
 			for _, value := range p.Choices {
-				choices = append(choices, RawText(value))
+				choices = append(choices, schema.WordOf(value))
 			}
 			below("one of " + strings.Join(choices, ", "))
 		}
 	}
-}
-
-// RawText is a value as a word gives it: a string without its quotes.
-func RawText(value json.RawMessage) string {
-	if value[0] == '"' {
-		return string(schema.Unquote(value))
-	}
-	return string(value)
 }
 
 // Template prints an example request of a hook: its indented JSON unchanged, or
