@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
@@ -28,18 +30,18 @@ type addressOptions struct {
 
 // flags are those of a server; some set what cfg says of the connection.
 func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
-	address := alias(nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
-	address.isPlugin = true
-	o.own = inCategory(addressCategory,
+	address := cmdline.Alias(cmdline.Name(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
+	address.NamesPlugin = true
+	o.own = cmdline.InCategory(addressCategory,
 		address,
-		durationFlag(&cfg.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
-		nameFlag(&cfg.UserAgent, "user-agent", "send `NAME` as the user agent"),
-		then(switchFlag(&o.tls, "tls", "use TLS; --tls=false disables it"), func() { o.tlsGiven = true }),
-		alias(fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
-		alias(fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),
-		alias(fileFlag(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"), "key"),
-		nameFlag(&o.files.ServerName, "tls-server-name", "expect a certificate for `NAME`"),
-		switchFlag(&o.files.NoVerify, "tls-no-verify", "accept any certificate"),
+		cmdline.Duration(&cfg.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
+		cmdline.Name(&cfg.UserAgent, "user-agent", "send `NAME` as the user agent"),
+		cmdline.Then(cmdline.Switch(&o.tls, "tls", "use TLS; --tls=false disables it"), func() { o.tlsGiven = true }),
+		cmdline.Alias(cmdline.File(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
+		cmdline.Alias(cmdline.File(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),
+		cmdline.Alias(cmdline.File(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"), "key"),
+		cmdline.Name(&o.files.ServerName, "tls-server-name", "expect a certificate for `NAME`"),
+		cmdline.Switch(&o.files.NoVerify, "tls-no-verify", "accept any certificate"),
 	)
 	return o.own
 }
@@ -48,11 +50,11 @@ func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 // one it rejects the flags for a server.
 func (o *addressOptions) check(ofPlugin []cli.Flag, concern ...string) error {
 	if o.address == "" {
-		return onlyFor(flagGroup{false, "with --address", o.own})
+		return cmdline.Only(false, "with --address", o.own)
 	}
 	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return slices.Contains(concern, flag.Names()[0]) })
-	if name := firstTyped(others); name != "" {
-		return usage("%s does not apply to --address, which starts no plugin", name)
+	if name := cmdline.FirstTyped(others); name != "" {
+		return cmdline.Usage("%s does not apply to --address, which starts no plugin", name)
 	}
 	return nil
 }
@@ -81,15 +83,15 @@ func (o *addressOptions) readTLS(ctx context.Context) (*tls.Config, error) {
 	files, open := o.files != (runner.TLSFiles{}), o.insecure || runner.IsLocal(o.address)
 	switch {
 	case o.tlsGiven && !o.tls && files:
-		return nil, usage("--tls=false cannot be combined with certificate flags")
+		return nil, cmdline.Usage("--tls=false cannot be combined with certificate flags")
 	case o.files.NoVerify && (o.files.CA != "" || o.files.ServerName != ""):
-		return nil, usage("--tls-no-verify accepts any certificate: it excludes --tls-ca-cert and --tls-server-name")
+		return nil, cmdline.Usage("--tls-no-verify accepts any certificate: it excludes --tls-ca-cert and --tls-server-name")
 	case o.tlsGiven && !o.tls, !o.tlsGiven && !files && open:
 		return nil, nil
 	}
 	read, err := hook.Interruptible(ctx, o.files.Config) // a file may be a pipe
 	if e := (*hook.Error)(nil); err != nil && !errors.As(err, &e) {
-		return nil, usage("TLS: %w", err)
+		return nil, cmdline.Usage("TLS: %w", err)
 	}
 	return read, err
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -51,11 +53,11 @@ func commandList(prog *program) []command {
 		completionCommand(prog), helpCommand(prog), versionCommand(prog), completeCommand(prog), daemonCommand(prog),
 	}
 	for _, c := range list {
-		help := alias(switchFlag(&prog.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
+		help := cmdline.Alias(cmdline.Switch(&prog.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
 		if c.names != 2 {
 			help.Usage = "show help"
 		}
-		all := then(switchFlag(&prog.helpAll, "help-all", "show help with every flag"), func() { prog.showHelp = prog.helpAll })
+		all := cmdline.Then(cmdline.Switch(&prog.helpAll, "help-all", "show help with every flag"), func() { prog.showHelp = prog.helpAll })
 		c.Flags = append(c.Flags, help, all)
 	}
 	return list
@@ -90,7 +92,7 @@ func (prog *program) readArgs(args []string) ([]string, error) {
 	}
 	name, args := args[1], args[2:]
 	if strings.HasPrefix(name, "-") && len(name) > 1 {
-		typed, _, _ := cutFlag(name)
+		typed, _, _ := cmdline.Cut(name)
 		early := earlyFlags[typed]
 		if early == "" {
 			return nil, prog.earlyFlag(name, args)
@@ -104,22 +106,22 @@ func (prog *program) readArgs(args []string) ([]string, error) {
 	case cmd.names == asTyped:
 		return slices.Concat([]string{"pyplug", name}, args), nil
 	}
-	line, err := readLine(cmd, args)
+	line, err := cmdline.Read(cmd.Command, cmd.names, args)
 	prog.line = line
 	switch {
 	case err != nil:
 		return nil, err
-	case line.inData() && (prog.showHelp && !prog.helpAll || asksForHelp(line.words[line.names:])):
+	case line.InData() && (prog.showHelp && !prog.helpAll || asksForHelp(line.Words[line.Names:])):
 		prog.showHelp = false
-		return prog.readArgs(prog.hookHelp(cmd, line.words[:line.names]))
+		return prog.readArgs(prog.hookHelp(cmd, line.Words[:line.Names]))
 	case prog.showHelp:
 		return []string{"pyplug", "help", "--", cmd.Name}, nil
 	}
-	if err := setFromEnvironment(cmd.Flags); err != nil {
+	if err := cmdline.SetFromEnvironment(cmd.Flags); err != nil {
 		return nil, err
 	}
 	prog.begin(cmd.Flags)
-	return slices.Concat([]string{"pyplug", name, "--"}, line.words), nil
+	return slices.Concat([]string{"pyplug", name, "--"}, line.Words), nil
 }
 
 // asksForHelp reports whether the words after HOOK ask for its help.
@@ -131,11 +133,11 @@ func asksForHelp(words []string) bool {
 // the flags that say how the plugin is started.
 func (prog *program) hookHelp(cmd command, words []string) []string {
 	hooks, _ := prog.commandNamed("hooks")
-	known := flagsOf(hooks.Command)
+	known := cmdline.ByName(hooks.Command)
 	args := []string{"pyplug", hooks.Name}
 	for _, flag := range cmd.Flags {
-		if name := valueOf(flag).Name; known[name] != nil && name != "help" {
-			args = append(args, flagWords([]cli.Flag{flag})...)
+		if name := cmdline.Of(flag).Name; known[name] != nil && name != "help" {
+			args = append(args, cmdline.Words([]cli.Flag{flag})...)
 		}
 	}
 	return slices.Concat(args, []string{"--"}, words)
@@ -152,16 +154,16 @@ func (prog *program) commandNamed(name string) (command, bool) {
 
 // earlyFlag returns the error for an unknown flag before the command.
 func (prog *program) earlyFlag(word string, args []string) error {
-	name, _, _ := cutFlag(word)
+	name, _, _ := cmdline.Cut(word)
 	at := slices.IndexFunc(args, func(arg string) bool {
 		cmd, ok := prog.commandNamed(arg)
-		return ok && flagsOf(cmd.Command)[name] != nil
+		return ok && cmdline.ByName(cmd.Command)[name] != nil
 	})
 	if at < 0 {
-		return unknownFlag(word, maps.Keys(earlyFlags))
+		return cmdline.UnknownFlag(word, maps.Keys(earlyFlags))
 	}
 	line := schema.QuoteLine(slices.Concat([]string{"pyplug", args[at], word}, args[:at], args[at+1:]))
-	return hinted(usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
+	return cmdline.Hinted(cmdline.Usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
 }
 
 func (prog *program) commandNames() (names []string) {
@@ -179,7 +181,7 @@ func (prog *program) unknownCommand(name string) error {
 	if strings.ContainsAny(name, "./") {
 		hint = schema.Hintf("%s calls one of its functions", schema.Command{"run", name, "HOOK"})
 	}
-	return suggested(usage("unknown command %s", quoted), "`pyplug %s`", name, prog.commandNames(), hint)
+	return cmdline.Suggested(cmdline.Usage("unknown command %s", quoted), "`pyplug %s`", name, prog.commandNames(), hint)
 }
 
 // program is one run of pyplug. It has what all commands need. Reading the command line sets
@@ -190,7 +192,7 @@ type program struct {
 	commands []command
 
 	opts       outputOptions // of the command; set once its flags are read
-	line       *lineReader   // of the command; nil until it is read
+	line       *cmdline.Line // of the command; nil until it is read
 	grpcFlag   string        // a typed flag that applies only to gRPC plugins; or empty
 	showHelp   bool          // --help was given
 	helpAll    bool          // --help-all was given
@@ -200,7 +202,7 @@ type program struct {
 // begin sets up the output of a command, whose flags have been read.
 func (prog *program) begin(flags []cli.Flag) {
 	o := prog.opts
-	prog.grpcFlag = firstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return valueOf(f).Category != grpcCategory }))
+	prog.grpcFlag = cmdline.FirstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return cmdline.Of(f).Category != grpcCategory }))
 	prog.streams.Quiet, prog.streams.Verbose, prog.streams.LogJSON = o.quiet, o.verbose, o.logJSON
 	prog.streams.SetColor(o.color)
 }
@@ -248,7 +250,7 @@ func openOutput(ctx context.Context, flag, name string, how int, mode fs.FileMod
 	return hook.Interruptible(ctx, func() (*os.File, error) {
 		file, err := os.OpenFile(name, how|os.O_WRONLY|os.O_CREATE, mode)
 		if err != nil {
-			return nil, usage("%s: %w", flag, err)
+			return nil, cmdline.Usage("%s: %w", flag, err)
 		}
 		return file, nil
 	})
@@ -333,8 +335,8 @@ func (prog *program) reach(ctx context.Context, word string, at *addressOptions,
 
 // rejects returns a usage error if a flag of a start was typed, since the plugin is already running.
 func (p *plugin) rejects(ofStart []cli.Flag) error {
-	if name := firstTyped(ofStart); name != "" {
-		return p.failed(usage("%s does not apply to %s, which is already running", name, p.path))
+	if name := cmdline.FirstTyped(ofStart); name != "" {
+		return p.failed(cmdline.Usage("%s does not apply to %s, which is already running", name, p.path))
 	}
 	return nil
 }

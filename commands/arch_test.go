@@ -49,7 +49,7 @@ var reserved = map[string][]string{
 	"github.com/mattn/go-isatty":     {"commands/ui"},
 	"golang.org/x/term":              {"commands/ui"},
 	"github.com/mattn/go-runewidth":  {"commands/ui"},
-	"github.com/urfave/cli":          {"commands"},
+	"github.com/urfave/cli":          {"commands", "commands/cmdline"},
 	"github.com/hashicorp/go-plugin": {"runner/grpcplugin", "runner/check/stock"},
 	"google.golang.org/grpc":         {"runner/grpcplugin", "runner/check/stock"},
 	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock", "packaging"},

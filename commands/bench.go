@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -23,10 +25,10 @@ type benchOptions struct {
 func benchCommand(prog *program) command {
 	o := &benchOptions{measure: bench.DefaultOptions()}
 	flags := slices.Concat([]cli.Flag{
-		countFlag(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
-		durationFlag(&o.measure.Limit, "limit", "start no call of a phase after `DURATION`, 0 for no limit (default: 3s)"),
-		countFlag(&o.measure.Jobs, 1, 1<<31-1, "jobs", "make at most `N` calls at once in the phase pipelined (default: 64)"),
-		listFlag(&o.measure.Skip, "skip", "skip these `PHASES` of "+strings.Join(bench.Names(), ","), bench.Names()),
+		cmdline.Count(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
+		cmdline.Duration(&o.measure.Limit, "limit", "start no call of a phase after `DURATION`, 0 for no limit (default: 3s)"),
+		cmdline.Count(&o.measure.Jobs, 1, 1<<31-1, "jobs", "make at most `N` calls at once in the phase pipelined (default: 64)"),
+		cmdline.List(&o.measure.Skip, "skip", "skip these `PHASES` of "+strings.Join(bench.Names(), ","), bench.Names()),
 		timeoutFlag(&o.cfg.Timeouts.Call),
 		inputFlag(&o.input),
 	}, launchFlags(&o.cfg), prog.opts.flags())
@@ -47,7 +49,7 @@ func (prog *program) readBench(ctx context.Context, words []string, o *benchOpti
 		return err
 	}
 	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {
-		return usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
+		return cmdline.Usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
 	}
 	jobs := o.measure.Concurrent()
 	o.cfg.Keep.Restart = "always" // the phase crash measures a restart
@@ -112,7 +114,7 @@ func (t *benchTarget) try(ctx context.Context) (*plugin, error) {
 			return err
 		}
 		if t.o.stream != nil {
-			return usage("--input of %s is a stream, which is read once: want a hook that takes one message", t.o.call.Hook)
+			return cmdline.Usage("--input of %s is a stream, which is read once: want a hook that takes one message", t.o.call.Hook)
 		}
 		return nil
 	})

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/fastcall"
@@ -28,15 +30,15 @@ func callCommand(prog *program) command {
 		inLines bool
 	)
 	ofLines := lines.flags("")
-	linesFlag := inCategory(linesCategory, switchFlag(&inLines, "lines", "read one call per line from standard input and print one answer per line"))
+	linesFlag := cmdline.InCategory(linesCategory, cmdline.Switch(&inLines, "lines", "read one call per line from standard input and print one answer per line"))
 	ofCall := []cli.Flag{inputFlag(&o.input)}
 	ofStart, ofAddress := launchFlags(&start.Config), at.flags(&start.Config.GRPC)
-	replay := switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
-	background := inCategory(backgroundCategory,
-		switchFlag(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
+	replay := cmdline.Switch(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
+	background := cmdline.InCategory(backgroundCategory,
+		cmdline.Switch(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
 		slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			err := onlyFor(flagGroup{!inLines, "to a single call", append(ofCall, replay)}, flagGroup{inLines, "to call --lines", ofLines})
+			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines))
 			if err == nil {
 				err = at.check(slices.Concat(ofStart, background, linesFlag), messageFlags...)
 			}
@@ -44,8 +46,8 @@ func callCommand(prog *program) command {
 			case err != nil:
 			case at.address != "":
 				words, o.timeout = append([]string{at.address}, words...), cmp.Or(o.timeout, runner.DefaultCall)
-				if err = wantWords(words[1:], "HOOK"); err != nil {
-					err = hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
+				if err = cmdline.WantWords(words[1:], "HOOK"); err != nil {
+					err = cmdline.Hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
 				}
 			case inLines:
 				lines.raw, lines.Timeout = o.raw, o.timeout
@@ -56,7 +58,7 @@ func callCommand(prog *program) command {
 			if err == nil && start.AutoStarted {
 				err = prog.readStart(&start, words[0], ofStart)
 			} else if err == nil && at.address == "" {
-				err = onlyFor(flagGroup{false, "with --auto-start", ofStart})
+				err = cmdline.Only(false, "with --auto-start", ofStart)
 			}
 			if err == nil && !inLines {
 				err = prog.readHook(ctx, &o, words[1:], start.Config.GRPC.MaxMessage)
@@ -159,12 +161,12 @@ type callOptions struct {
 	format     ui.Format
 }
 
-func (o *callOptions) rawFlag() *flag {
-	return switchFlag(&o.raw, "raw", "print a string as it is, bytes verbatim, nothing for null, and a message's only text")
+func (o *callOptions) rawFlag() *cmdline.Flag {
+	return cmdline.Switch(&o.raw, "raw", "print a string as it is, bytes verbatim, nothing for null, and a message's only text")
 }
 
-func inputFlag(to *string) *flag {
-	return fileFlag(to, "input", "read all arguments from `FILE`, - for standard input")
+func inputFlag(to *string) *cmdline.Flag {
+	return cmdline.File(to, "input", "read all arguments from `FILE`, - for standard input")
 }
 
 // readHook reads HOOK and its arguments.
@@ -172,14 +174,14 @@ func (prog *program) readHook(ctx context.Context, o *callOptions, words []strin
 	name, args := words[0], words[1:]
 	switch {
 	case prog.opts.json && o.raw:
-		return usage("--json and --raw cannot be combined")
+		return cmdline.Usage("--json and --raw cannot be combined")
 	case prog.opts.json:
 		o.format = ui.Envelope
 	case o.raw:
 		o.format = ui.Raw
 	}
 	if o.input != "" && len(args) > 0 {
-		return usage("--input gives all arguments; unexpected argument: %s", schema.QuoteLine(args[:1]))
+		return cmdline.Usage("--input gives all arguments; unexpected argument: %s", schema.QuoteLine(args[:1]))
 	}
 	o.call.Hook, o.maxMessage = name, maxMessage
 	o.call.Args.Words, err = prog.readWords(ctx, args)
@@ -234,20 +236,20 @@ func runCommand(prog *program) command {
 		inLines, keep bool
 	)
 	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), start.nameFlags()
-	linesFlag := switchFlag(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
-	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
+	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
+	keepFlag := cmdline.Switch(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
 	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
 	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,
-		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
+		cmdline.InCategory(linesCategory, linesFlag), ofLines, cmdline.InCategory(backgroundCategory, keepFlag), ofKeep,
 		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), prog.opts.flags())
 	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			if keep && inLines {
-				return usage("--lines and --keep cannot be combined")
+				return cmdline.Usage("--lines and --keep cannot be combined")
 			}
-			err := onlyFor(flagGroup{inLines, "to run --lines", ofLines}, flagGroup{keep, "to run --keep", ofKeep},
-				flagGroup{keep || inLines, "to run --lines and --keep", ofWorkers}, flagGroup{!keep && !inLines, "to a single call", ofCall},
-				flagGroup{!keep, "to a single call and --lines", ofResults})
+			err := cmp.Or(cmdline.Only(inLines, "to run --lines", ofLines), cmdline.Only(keep, "to run --keep", ofKeep),
+				cmdline.Only(keep || inLines, "to run --lines and --keep", ofWorkers), cmdline.Only(!keep && !inLines, "to a single call", ofCall),
+				cmdline.Only(!keep, "to a single call and --lines", ofResults))
 			switch {
 			case err != nil:
 				return err
@@ -285,14 +287,14 @@ func (prog *program) readRun(ctx context.Context, words []string, o *runOptions)
 // wantHook returns a usage error unless the arguments are a plugin and a hook. what is the word
 // for the plugin in the message.
 func wantHook(words []string, what string) error {
-	err := wantWords(words, what, "HOOK")
+	err := cmdline.WantWords(words, what, "HOOK")
 	if len(words) != 1 {
 		return err
 	}
 	if two := manifest.TwoWords(words[0]); two != nil {
-		return hinted(err, two...)
+		return cmdline.Hinted(err, two...)
 	}
-	return hinted(err, schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, typedWords(words)...)))
+	return cmdline.Hinted(err, schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, cmdline.TypedWords(words)...)))
 }
 
 // run opens the plugin, calls the hook and prints what it returns.

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -42,16 +44,16 @@ const maxJobs = 65536
 func checkCommand(prog *program) command {
 	o := &checkOptions{jobs: 1}
 	flags := []cli.Flag{
-		repeated(newFlag("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
+		cmdline.Repeated(cmdline.New("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
 			o.lines = append(o.lines, text)
 			return nil
 		})),
-		switchFlag(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
-		switchFlag(&o.MCP, "mcp", "list the tools that an LLM client would see, and ask what it asks"),
-		switchFlag(&o.strict, "strict", "fail on warnings, too"),
-		listFlag(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
-		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
-		alias(countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)"), "j"),
+		cmdline.Switch(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
+		cmdline.Switch(&o.MCP, "mcp", "list the tools that an LLM client would see, and ask what it asks"),
+		cmdline.Switch(&o.strict, "strict", "fail on warnings, too"),
+		cmdline.List(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
+		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
+		cmdline.Alias(cmdline.Count(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)"), "j"),
 		timeoutFlag(&o.Config.Timeouts.Call),
 		headerFlag(&o.Config.GRPC.Metadata),
 	}
@@ -71,7 +73,7 @@ func (prog *program) readCheck(ctx context.Context, words []string, o *checkOpti
 	}
 	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
 		if slices.Contains(o.Skip, needed) && len(o.lines) > 0 {
-			return usage("--call runs in the stage hooks, which --skip %s skips", needed)
+			return cmdline.Usage("--call runs in the stage hooks, which --skip %s skips", needed)
 		}
 	}
 	if err := openConfig(&o.Config, o.plugins[0]); err != nil {
@@ -97,7 +99,7 @@ func (prog *program) readCheck(ctx context.Context, words []string, o *checkOpti
 // readPlugins expands directories and patterns. Without words it expands the current directory.
 func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 	if slices.Contains(words, "") {
-		return usage("PLUGIN is empty")
+		return cmdline.Usage("PLUGIN is empty")
 	}
 	if len(words) == 0 {
 		words = []string{"."}
@@ -117,9 +119,9 @@ func (prog *program) readCall(ctx context.Context, text string) (hook.Call, erro
 	words, err := schema.SplitLine(text)
 	switch {
 	case err != nil:
-		return hook.Call{}, usage("--call is %s: %w", strconv.Quote(text), err)
+		return hook.Call{}, cmdline.Usage("--call is %s: %w", strconv.Quote(text), err)
 	case len(words) == 0 || words[0] == "":
-		return hook.Call{}, usage("--call is %s, want a HOOK and its arguments", strconv.Quote(text))
+		return hook.Call{}, cmdline.Usage("--call is %s, want a HOOK and its arguments", strconv.Quote(text))
 	}
 	call := hook.Call{Hook: words[0]}
 	call.Args.Words, err = prog.readWords(ctx, words[1:])
@@ -283,7 +285,7 @@ type junitFile struct{ file *os.File }
 func (prog *program) openJUnit(ctx context.Context, name string) (*junitFile, error) {
 	switch {
 	case name == "-" && prog.opts.json:
-		return nil, usage("--junit - and --json both print on standard output")
+		return nil, cmdline.Usage("--junit - and --json both print on standard output")
 	case name == "":
 		return nil, nil
 	case name == "-":
@@ -292,7 +294,7 @@ func (prog *program) openJUnit(ctx context.Context, name string) (*junitFile, er
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		// It may be the plugin or the cases, if the word behind --junit was forgotten.
 		if text, err := os.ReadFile(name); err == nil && !bytes.HasPrefix(text, []byte("<")) {
-			return nil, usage("--junit: %s is no XML file, want one or a new file", name)
+			return nil, cmdline.Usage("--junit: %s is no XML file, want one or a new file", name)
 		}
 	}
 	file, err := openOutput(ctx, "--junit", name, 0, 0o666)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -61,10 +63,10 @@ func TestReadLine(t *testing.T) {
 				jobs    int
 				timeout time.Duration
 			)
-			flags := append(output.flags(), nameFlag(&python, "python", ""), durationFlag(&timeout, "timeout", ""),
-				alias(countFlag(&jobs, 1, 9, "jobs", ""), "j"), switchFlag(&keep, "keep", ""))
-			line, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}}, strings.Fields(c.in))
-			text := strings.Join(slices.Concat(flagWords(flags), []string{"--"}, line.words), " ")
+			flags := append(output.flags(), cmdline.Name(&python, "python", ""), cmdline.Duration(&timeout, "timeout", ""),
+				cmdline.Alias(cmdline.Count(&jobs, 1, 9, "jobs", ""), "j"), cmdline.Switch(&keep, "keep", ""))
+			line, err := cmdline.Read(&cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}, c.names, strings.Fields(c.in))
+			text := strings.Join(slices.Concat(cmdline.Words(flags), []string{"--"}, line.Words), " ")
 			if err != nil {
 				text = err.Error()
 				if hints := hook.AsError(err).Hints; len(hints) > 0 {
@@ -80,9 +82,9 @@ func TestReadLine(t *testing.T) {
 
 func TestReadLineKeepsWordsAsTheyAre(t *testing.T) {
 	words := []string{"p.py", "greet", "", "a b", "x=1,2", "\xff", "=--json", "--json", "--", "-h", "--lines"}
-	got, err := readLine(runCommand(&program{}), slices.Clone(words))
-	if err != nil || !slices.Equal(got.words, words) {
-		t.Errorf("got %q, %v", got.words, err)
+	got, err := cmdline.Read(runCommand(&program{}).Command, 2, slices.Clone(words))
+	if err != nil || !slices.Equal(got.Words, words) {
+		t.Errorf("got %q, %v", got.Words, err)
 	}
 }
 
@@ -93,9 +95,9 @@ func FuzzData(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		data := strings.Split(line, " ")
 		for _, cmd := range []command{runCommand(&program{}), callCommand(&program{}), benchCommand(&program{})} {
-			got, err := readLine(cmd, append([]string{"p.py", "greet"}, data...))
-			if err != nil || !slices.Equal(got.words[got.names:], data) || len(flagWords(cmd.Flags)) > 0 {
-				t.Errorf("%s %q: got %q, %q, %v", cmd.Name, data, got.words, flagWords(cmd.Flags), err)
+			got, err := cmdline.Read(cmd.Command, cmd.names, append([]string{"p.py", "greet"}, data...))
+			if err != nil || !slices.Equal(got.Words[got.Names:], data) || len(cmdline.Words(cmd.Flags)) > 0 {
+				t.Errorf("%s %q: got %q, %q, %v", cmd.Name, data, got.Words, cmdline.Words(cmd.Flags), err)
 			}
 		}
 	})
@@ -131,7 +133,7 @@ func TestCompleteFlags(t *testing.T) {
 			if !slices.ContainsFunc(offered, func(line string) bool { return strings.HasPrefix(line, name+"\t") }) {
 				t.Errorf("%s %s: offered %q", cmd.Name, name, offered)
 			}
-			if valueOf(flag).isSwitch {
+			if cmdline.Of(flag).IsSwitch {
 				continue
 			}
 			for _, line := range complete(prog.commands, []string{cmd.Name, name, "no such value"}) {

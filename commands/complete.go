@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/completions"
@@ -68,35 +70,35 @@ func commandLines(commands []command, prefix string) []string {
 
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
-	line, _ := readLine(cmd, before) // what is wrong with them does not matter here
-	flags := flagsOf(cmd.Command)
+	line, _ := cmdline.Read(cmd.Command, cmd.names, before) // what is wrong with them does not matter here
+	flags := cmdline.ByName(cmd.Command)
 	previous := append([]string{""}, before...)[len(before)]
-	awaits, _, hasValue := cutFlag(previous)
-	name, value, inValue := cutFlag(last)
+	awaits, _, hasValue := cmdline.Cut(previous)
+	name, value, inValue := cmdline.Cut(last)
 	switch {
-	case line.inData() && line.names == 2:
-		return completeArgument(hookOf(cmd, line.words[0], line.words[1]), line.words[2:], last)
-	case line.inData():
+	case line.InData() && line.Names == 2:
+		return completeArgument(hookOf(cmd, line.Words[0], line.Words[1]), line.Words[2:], last)
+	case line.InData():
 		return []string{anyFile}
 	case slices.Contains(before, "--"): // no word after it is a flag
-	case strings.HasPrefix(previous, "-") && flags[awaits] != nil && !flags[awaits].isSwitch && !hasValue:
-		return flags[awaits].values("", last)
+	case strings.HasPrefix(previous, "-") && flags[awaits] != nil && !flags[awaits].IsSwitch && !hasValue:
+		return valuesOf(flags[awaits], "", last)
 	case strings.HasPrefix(last, "-") && inValue && flags[name] != nil:
-		return flags[name].values(strings.TrimSuffix(last, value), value)
+		return valuesOf(flags[name], strings.TrimSuffix(last, value), value)
 	case strings.HasPrefix(last, "-"):
 		return flagNames(cmd.Command, last)
 	case previous == "-m":
 		return nil
 	}
-	return completeWord(commands, cmd, line.words, last)
+	return completeWord(commands, cmd, line.Words, last)
 }
 
-// values completes the value of a flag, after a head.
-func (f *flag) values(head, typed string) []string {
-	if f.files != "" {
-		return []string{f.files}
+// valuesOf completes the value of a flag, after a head.
+func valuesOf(f *cmdline.Flag, head, typed string) []string {
+	if f.IsFile {
+		return []string{anyFile}
 	}
-	return prefixed(f.candidates, typed, head)
+	return prefixed(f.Candidates, typed, head)
 }
 
 // completeWord completes a word that is no flag, behind those given.
@@ -136,6 +138,12 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 	return lines
 }
 
+// isTyped reports whether a flag of a command was typed.
+func isTyped(cmd command, name string) bool {
+	f := cmdline.ByName(cmd.Command)[name]
+	return f != nil && f.Typed
+}
+
 // The time that completion may wait for background plugins, and for a Python that reads
 // a plugin's source.
 const (
@@ -154,7 +162,7 @@ func runningNames() []string {
 func flagNames(c *cli.Command, prefix string) []string {
 	var lines []string
 	for _, f := range c.Flags {
-		lines = append(lines, "--"+valueOf(f).Name+"\t"+strings.ReplaceAll(valueOf(f).Usage, "`", ""))
+		lines = append(lines, "--"+cmdline.Of(f).Name+"\t"+strings.ReplaceAll(cmdline.Of(f).Usage, "`", ""))
 	}
 	return prefixed(lines, prefix, "")
 }
@@ -224,12 +232,12 @@ func completionCommand(prog *program) command {
 	return newCommand("completion", "print the completion script of a shell", "SHELL", nil, func(ctx context.Context, words []string) error {
 		shells := strings.Join(completions.Shells(), ", ")
 		if len(words) != 1 {
-			return usage("completion takes one SHELL: %s", shells)
+			return cmdline.Usage("completion takes one SHELL: %s", shells)
 		}
 		name := words[0]
 		script, ok := completions.Script(name)
 		if !ok {
-			return suggested(usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
+			return cmdline.Suggested(cmdline.Usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
 		}
 		_, err := io.WriteString(prog.streams.Out, script)
 		return outputError(err)

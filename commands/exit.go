@@ -2,7 +2,6 @@ package commands
 
 import (
 	"errors"
-	"fmt"
 	"syscall"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -82,9 +81,4 @@ func asError(err error) *hook.Error {
 		return hook.NewError(hook.Canceled, err)
 	}
 	return hook.AsError(err)
-}
-
-// usage returns an error of kind Usage.
-func usage(format string, args ...any) error {
-	return hook.NewError(hook.Usage, fmt.Errorf(format, args...))
 }

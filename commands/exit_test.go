@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -72,7 +74,7 @@ func TestProbeCode(t *testing.T) {
 		want int
 	}{
 		{nil, 0},
-		{usage("no"), 1},
+		{cmdline.Usage("no"), 1},
 		{&hook.Error{Kind: hook.Handshake}, 2},
 		{&hook.Error{Kind: hook.Start}, 2},
 		{&hook.Error{Kind: hook.Timeout}, 3},

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
@@ -12,9 +14,9 @@ import (
 
 // setFlags reads flags as typed and from the environment.
 func setFlags(flags []cli.Flag, words ...string) error {
-	_, err := readLine(command{Command: &cli.Command{Flags: flags}, names: allWords}, words)
+	_, err := cmdline.Read(&cli.Command{Flags: flags}, allWords, words)
 	if err == nil {
-		err = setFromEnvironment(flags)
+		err = cmdline.SetFromEnvironment(flags)
 	}
 	return err
 }
@@ -33,7 +35,7 @@ func TestFlagWords(t *testing.T) {
 		if err := setFlags(flags, strings.Fields(c.line)...); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := flagWords(flags), strings.Fields(c.want); !slices.Equal(got, want) {
+		if got, want := cmdline.Words(flags), strings.Fields(c.want); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", c.line, got, want)
 		}
 	}

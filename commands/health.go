@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
@@ -23,11 +25,11 @@ func healthCommand(prog *program) command {
 	at := addressOptions{insecure: true}
 	var watch, all bool
 	flags := []cli.Flag{
-		alias(durationFlag(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
-		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
-		switchFlag(&all, "all", "probe all background plugins"),
-		switchFlag(&prog.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
-		alias(headerFlag(&cfg.GRPC.Metadata), "rpc-header"),
+		cmdline.Alias(cmdline.Duration(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
+		cmdline.Switch(&watch, "watch", "print a line for each change, until Ctrl-C"),
+		cmdline.Switch(&all, "all", "probe all background plugins"),
+		cmdline.Switch(&prog.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
+		cmdline.Alias(headerFlag(&cfg.GRPC.Metadata), "rpc-header"),
 	}
 	ofAddress, ofPlugin := at.flags(&cfg.GRPC), pluginFlags(&cfg, "60s")
 	return newCommand("health", "probe the health of a plugin or a gRPC server", "NAME|PLUGIN... | --all | --address ADDRESS",
@@ -37,9 +39,9 @@ func healthCommand(prog *program) command {
 			case err != nil:
 				return err
 			case at.address != "":
-				err, words = atMost(words, 0), []string{at.address}
+				err, words = cmdline.AtMost(words, 0), []string{at.address}
 			case watch:
-				_, err = oneWord(words)
+				_, err = cmdline.OneWord(words)
 			default:
 				words, err = readNames(words, all)
 			}

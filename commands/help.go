@@ -1,12 +1,13 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/commands/cmdline"
 
 	"github.com/urfave/cli/v2"
 
@@ -67,7 +68,7 @@ func topicNames() (names []string) {
 }
 
 func (prog *program) unknownTopic(name string) error {
-	return suggested(usage("unknown command or topic %s", schema.QuoteLine([]string{name})), "`pyplug help %s`",
+	return cmdline.Suggested(cmdline.Usage("unknown command or topic %s", schema.QuoteLine([]string{name})), "`pyplug help %s`",
 		name, append(prog.commandNames(), topicNames()...), schema.Hintf("%s lists the commands and topics", schema.Command{"help"}))
 }
 
@@ -130,9 +131,9 @@ func (prog *program) commandHelp(cmd command) string {
 	b.WriteString("\n" + helpText(cmd.Name))
 	left := 0
 	for _, category := range []string{"", linesCategory, mcpCategory, backgroundCategory, addressCategory, keepCategory, grpcCategory} {
-		var flags []*flag
+		var flags []*cmdline.Flag
 		for _, f := range cmd.Flags {
-			switch f := valueOf(f); {
+			switch f := cmdline.Of(f); {
 			case f.Category != category:
 			case isRare(f) && !all:
 				left++
@@ -141,7 +142,7 @@ func (prog *program) commandHelp(cmd command) string {
 			}
 		}
 		if len(flags) > 0 {
-			writeFlags(&b, category, flags)
+			cmdline.WriteHelp(&b, category, flags)
 		}
 	}
 	b.WriteString("\n")
@@ -152,54 +153,7 @@ func (prog *program) commandHelp(cmd command) string {
 	return b.String()
 }
 
-func isRare(f cli.Flag) bool { return slices.Contains(rareFlags, valueOf(f).Name) }
-
-// writeFlags writes a group of flags, in alphabetical order.
-func writeFlags(b *strings.Builder, category string, flags []*flag) {
-	ui.WriteTitle(b, cmp.Or(category, "Flags"))
-	slices.SortFunc(flags, func(a, b *flag) int { return strings.Compare(a.Name, b.Name) })
-	const widest = 26
-	column := 0
-	for _, f := range flags {
-		if n := len(f.usage()); n <= widest {
-			column = max(column, n+2)
-		}
-	}
-	for _, f := range flags {
-		ui.WriteEntry(b, f.usage(), f.explained(), column)
-	}
-}
-
-// usage returns how a flag is typed, such as "  -j, --jobs N".
-func (f *flag) usage() string {
-	text := "      --" + f.Name
-	for _, alias := range f.Aliases {
-		if len(alias) == 1 {
-			text = "  -" + alias + ", " + text[6:]
-		} else {
-			text += ", --" + alias
-		}
-	}
-	if f.isSwitch {
-		return text
-	}
-	return text + " " + f.placeholder()
-}
-
-// placeholder returns the word for the value of a flag that is no switch.
-func (f *flag) placeholder() string { return strings.Split(f.Usage, "`")[1] }
-
-// explained returns what a flag does.
-func (f *flag) explained() string {
-	text := strings.ReplaceAll(f.Usage, "`", "")
-	if f.repeated {
-		text += " (may be repeated)"
-	}
-	if f.env != "" {
-		text += " [$" + f.env + "]"
-	}
-	return text
-}
+func isRare(f cli.Flag) bool { return slices.Contains(rareFlags, cmdline.Of(f).Name) }
 
 // findingHelp prints the page of a finding, or without an ID the list of findings.
 func findingHelp(prog *program, ids []string) error {
@@ -210,13 +164,13 @@ func findingHelp(prog *program, ids []string) error {
 		}
 		return prog.print(b.String())
 	}
-	if err := atMost(ids, 1); err != nil {
+	if err := cmdline.AtMost(ids, 1); err != nil {
 		return err
 	}
 	page, ok := docs.Findings.Page(ids[0])
 	if !ok {
-		err := suggested(usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], docs.Findings.Names())
-		return hinted(err, schema.Hintf("%s lists them all", schema.Command{"help", "finding"}))
+		err := cmdline.Suggested(cmdline.Usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], docs.Findings.Names())
+		return cmdline.Hinted(err, schema.Hintf("%s lists them all", schema.Command{"help", "finding"}))
 	}
 	return prog.print(ui.Page(page))
 }

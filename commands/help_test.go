@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/check"
 )
@@ -30,9 +32,9 @@ func TestHelp(t *testing.T) {
 		all := prog.commandHelp(cmd)
 		texts[cmd.Name+" --help-all"] = all
 		for _, flag := range cmd.Flags {
-			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + valueOf(flag).Name + `([, ]|$)`)
+			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + cmdline.Of(flag).Name + `([, ]|$)`)
 			if has := shown.MatchString(texts[cmd.Name]); has == isRare(flag) || !shown.MatchString(all) {
-				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, valueOf(flag).Name, has, !has)
+				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, cmdline.Of(flag).Name, has, !has)
 			}
 		}
 	}
@@ -79,8 +81,8 @@ func TestTopics(t *testing.T) {
 	rare, variables := map[string]bool{}, map[string]bool{"PYPLUG_PYTHON": true, "PYPLUG_RUN_DIR": true}
 	for _, cmd := range commandList(prog) {
 		for _, flag := range cmd.Flags {
-			rare[valueOf(flag).Name] = isRare(flag)
-			variables[valueOf(flag).env] = true
+			rare[cmdline.Of(flag).Name] = isRare(flag)
+			variables[cmdline.Of(flag).Env] = true
 		}
 	}
 	delete(variables, "")

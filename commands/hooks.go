@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
@@ -21,8 +23,8 @@ func hooksCommand(prog *program) command {
 	var cfg runner.Config
 	var at addressOptions
 	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags(&cfg.GRPC)
-	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
-	schemaFlag := switchFlag(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
+	templateFlag := cmdline.Name(&template, "template", "print an example request of `HOOK` as JSON, for --input")
+	schemaFlag := cmdline.Switch(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
 	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
 		slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := at.check(ofPlugin, messageFlags...)
@@ -33,13 +35,13 @@ func hooksCommand(prog *program) command {
 				words = append(words, template)
 			}
 			if err == nil {
-				err = atMost(words, 2)
+				err = cmdline.AtMost(words, 2)
 			}
 			if err == nil {
-				err = wantWords(words, []string{"PLUGIN", "HOOK"}[:max(1, len(words))]...)
+				err = cmdline.WantWords(words, []string{"PLUGIN", "HOOK"}[:max(1, len(words))]...)
 			}
 			if err == nil && input && template != "" {
-				err = usage("--schema and --template cannot be combined")
+				err = cmdline.Usage("--schema and --template cannot be combined")
 			}
 			if err != nil {
 				return err
@@ -86,8 +88,8 @@ func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []cli.Fla
 	case p.client != nil:
 		words[0] = "call"
 	}
-	typed := slices.DeleteFunc(flags, func(f cli.Flag) bool { return !valueOf(f).typed })
-	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
+	typed := slices.DeleteFunc(flags, func(f cli.Flag) bool { return !cmdline.Of(f).Typed })
+	line := slices.Concat([]string{"pyplug", words[0]}, cmdline.Words(typed), cmdline.TypedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
 	return prog.write(ctx, func() error { return prog.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), prog.opts.json) })
 }
 

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -46,16 +48,16 @@ type linesOptions struct {
 
 // flags returns the flags of both. by is the help text on how the command makes more calls at once.
 func (o *linesOptions) flags(by string) []cli.Flag {
-	return inCategory(linesCategory,
-		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
-		alias(switchFlag(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
-		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)"), "j"),
-		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
-		fileFlag(&o.file, "record", "keep answers in `FILE`, and reuse those that it has"),
-		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
-		countFlag(&o.Retries, 0, 100, "retries", "repeat a call up to `N` times if its error is in --retry-on"),
-		listFlag(&o.retry, "retry-on", "the `KINDS` of errors for --retries (default: crash,timeout,unavailable)", retryKinds),
-		switchFlag(&o.FailFast, "fail-fast", "stop reading at the first failure"),
+	return cmdline.InCategory(linesCategory,
+		cmdline.Choice(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
+		cmdline.Alias(cmdline.Switch(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
+		cmdline.Alias(cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)"), "j"),
+		cmdline.Switch(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
+		cmdline.File(&o.file, "record", "keep answers in `FILE`, and reuse those that it has"),
+		cmdline.Switch(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
+		cmdline.Count(&o.Retries, 0, 100, "retries", "repeat a call up to `N` times if its error is in --retry-on"),
+		cmdline.List(&o.retry, "retry-on", "the `KINDS` of errors for --retries (default: crash,timeout,unavailable)", retryKinds),
+		cmdline.Switch(&o.FailFast, "fail-fast", "stop reading at the first failure"),
 	)
 }
 
@@ -85,22 +87,22 @@ func (prog *program) runLines(ctx context.Context, words []string, o *linesOptio
 // readLines reads the words of a command with --lines. what is the word for the plugin in
 // messages.
 func (prog *program) readLines(ctx context.Context, o *linesOptions, words []string, what string) (err error) {
-	if err := wantWords(words, []string{what, "HOOK"}[:max(1, min(2, len(words)))]...); err != nil {
+	if err := cmdline.WantWords(words, []string{what, "HOOK"}[:max(1, min(2, len(words)))]...); err != nil {
 		return err
 	}
 	switch {
 	case prog.opts.json && o.raw:
-		return usage("--json and --raw cannot be combined")
+		return cmdline.Usage("--json and --raw cannot be combined")
 	case len(words) >= 2:
 		o.Hook = words[1]
 		o.Words, err = prog.readNamed(ctx, words[2:])
 	case o.format != "":
-		return usage("--items applies only with HOOK, and HOOK is missing")
+		return cmdline.Usage("--items applies only with HOOK, and HOOK is missing")
 	}
 	if len(o.retry) == 0 {
 		o.retry = retryKinds[1:]
 	} else if o.Retries == 0 {
-		return usage("--retry-on applies only with --retries")
+		return cmdline.Usage("--retry-on applies only with --retries")
 	}
 	for _, kind := range o.retry {
 		o.RetryOn = append(o.RetryOn, hook.Kind(kind))
@@ -114,7 +116,7 @@ func (prog *program) readNamed(ctx context.Context, words []string) ([]schema.Wo
 	parsed, err := prog.readWords(ctx, words)
 	for i, w := range parsed {
 		if w.Name == "" && (i == 0 || parsed[i-1].Form != schema.Option) {
-			return nil, usage("unexpected argument: %s; with --lines the words after HOOK have names, such as --name VALUE", schema.QuoteLine(words[i:i+1]))
+			return nil, cmdline.Usage("unexpected argument: %s; with --lines the words after HOOK have names, such as --name VALUE", schema.QuoteLine(words[i:i+1]))
 		}
 	}
 	return parsed, err
@@ -321,7 +323,7 @@ func (prog *program) openRecord(o *linesOptions, plugin string) (err error) {
 	}
 	for name, stream := range map[string]any{"input": prog.streams.In, "output": prog.streams.Out} {
 		if isFile(stream, o.file) {
-			return usage("record: %s is also standard %s", o.file, name)
+			return cmdline.Usage("record: %s is also standard %s", o.file, name)
 		}
 	}
 	o.record, err = cases.OpenRecord(o.file, head)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -19,19 +21,19 @@ func logsCommand(prog *program) command {
 	want := daemon.Want{Last: -1}
 	var since time.Duration
 	var all bool
-	followFlag := alias(switchFlag(&want.Follow, "follow", "print new lines as they are added, until Ctrl-C"), "f")
-	linesFlag := alias(countFlag(&want.Last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)"), "n", "tail")
-	sinceFlag := delayFlag(&since, 0, "since", "begin with the lines of the last `DURATION`")
+	followFlag := cmdline.Alias(cmdline.Switch(&want.Follow, "follow", "print new lines as they are added, until Ctrl-C"), "f")
+	linesFlag := cmdline.Alias(cmdline.Count(&want.Last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)"), "n", "tail")
+	sinceFlag := cmdline.Delay(&since, 0, "since", "begin with the lines of the last `DURATION`")
 	return newCommand("logs", "print the logs of background plugins", "NAME... | --all",
 		append([]cli.Flag{followFlag, linesFlag, sinceFlag,
-			switchFlag(&all, "all", "print the logs of all running background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
+			cmdline.Switch(&all, "all", "print the logs of all running background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := readNames(words, all)
 			if err != nil {
 				return err
 			}
 			if since > 0 {
 				want.Since = time.Now().Add(-since)
-			} else if want.Follow && !linesFlag.typed {
+			} else if want.Follow && !linesFlag.Typed {
 				want.Last = followLines
 			}
 			return prog.untilSignal(prog.logs(ctx, words, want))

@@ -61,7 +61,8 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 	if err == nil {
 		err = newApp(prog).RunContext(signals.ctx, words)
 	}
-	if err = prog.line.misplaced(err); err != nil {
+	if err != nil {
+		err = pluginOf(err).failed(prog.line.Misplaced(err))
 		prog.fail(err)
 	}
 	if prog.probeCodes {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
@@ -39,30 +41,30 @@ type mcpOptions struct {
 func mcpCommand(prog *program) command {
 	var o mcpOptions
 	ofStart := launchFlags(&o.start.Config)
-	autoStart := inCategory(backgroundCategory, switchFlag(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
-	config := choiceFlag(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcp.Clients(), ", "), mcp.Clients()...)
-	own := inCategory(mcpCategory, config,
+	autoStart := cmdline.InCategory(backgroundCategory, cmdline.Switch(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
+	config := cmdline.Choice(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcp.Clients(), ", "), mcp.Clients()...)
+	own := cmdline.InCategory(mcpCategory, config,
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
 	flags := slices.Concat(limitFlags(&o.timeout, &o.errorField), own, autoStart, ofStart, prog.opts.flags()[1:]) // standard output is not for --json
 	return newCommand("mcp", "serve the hooks as tools of an LLM client", "NAME|PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
-			word, err := oneWord(words)
+			word, err := cmdline.OneWord(words)
 			switch {
 			case err != nil:
 				return err
 			case o.client != "":
 				return prog.mcpConfig(ctx, o.client, word, flags)
 			case o.start.Config.NaN == "literal":
-				return usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
+				return cmdline.Usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
 			}
 			return prog.mcp(ctx, &o, word, ofStart)
 		})
 }
 
 // patternFlag takes a pattern of names. It may be given more than once.
-func patternFlag(to *[]string, name, usage string) *flag {
-	return repeated(newFlag(name, usage, func(pattern string) error {
+func patternFlag(to *[]string, name, usage string) *cmdline.Flag {
+	return cmdline.Repeated(cmdline.New(name, usage, func(pattern string) error {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
 			return fmt.Errorf("is %q, want a pattern of names such as get_*", pattern)
 		}
@@ -149,18 +151,18 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags [
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return usage("the current directory: %w", err)
+		return cmdline.Usage("the current directory: %w", err)
 	}
 	args := []string{"mcp"}
 	inDir := false // the working directory is given, or the plugin has one of its own
 	for _, one := range flags {
-		flag := valueOf(one)
-		if flag.Name == "config" || !flag.typed {
+		flag := cmdline.Of(one)
+		if flag.Name == "config" || !flag.Typed {
 			continue
 		}
 		inDir = inDir || slices.Contains([]string{"cwd", "auto-start"}, flag.Name)
-		for _, text := range flag.texts {
-			isPath := flag.files != "" && (flag.Name != "python" || strings.ContainsAny(text, `/\`))
+		for _, text := range flag.Texts {
+			isPath := flag.IsFile && (flag.Name != "python" || strings.ContainsAny(text, `/\`))
 			if isPath && !filepath.IsAbs(text) {
 				text = filepath.Join(dir, text)
 			}
@@ -171,15 +173,15 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags [
 	running, _ := prog.connectNamed(ctx, word)
 	if _, isModule := manifest.ModuleOf(word); !isModule && running == nil {
 		if entry, err = filepath.Abs(word); err != nil {
-			return usage("%s: %w", word, err)
+			return cmdline.Usage("%s: %w", word, err)
 		}
 		if _, err := os.Stat(entry); err != nil {
-			return usage("%s: %w", word, err)
+			return cmdline.Usage("%s: %w", word, err)
 		}
 		if !inDir {
 			args = append(args, "--cwd="+dir)
 		}
 	}
-	text := mcp.ClientConfig(client, mcpName(word), program, append(args, typedWords([]string{entry})...))
+	text := mcp.ClientConfig(client, mcpName(word), program, append(args, cmdline.TypedWords([]string{entry})...))
 	return prog.write(ctx, func() error { return prog.streams.Line(text) })
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
@@ -26,13 +28,13 @@ func (o *outputOptions) flags() []cli.Flag {
 	o.color = "auto"
 	var format string
 	return []cli.Flag{
-		switchFlag(&o.json, "json", "print one JSON object, also for an error"),
-		alias(switchFlag(&o.quiet, "quiet", "hide the plugin's output and notes"), "q"),
-		alias(switchFlag(&o.verbose, "verbose", "log what pyplug does"), "v"),
-		fromEnv(then(choiceFlag(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json"),
+		cmdline.Switch(&o.json, "json", "print one JSON object, also for an error"),
+		cmdline.Alias(cmdline.Switch(&o.quiet, "quiet", "hide the plugin's output and notes"), "q"),
+		cmdline.Alias(cmdline.Switch(&o.verbose, "verbose", "log what pyplug does"), "v"),
+		cmdline.FromEnv(cmdline.Then(cmdline.Choice(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json"),
 			func() { o.logJSON = format == "json" }), "PYPLUG_LOG_FORMAT"),
-		fromEnv(listFlag(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(runner.DebugAreas(), ","), runner.DebugAreas()), "PYPLUG_DEBUG"),
-		fromEnv(choiceFlag(&o.color, "color", "use colour: `WHEN` is auto (the default), always or never", "auto", "always", "never"), "PYPLUG_COLOR"),
+		cmdline.FromEnv(cmdline.List(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(runner.DebugAreas(), ","), runner.DebugAreas()), "PYPLUG_DEBUG"),
+		cmdline.FromEnv(cmdline.Choice(&o.color, "color", "use colour: `WHEN` is auto (the default), always or never", "auto", "always", "never"), "PYPLUG_COLOR"),
 	}
 }
 
@@ -47,24 +49,24 @@ const quickImport = 60 * time.Second
 // default limit of an import, for the help.
 func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 	return append(append(pythonFlags(cfg),
-		choiceFlag(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
-		repeated(newFlag("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
+		cmdline.Choice(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
+		cmdline.Repeated(cmdline.New("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
 			cfg.Env = append(cfg.Env, text)
 			return checkEnv(text)
 		})),
-		switchFlag(&cfg.CleanEnv, "clean-env", "give the plugin only PATH, HOME, the locale and the like, and --env"),
-		fileFlag(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"),
-		fromEnv(durationFlag(&cfg.Timeouts.Start, "start-timeout", "limit the import (default: "+startLimit+") or the handshake (30s) to `DURATION`"), "PYPLUG_START_TIMEOUT"),
-		fromEnv(durationFlag(&cfg.Timeouts.Stop, "stop-timeout", "kill a plugin that has not ended after `DURATION` (default: 5s)"), "PYPLUG_STOP_TIMEOUT"),
+		cmdline.Switch(&cfg.CleanEnv, "clean-env", "give the plugin only PATH, HOME, the locale and the like, and --env"),
+		cmdline.File(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"),
+		cmdline.FromEnv(cmdline.Duration(&cfg.Timeouts.Start, "start-timeout", "limit the import (default: "+startLimit+") or the handshake (30s) to `DURATION`"), "PYPLUG_START_TIMEOUT"),
+		cmdline.FromEnv(cmdline.Duration(&cfg.Timeouts.Stop, "stop-timeout", "kill a plugin that has not ended after `DURATION` (default: 5s)"), "PYPLUG_STOP_TIMEOUT"),
 	), grpcFlags(&cfg.GRPC)...)
 }
 
 // pythonFlags say which Python to use.
 func pythonFlags(cfg *runner.Config) []cli.Flag {
 	return []cli.Flag{
-		fileFlag(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
-		switchFlag(&cfg.Active, "active", "prefer an activated environment to the plugin's own"),
-		switchFlag(&cfg.NoActive, "no-active", "ignore an activated environment"),
+		cmdline.File(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
+		cmdline.Switch(&cfg.Active, "active", "prefer an activated environment to the plugin's own"),
+		cmdline.Switch(&cfg.NoActive, "no-active", "ignore an activated environment"),
 	}
 }
 
@@ -80,10 +82,10 @@ func checkEnv(e string) error {
 func resultFlags(cfg *runner.Config) []cli.Flag {
 	cfg.NaN = "error"
 	return append([]cli.Flag{
-		choiceFlag(&cfg.NaN, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
-		switchFlag(&cfg.NoConvert, "no-convert", "do not convert arguments to their annotations"),
-	}, inCategory(grpcCategory,
-		switchFlag(&cfg.GRPC.EmitDefaults, "emit-defaults", "also print fields without a value"),
+		cmdline.Choice(&cfg.NaN, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
+		cmdline.Switch(&cfg.NoConvert, "no-convert", "do not convert arguments to their annotations"),
+	}, cmdline.InCategory(grpcCategory,
+		cmdline.Switch(&cfg.GRPC.EmitDefaults, "emit-defaults", "also print fields without a value"),
 		headerFlag(&cfg.GRPC.Metadata),
 	)...)
 }
@@ -97,7 +99,7 @@ func launchFlags(cfg *runner.Config) []cli.Flag {
 func limitFlags(timeout *time.Duration, errorField *string) []cli.Flag {
 	return []cli.Flag{
 		timeoutFlag(timeout),
-		newFlag("error-field", "fail if the result has an error at the dotted `PATH`", func(path string) error {
+		cmdline.New("error-field", "fail if the result has an error at the dotted `PATH`", func(path string) error {
 			if *errorField = path; slices.Contains(strings.Split(path, "."), "") {
 				return fmt.Errorf("is %q, want names with dots between them", path)
 			}
@@ -106,8 +108,8 @@ func limitFlags(timeout *time.Duration, errorField *string) []cli.Flag {
 	}
 }
 
-func timeoutFlag(to *time.Duration) *flag {
-	return fromEnv(durationFlag(to, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)"), "PYPLUG_TIMEOUT")
+func timeoutFlag(to *time.Duration) *cmdline.Flag {
+	return cmdline.FromEnv(cmdline.Duration(to, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)"), "PYPLUG_TIMEOUT")
 }
 
 // openConfig adds the plugin, and the directory and environment of this process, to the
@@ -115,17 +117,20 @@ func timeoutFlag(to *time.Duration) *flag {
 func openConfig(cfg *runner.Config, plugin string) error {
 	var err error
 	if cfg.Cwd, err = os.Getwd(); err != nil && !filepath.IsAbs(plugin) {
-		return usage("the current directory: %w", err)
+		return cmdline.Usage("the current directory: %w", err)
 	}
 	cfg.Plugin, cfg.Environ = plugin, os.Environ()
 	if cfg.Active && cfg.NoActive {
-		return usage("--active and --no-active contradict each other")
+		return cmdline.Usage("--active and --no-active contradict each other")
 	}
 	if k := cfg.Keep; k.Backoff > 0 && k.BackoffMax > 0 && k.BackoffMax < k.Backoff {
-		return usage("--backoff-max is %s, want at least the %s of --backoff", k.BackoffMax, k.Backoff)
+		return cmdline.Usage("--backoff-max is %s, want at least the %s of --backoff", k.BackoffMax, k.Backoff)
 	}
 	return checkGRPC(&cfg.GRPC)
 }
+
+// none stands for a limit of 0 on the command line: no limit, whatever the manifest says.
+const none = -1
 
 // keepCategory is the heading of keepFlags in the help.
 const keepCategory = "Kept alive"
@@ -135,25 +140,25 @@ const keepCategory = "Kept alive"
 // they are restarted often depend on where pyplug runs.
 func keepFlags(k *runner.Keep) []cli.Flag {
 	const unlimited = time.Duration(none)
-	workers := countFlag(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
-	workers.parse, workers.candidates = orAuto(workers.parse, &k.Workers), []string{"auto"}
-	memory := sizeFlag(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
-	return inCategory(keepCategory,
-		fromEnv(workers, "PYPLUG_WORKERS"),
-		fromEnv(countFlag(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)"), "PYPLUG_CONCURRENCY"),
-		switchFlag(&k.Threads, "threads", "run plain functions in threads, as many as --concurrency"),
-		countFlag(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
-		delayFlag(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
-		fromEnv(choiceFlag(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always"), "PYPLUG_RESTART"),
-		orZero(&k.MaxFailures, none, countFlag(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row; 0 means never")),
-		delayFlag(&k.Backoff, runner.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
-		delayFlag(&k.BackoffMax, runner.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
-		delayFlag(&k.HealthyAfter, runner.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
-		fromEnv(memory, "PYPLUG_MAX_MEMORY"),
-		orZero(&k.MaxCalls, none, countFlag(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
-		delayFlag(&k.MaxAge, unlimited, "max-age", "replace workers after `DURATION`"),
-		delayFlag(&k.IdleTime, unlimited, "idle-time", "replace workers idle for `DURATION`"),
-		fromEnv(choiceFlag(&k.Preload, "preload", "fork workers from a preloaded process: `WHEN` is off, auto or force (default: auto, if that is safe)", "off", "auto", "force"), "PYPLUG_PRELOAD"),
+	workers := cmdline.Count(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
+	workers.Parse, workers.Candidates = orAuto(workers.Parse, &k.Workers), []string{"auto"}
+	memory := cmdline.Size(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
+	return cmdline.InCategory(keepCategory,
+		cmdline.FromEnv(workers, "PYPLUG_WORKERS"),
+		cmdline.FromEnv(cmdline.Count(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)"), "PYPLUG_CONCURRENCY"),
+		cmdline.Switch(&k.Threads, "threads", "run plain functions in threads, as many as --concurrency"),
+		cmdline.Count(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
+		cmdline.Delay(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
+		cmdline.FromEnv(cmdline.Choice(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always"), "PYPLUG_RESTART"),
+		cmdline.OrZero(&k.MaxFailures, none, cmdline.Count(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row; 0 means never")),
+		cmdline.Delay(&k.Backoff, runner.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
+		cmdline.Delay(&k.BackoffMax, runner.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
+		cmdline.Delay(&k.HealthyAfter, runner.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
+		cmdline.FromEnv(memory, "PYPLUG_MAX_MEMORY"),
+		cmdline.OrZero(&k.MaxCalls, none, cmdline.Count(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
+		cmdline.Delay(&k.MaxAge, unlimited, "max-age", "replace workers after `DURATION`"),
+		cmdline.Delay(&k.IdleTime, unlimited, "idle-time", "replace workers idle for `DURATION`"),
+		cmdline.FromEnv(cmdline.Choice(&k.Preload, "preload", "fork workers from a preloaded process: `WHEN` is off, auto or force (default: auto, if that is safe)", "off", "auto", "force"), "PYPLUG_PRELOAD"),
 	)
 }
 
@@ -182,34 +187,34 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 	g.MaxMessage = defaultMessage
 	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
 	var mtls bool
-	decides := func(f *flag) *flag { return then(f, func() { g.Decides = "--" + f.Name }) }
-	return inCategory(grpcCategory,
-		decides(choiceFlag(&g.Host, "host", "start it as `HOST` does: "+strings.Join(manifest.HostNames(), ", "), manifest.HostNames()...)),
-		decides(newFlag("cookie", "set the magic cookie that the plugin's host sets, `KEY=VALUE`", func(text string) error {
+	decides := func(f *cmdline.Flag) *cmdline.Flag { return cmdline.Then(f, func() { g.Decides = "--" + f.Name }) }
+	return cmdline.InCategory(grpcCategory,
+		decides(cmdline.Choice(&g.Host, "host", "start it as `HOST` does: "+strings.Join(manifest.HostNames(), ", "), manifest.HostNames()...)),
+		decides(cmdline.New("cookie", "set the magic cookie that the plugin's host sets, `KEY=VALUE`", func(text string) error {
 			var ok bool
 			if g.CookieKey, g.CookieValue, ok = strings.Cut(text, "="); !ok || g.CookieKey == "" {
 				return fmt.Errorf("is %q, want KEY=VALUE", text)
 			}
 			return nil
 		})),
-		decides(newFlag("protocol-versions", "offer these protocol versions, `LIST` such as 1,2 (default: 1)", func(text string) error {
+		decides(cmdline.New("protocol-versions", "offer these protocol versions, `LIST` such as 1,2 (default: 1)", func(text string) error {
 			return setVersions(&g.Versions, text)
 		})),
-		then(switchFlag(&mtls, "mtls", "secure the connection as go-plugin's AutoMTLS does"), func() {
+		cmdline.Then(cmdline.Switch(&mtls, "mtls", "secure the connection as go-plugin's AutoMTLS does"), func() {
 			if g.MTLS = &mtls; mtls {
 				g.Decides = "--mtls"
 			}
 		}),
-		choiceFlag(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
-		sizeFlag(&g.MaxMessage, 0, 1, most, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
-		nameFlag(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
-		repeated(newFlag("arg", "pass the plugin the argument `VALUE`", func(text string) error {
+		cmdline.Choice(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
+		cmdline.Size(&g.MaxMessage, 0, 1, most, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
+		cmdline.Name(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
+		cmdline.Repeated(cmdline.New("arg", "pass the plugin the argument `VALUE`", func(text string) error {
 			g.Arguments = append(g.Arguments, text)
 			return nil
 		})),
-		filesFlag(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"),
-		filesFlag(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"),
-		filesFlag(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
+		cmdline.Files(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"),
+		cmdline.Files(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"),
+		cmdline.Files(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
 	)
 }
 
@@ -217,9 +222,9 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 func checkGRPC(g *runner.GRPC) error {
 	switch {
 	case g.Curve != "" && g.MTLS != nil && !*g.MTLS:
-		return usage("--mtls-curve applies only with --mtls, but --mtls=false is given")
+		return cmdline.Usage("--mtls-curve applies only with --mtls, but --mtls=false is given")
 	case len(g.ProtoPath) > 0 && len(g.Proto) == 0:
-		return usage("--proto-path applies only with --proto")
+		return cmdline.Usage("--proto-path applies only with --proto")
 	case g.Curve != "":
 		on := true
 		g.MTLS = &on
@@ -240,12 +245,12 @@ func setVersions(to *[]int, text string) error {
 }
 
 // headerFlag takes metadata of requests, which it stores as pairs of name and value.
-func headerFlag(to *[]string) *flag {
-	f := repeated(newFlag("header", "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; base64 if the name ends in -bin", func(text string) error {
+func headerFlag(to *[]string) *cmdline.Flag {
+	f := cmdline.Repeated(cmdline.New("header", "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; base64 if the name ends in -bin", func(text string) error {
 		name, value, err := runner.ParseHeader(text)
 		*to = append(*to, name, value)
 		return err
 	}))
 	f.Category = grpcCategory
-	return alias(f, "H")
+	return cmdline.Alias(f, "H")
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"
@@ -127,7 +129,7 @@ func (p *plugin) fits(o *runner.Opened) error {
 	if flag == "" || o.Transport().Serves {
 		return nil
 	}
-	return hinted(usage("%s applies only to gRPC plugins, and %s is %s", flag, p.path, o.Transport().What),
+	return cmdline.Hinted(cmdline.Usage("%s applies only to gRPC plugins, and %s is %s", flag, p.path, o.Transport().What),
 		schema.Hintf("to start it as a gRPC plugin, pass %s grpc", schema.Setting("transport")))
 }
 
@@ -329,7 +331,7 @@ func (p *plugin) hints(e *hook.Error) (hints []schema.Hint) {
 		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))
 	}
 	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
-		hints = append(hints, schema.Hintf("%s shows its parameters", append(schema.Command{"hooks"}, typedWords([]string{p.path, e.Hook})...)))
+		hints = append(hints, schema.Hintf("%s shows its parameters", append(schema.Command{"hooks"}, cmdline.TypedWords([]string{p.path, e.Hook})...)))
 	}
 	if p.opened == nil {
 		return hints

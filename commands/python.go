@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
@@ -23,14 +25,14 @@ func pythonCommand(prog *program) command {
 				if len(words) > 0 && schema.Suggest(words[0], pythonVerbs) != "" {
 					meant = append(schema.Command{"python", schema.Suggest(words[0], pythonVerbs)}, words[1:]...)
 				}
-				return hinted(usage("python takes one of why, find and list first"), schema.Hintf("did you mean %s?", meant))
+				return cmdline.Hinted(cmdline.Usage("python takes one of why, find and list first"), schema.Hintf("did you mean %s?", meant))
 			}
 			verb, words := words[0], words[1:]
 			most := 1
 			if verb == "list" {
 				most = 0
 			}
-			if err := atMost(words, most); err != nil {
+			if err := cmdline.AtMost(words, most); err != nil {
 				return err
 			}
 			if err := openConfig(&cfg, append(words, "")[0]); err != nil {
@@ -54,7 +56,7 @@ func (prog *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 	if d.Err == nil {
 		chosen = new(shownPython(d.Chosen, cfg.Environ))
 	}
-	plugin := strings.Join(typedWords([]string{cfg.Plugin}), " ")
+	plugin := strings.Join(cmdline.TypedWords([]string{cfg.Plugin}), " ")
 	if err := prog.write(ctx, func() error { return prog.streams.Why(plugin, d, chosen, prog.opts.json) }); err != nil || d.Err == nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -32,15 +34,15 @@ type startOptions struct {
 
 // nameFlags returns the flags of every command that keeps a plugin alive under a name.
 func (o *startOptions) nameFlags() []cli.Flag {
-	return inCategory(backgroundCategory,
-		newFlag("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
+	return cmdline.InCategory(backgroundCategory,
+		cmdline.New("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
 			if o.Name = text; !daemon.ValidName(text) {
 				return fmt.Errorf("is %q, want lower case letters, digits, - and _, and a letter or digit first", text)
 			}
 			return nil
 		}),
-		switchFlag(&o.Watch, "watch", "restart the workers when the plugin's own files change"),
-		fileFlag(&o.events, "events", "append every change of state to `FILE`, as a line of JSON"),
+		cmdline.Switch(&o.Watch, "watch", "restart the workers when the plugin's own files change"),
+		cmdline.File(&o.events, "events", "append every change of state to `FILE`, as a line of JSON"),
 	)
 }
 
@@ -52,7 +54,7 @@ func (o *startOptions) flags() []cli.Flag {
 // readStart adds PLUGIN to the options, and the flags for the process in the background.
 func (prog *program) readStart(o *startOptions, plugin string, flags []cli.Flag) error {
 	o.Version = versionText()
-	o.words = flagWords(flags)
+	o.words = cmdline.Words(flags)
 	if o.AutoStarted {
 		o.words = append(o.words, "--auto")
 	}
@@ -64,7 +66,7 @@ func (prog *program) readStart(o *startOptions, plugin string, flags []cli.Flag)
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
 func (prog *program) readKept(words []string, o *startOptions, flags []cli.Flag) error {
-	word, err := oneWord(words)
+	word, err := cmdline.OneWord(words)
 	if err != nil {
 		return err
 	}
@@ -76,13 +78,13 @@ func startCommand(prog *program) command {
 	flags := o.flags()
 	return newCommand("start", "start a plugin in the background", "PLUGIN...",
 		slices.Concat(flags, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			switch err := wantWords(words, slices.Repeat([]string{"PLUGIN"}, max(1, len(words)))...); {
+			switch err := cmdline.WantWords(words, slices.Repeat([]string{"PLUGIN"}, max(1, len(words)))...); {
 			case err != nil:
 				return err
 			case len(words) > 1 && o.Name != "":
-				return usage("--name names one plugin, but %d are given", len(words))
+				return cmdline.Usage("--name names one plugin, but %d are given", len(words))
 			case o.events == "-":
-				return usage("--events is -, but a background plugin has no standard output: want a FILE")
+				return cmdline.Usage("--events is -, but a background plugin has no standard output: want a FILE")
 			}
 			var failures []error
 			for _, word := range words {
@@ -109,7 +111,7 @@ func (prog *program) start(ctx context.Context, o startOptions) error {
 	}
 	err = prog.write(ctx, func() error { return prog.streams.Line(line) })
 	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
-		return hinted(err, schema.Hintf("%s is running: %s stops it", name, schema.Command{"stop", name}))
+		return cmdline.Hinted(err, schema.Hintf("%s is running: %s stops it", name, schema.Command{"stop", name}))
 	}
 	return err
 }
@@ -146,7 +148,7 @@ const daemonWord = "__daemon"
 func daemonCommand(prog *program) command {
 	var o startOptions
 	flags := o.flags()
-	auto := switchFlag(&o.AutoStarted, "auto", "")
+	auto := cmdline.Switch(&o.AutoStarted, "auto", "")
 	cmd := newCommand(daemonWord, "", "PLUGIN",
 		slices.Concat(flags, []cli.Flag{auto}, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			starter := daemon.OpenStarter()

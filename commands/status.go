@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -20,13 +22,13 @@ const statusEvery = 500 * time.Millisecond
 func statusCommand(prog *program) command {
 	var watch, metrics bool
 	cmd := newCommand("status", "show the background plugins and their state", "[NAME...]",
-		append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
-			switchFlag(&metrics, "metrics", "print metrics in the text format of Prometheus")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
+		append([]cli.Flag{cmdline.Switch(&watch, "watch", "print every change, until Ctrl-C"),
+			cmdline.Switch(&metrics, "metrics", "print metrics in the text format of Prometheus")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			if metrics && (watch || prog.opts.json) {
-				return usage("--metrics is a format of its own: remove --json and --watch")
+				return cmdline.Usage("--metrics is a format of its own: remove --json and --watch")
 			}
 			if watch {
-				if err := atMost(words, 1); err != nil {
+				if err := cmdline.AtMost(words, 1); err != nil {
 					return err
 				}
 				return prog.untilSignal(prog.watchStatus(ctx, words))

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -18,7 +20,7 @@ import (
 func stopCommand(prog *program) command {
 	var all bool
 	return newCommand("stop", "stop background plugins", "NAME... | --all",
-		append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
+		append([]cli.Flag{cmdline.Switch(&all, "all", "stop all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := readNames(words, all)
 			if err != nil {
 				return err
@@ -31,9 +33,9 @@ func stopCommand(prog *program) command {
 // for --all.
 func readNames(words []string, all bool) ([]string, error) {
 	if all {
-		return nil, atMost(words, 0)
+		return nil, cmdline.AtMost(words, 0)
 	}
-	return words, wantWords(words, slices.Repeat([]string{"NAME"}, max(1, len(words)))...)
+	return words, cmdline.WantWords(words, slices.Repeat([]string{"NAME"}, max(1, len(words)))...)
 }
 
 // orAll returns words, or without words the names of all background plugins.
@@ -115,7 +117,7 @@ func (prog *program) toStop(ctx context.Context, words []string) (names []string
 		noPlugin := (*manifest.Error)(nil)
 		switch {
 		case isNotRunning(err) && !daemon.ValidName(word):
-			failures = append(failures, usage("%s is not a name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
+			failures = append(failures, cmdline.Usage("%s is not a name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
 		case isNotRunning(err), err == nil && e.Name == "", errors.As(err, &noPlugin):
 			prog.streams.Note(word + " is not running")
 		case err != nil:
@@ -130,7 +132,7 @@ func (prog *program) toStop(ctx context.Context, words []string) (names []string
 func restartCommand(prog *program) command {
 	var all bool
 	return newCommand("restart", "restart the workers of background plugins", "NAME... | --all",
-		append([]cli.Flag{switchFlag(&all, "all", "restart all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
+		append([]cli.Flag{cmdline.Switch(&all, "all", "restart all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := readNames(words, all)
 			if err != nil {
 				return err

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -27,17 +29,17 @@ type syncOptions struct {
 func syncCommand(prog *program) command {
 	var o syncOptions
 	flags := []cli.Flag{
-		switchFlag(&o.sync.InPlace, "in-place", "make .venv beside the file that lists the requirements, instead of one in the cache"),
-		switchFlag(&o.sync.Offline, "offline", "install without the network: from uv's cache, or pip's --find-links"),
-		switchFlag(&o.dryRun, "dry-run", "say what would be made or removed, and change nothing"),
-		switchFlag(&o.clean, "clean", "remove the environments in the cache that no plugin asks for any more"),
-		fileFlag(&o.cfg.Python, "python", "make it for this Python: a `PATH`, a name or a version (or PYPLUG_PYTHON)"),
+		cmdline.Switch(&o.sync.InPlace, "in-place", "make .venv beside the file that lists the requirements, instead of one in the cache"),
+		cmdline.Switch(&o.sync.Offline, "offline", "install without the network: from uv's cache, or pip's --find-links"),
+		cmdline.Switch(&o.dryRun, "dry-run", "say what would be made or removed, and change nothing"),
+		cmdline.Switch(&o.clean, "clean", "remove the environments in the cache that no plugin asks for any more"),
+		cmdline.File(&o.cfg.Python, "python", "make it for this Python: a `PATH`, a name or a version (or PYPLUG_PYTHON)"),
 	}
 	return newCommand("sync", "make the environment of a plugin", "[PLUGIN]",
 		slices.Concat(flags, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if o.clean {
 				if len(words) > 0 {
-					return usage("--clean takes no PLUGIN")
+					return cmdline.Usage("--clean takes no PLUGIN")
 				}
 				return prog.cleanEnvironments(ctx, o.dryRun)
 			}
@@ -54,7 +56,7 @@ func (o *syncOptions) read(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		words = []string{"."}
 	}
-	word, err := oneWord(words)
+	word, err := cmdline.OneWord(words)
 	if err == nil {
 		err = openConfig(&o.cfg, word)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -35,21 +37,21 @@ type testOptions struct {
 func testCommand(prog *program) command {
 	o := &testOptions{}
 	flags := []cli.Flag{
-		choiceFlag(&o.isolate, "isolate", "start a fresh process `WHEN`: for each file (the default), each case, lazy, or none", "file", "case", "lazy", "none"),
-		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)"), "j"),
-		countFlag(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
-		switchFlag(&o.FailFast, "fail-fast", "stop after the first failed case"),
-		nameFlag(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
-		newFlag("shard", "run only a part of the cases, chosen by name: `I/N` such as 2/5", o.setShard),
-		switchFlag(&o.list, "list", "print the cases, and run none"),
-		switchFlag(&o.update, "update", "replace the answers in the files that differ from those returned"),
-		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
+		cmdline.Choice(&o.isolate, "isolate", "start a fresh process `WHEN`: for each file (the default), each case, lazy, or none", "file", "case", "lazy", "none"),
+		cmdline.Alias(cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)"), "j"),
+		cmdline.Count(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
+		cmdline.Switch(&o.FailFast, "fail-fast", "stop after the first failed case"),
+		cmdline.Name(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
+		cmdline.New("shard", "run only a part of the cases, chosen by name: `I/N` such as 2/5", o.setShard),
+		cmdline.Switch(&o.list, "list", "print the cases, and run none"),
+		cmdline.Switch(&o.update, "update", "replace the answers in the files that differ from those returned"),
+		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 	}
 	flags = append(flags, limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField)...)
 	ofPlugin := slices.Concat(resultFlags(&o.cfg), preloadFlag(&o.cfg), pluginFlags(&o.cfg, "10m"))
 	return newCommand("test", "run files of calls, and compare the answers with those that are wanted", "NAME|PLUGIN FILE...",
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			if err := wantWords(words, "PLUGIN", "FILE"); err != nil {
+			if err := cmdline.WantWords(words, "PLUGIN", "FILE"); err != nil {
 				return err
 			}
 			o.cfg.Plugin, o.files = words[0], words[1:]
@@ -59,7 +61,7 @@ func testCommand(prog *program) command {
 
 // preloadFlag returns --preload alone: the other flags of plugins that are kept alive do not apply.
 func preloadFlag(cfg *runner.Config) []cli.Flag {
-	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f cli.Flag) bool { return valueOf(f).Name != "preload" })
+	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f cli.Flag) bool { return cmdline.Of(f).Name != "preload" })
 }
 
 // setShard reads the value of --shard.
@@ -102,7 +104,7 @@ func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.Fi
 	found := 0
 	for _, name := range o.files {
 		if name == "" {
-			return nil, usage("FILE is empty")
+			return nil, cmdline.Usage("FILE is empty")
 		}
 		if o.update {
 			if err := cases.Updatable(name); err != nil {
@@ -130,7 +132,7 @@ func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.Fi
 		}
 	}
 	if found == 0 && o.filter != "" && o.shards == 0 {
-		return nil, usage("no case has %s in its name, hook or file", schema.Quote(o.filter))
+		return nil, cmdline.Usage("no case has %s in its name, hook or file", schema.Quote(o.filter))
 	}
 	return files, nil
 }
@@ -300,7 +302,7 @@ func (t *testRun) useRunning(p *plugin, ofPlugin []cli.Flag) error {
 		return err
 	}
 	if t.o.isolate != "" && t.o.Isolate != cases.None {
-		return usage("--isolate %s does not apply to %s, which is already running", t.o.isolate, p.path)
+		return cmdline.Usage("--isolate %s does not apply to %s, which is already running", t.o.isolate, p.path)
 	}
 	t.o.Isolate = cases.None
 	t.streams.Note(p.path + " is already running: the isolation is none")

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
+
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -19,7 +21,7 @@ var Version = ""
 func versionCommand(prog *program) command {
 	return newCommand("version", "print the version", "",
 		prog.opts.flags(), func(ctx context.Context, words []string) error {
-			if err := atMost(words, 0); err != nil {
+			if err := cmdline.AtMost(words, 0); err != nil {
 				return err
 			}
 			known := []ui.Fact{{Key: "version", Value: versionText()}, {Key: "go", Value: runtime.Version()}, {Key: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH}}

@@ -1,0 +1,13 @@
+// Package cmdline reads the command line of one command.
+//
+//  1. A [Flag] checks its own value and stores it where its declaration says: in a field of an
+//     options struct, or of a runner.Config. [Switch], [Count], [Duration] and the like declare one.
+//  2. [Read] sets the flags, which may come anywhere before the data, and returns the other
+//     words: urfave/cli stops at the first word that is no flag. [SetFromEnvironment] then sets
+//     those that were not typed.
+//  3. [WantWords], [AtMost] and [Only] check what must be there, and what does not apply.
+//  4. [WriteHelp] writes the help of flags.
+//  5. Errors have kind Usage, and a hint with what was probably meant.
+//
+// The package knows no command.
+package cmdline

@@ -1,0 +1,289 @@
+package cmdline
+
+import (
+	stdflag "flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Flag is a flag of a command. [Read] sets it, since urfave/cli stops at the first word
+// that is no flag.
+type Flag struct {
+	Name     string
+	Aliases  []string
+	Usage    string // the placeholder of its value is in backquotes
+	Category string // the heading in the help
+	Env      string // the variable of the environment that sets it if it is not typed; empty: none
+
+	// Parse checks a value and stores it where the declaration says. Its error reads
+	// after the flag's name: `is "x", want …`.
+	Parse func(text string) error
+	Texts []string // the values as given; only the last one unless the flag is repeated
+	Typed bool     // on the command line
+
+	IsSwitch bool // it may stand without a value, which then is "true"
+	Repeated bool // it may be given more than once
+	// NamesPlugin is a flag that names what is called, in place of the word before HOOK.
+	NamesPlugin bool
+	// Candidates are the values that shell completion offers. IsFile offers files instead.
+	Candidates []string
+	IsFile     bool
+}
+
+// Names and the methods below implement [cli.Flag].
+func (f *Flag) Names() []string { return append([]string{f.Name}, f.Aliases...) }
+
+// Apply does nothing: urfave/cli does not set it.
+func (f *Flag) Apply(*stdflag.FlagSet) error { return nil }
+
+// IsSet reports whether the flag has a value.
+func (f *Flag) IsSet() bool { return len(f.Texts) > 0 }
+
+// String returns the name of the flag.
+func (f *Flag) String() string { return f.Name }
+
+// set checks and stores a value. The error names from, the source of the value.
+func (f *Flag) set(from, text string) error {
+	if !f.Repeated {
+		f.Texts = nil
+	}
+	f.Texts = append(f.Texts, text)
+	if err := f.Parse(text); err != nil {
+		return Usage("%s %w", from, err)
+	}
+	return nil
+}
+
+// SetFromEnvironment sets the flags that were not typed. An empty variable counts as unset.
+func SetFromEnvironment(flags []cli.Flag) error {
+	for _, f := range flags {
+		f := Of(f)
+		text := os.Getenv(f.Env)
+		if f.Env == "" || f.Typed || text == "" {
+			continue
+		}
+		if err := f.set(fmt.Sprintf("environment variable %q", f.Env), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Of returns the flag behind the interface. All flags have this type.
+func Of(f cli.Flag) *Flag { return f.(*Flag) }
+
+// New declares a flag.
+func New(name, usage string, parse func(text string) error) *Flag {
+	return &Flag{Name: name, Usage: usage, Parse: parse}
+}
+
+// Switch declares a flag without a value.
+func Switch(to *bool, name, usage string) *Flag {
+	f := New(name, usage, func(text string) error {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("is %q, want true or false", text)
+		}
+		*to = on
+		return nil
+	})
+	f.IsSwitch = true
+	return f
+}
+
+// Name takes a text. It rejects an empty one, such as an unset shell variable.
+func Name(to *string, name, usage string) *Flag {
+	return New(name, usage, func(text string) error {
+		*to = text
+		return notEmpty(text)
+	})
+}
+
+func notEmpty(text string) error {
+	if text == "" {
+		return fmt.Errorf("is empty, want a name")
+	}
+	return nil
+}
+
+// File is a [Name] that names a file or a directory.
+func File(to *string, name, usage string) *Flag {
+	f := Name(to, name, usage)
+	f.IsFile = true
+	return f
+}
+
+// Files is a [File] that may be given more than once.
+func Files(to *[]string, name, usage string) *Flag {
+	f := New(name, usage, func(text string) error {
+		*to = append(*to, text)
+		return notEmpty(text)
+	})
+	f.IsFile = true
+	return Repeated(f)
+}
+
+// Repeated allows a flag more than once.
+func Repeated(f *Flag) *Flag {
+	f.Repeated = true
+	return f
+}
+
+// Alias adds another name of a flag, such as its letter.
+func Alias(f *Flag, names ...string) *Flag {
+	f.Aliases = append(f.Aliases, names...)
+	return f
+}
+
+// FromEnv sets a flag from an environment variable unless it is typed.
+func FromEnv(f *Flag, variable string) *Flag {
+	f.Env = variable
+	return f
+}
+
+// Then calls do after each valid value.
+func Then(f *Flag, do func()) *Flag {
+	parse := f.Parse
+	f.Parse = func(text string) error {
+		err := parse(text)
+		if err == nil {
+			do()
+		}
+		return err
+	}
+	return f
+}
+
+// Choice takes one of several words.
+func Choice(to *string, name, usage string, words ...string) *Flag {
+	last := len(words) - 1
+	wanted := strings.Join(words[:last], ", ") + " or " + words[last]
+	f := New(name, usage, func(text string) error {
+		if !slices.Contains(words, text) {
+			return fmt.Errorf("is %q, want %s", text, wanted)
+		}
+		*to = text
+		return nil
+	})
+	f.Candidates = words
+	return f
+}
+
+// List takes some of several words, separated by commas. It may be given more than
+// once.
+func List(to *[]string, name, usage string, known []string) *Flag {
+	f := New(name, usage, func(text string) error {
+		for word := range strings.SplitSeq(text, ",") {
+			if !slices.Contains(known, word) {
+				return fmt.Errorf("is %q, want some of %s", word, strings.Join(known, ", "))
+			}
+			*to = append(*to, word)
+		}
+		return nil
+	})
+	f.Candidates = known
+	return Repeated(f)
+}
+
+// Count takes a whole number.
+func Count(to *int, least, most int, name, usage string) *Flag {
+	return New(name, usage, func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("is %q, want a number from %d to %d", text, least, most)
+		}
+		*to = n
+		return nil
+	})
+}
+
+// Size takes a number of bytes such as 512MB, from least to most. 0 is stored as zero; if zero
+// is 0, it is rejected.
+func Size[T int | int64](to *T, zero T, least, most int64, name, usage string) *Flag {
+	return New(name, usage, func(text string) error {
+		size, ok := manifest.ParseSize(text)
+		if !ok || size > most || size < least && (size != 0 || zero == 0) {
+			return fmt.Errorf("is %q, want a size such as 512MB, at least %d bytes", text, least)
+		}
+		if *to = T(size); size == 0 {
+			*to = zero
+		}
+		return nil
+	})
+}
+
+// Duration takes 30s, 2m or a number of seconds. 0 means no limit and is stored as
+// schema.MaxDuration.
+func Duration(to *time.Duration, name, usage string) *Flag {
+	return Delay(to, schema.MaxDuration, name, usage)
+}
+
+// Delay is a [Duration] that stores zero when the flag is set to 0.
+func Delay(to *time.Duration, zero time.Duration, name, usage string) *Flag {
+	return OrZero(to, zero, New(name, usage, func(text string) error {
+		d, ok := schema.ParseDuration(text)
+		if !ok {
+			return fmt.Errorf("is %q, want a duration such as 30s, 2m or a number of seconds", text)
+		}
+		*to = d
+		return nil
+	}))
+}
+
+// OrZero stores zero when the flag is set to 0.
+func OrZero[T int | int64 | time.Duration](to *T, zero T, f *Flag) *Flag {
+	return Then(f, func() {
+		if *to == 0 {
+			*to = zero
+		}
+	})
+}
+
+// InCategory puts flags under a heading of the help.
+func InCategory(category string, flags ...cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		Of(f).Category = category
+	}
+	return flags
+}
+
+// Words returns the words that set the same flags in another pyplug, whether they were
+// typed or came from the environment.
+func Words(flags []cli.Flag) []string {
+	var words []string
+	for _, f := range flags {
+		for _, text := range Of(f).Texts {
+			words = append(words, "--"+Of(f).Name+"="+text)
+		}
+	}
+	return words
+}
+
+// Only rejects flags that apply only to some forms of a command, such as "to a single call", unless
+// the command line has one of these forms.
+func Only(applies bool, forms string, flags []cli.Flag) error {
+	if name := FirstTyped(flags); name != "" && !applies {
+		return Usage("%s applies only %s", name, forms)
+	}
+	return nil
+}
+
+// FirstTyped returns the first flag that was typed, or "". Flags that the environment sets do
+// not count, because they may be meant for other commands.
+func FirstTyped(flags []cli.Flag) string {
+	for _, f := range flags {
+		if Of(f).Typed {
+			return "--" + Of(f).Name
+		}
+	}
+	return ""
+}

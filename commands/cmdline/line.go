@@ -1,0 +1,250 @@
+package cmdline
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/urfave/cli/v2"
+)
+
+// Line reads the command line of one command.
+type Line struct {
+	Words []string // that are no flags; those after the names are data
+	// Names is the number of words before the data; every word after them is data. It is
+	// negative if the command takes no data.
+	Names int
+
+	err   error    // the first error; the rest is read, too
+	typed []string // the command and its flags as typed, for hints
+	known map[string]*Flag
+	// modules says how many words may be "-m MODULE", which names a PLUGIN: none, the
+	// first, or all.
+	modules int
+}
+
+// modulesOf returns how many words of a command may be "-m MODULE".
+func modulesOf(c *cli.Command) int {
+	switch {
+	case c.Name == "python": // a verb comes first
+		return 2
+	case strings.Contains(c.ArgsUsage, "PLUGIN..."):
+		return math.MaxInt
+	case strings.Contains(c.ArgsUsage, "PLUGIN"):
+		return 1
+	}
+	return 0
+}
+
+// Read reads the words after a command's name and sets the flags. After the names, such as PLUGIN
+// and HOOK, every word is data. After a "--" before them no word is a flag.
+func Read(cmd *cli.Command, names int, args []string) (*Line, error) {
+	l := &Line{Names: names, typed: []string{"pyplug", cmd.Name}, known: ByName(cmd), modules: modulesOf(cmd)}
+	for flags := true; len(args) > 0 && !l.InData(); {
+		word := args[0]
+		switch {
+		case !flags || len(word) < 2 || word[0] != '-':
+			l.Words = append(l.Words, word)
+			args = args[1:]
+		case word == "--":
+			flags = false
+			args = args[1:]
+		case word == "-m" && len(l.Words) < l.modules:
+			args = l.module(args[1:])
+		default:
+			args = l.flag(args)
+		}
+	}
+	l.Words = append(l.Words, args...)
+	return l, l.err
+}
+
+// InData reports whether PLUGIN and HOOK have been read.
+func (l *Line) InData() bool { return l.Names >= 0 && len(l.Words) >= l.Names }
+
+// module reads the MODULE of -m, and returns the words after it.
+func (l *Line) module(args []string) []string {
+	if len(args) == 0 {
+		l.reject(Usage("-m needs a MODULE"))
+		return nil
+	}
+	l.Words = append(l.Words, manifest.ModulePath(args[0]))
+	return args[1:]
+}
+
+// TypedWords returns words as they were typed, with -m before a module.
+func TypedWords(words []string) (typed []string) {
+	for _, word := range words {
+		if module, ok := manifest.ModuleOf(word); ok {
+			typed = append(typed, "-m")
+			word = module
+		}
+		typed = append(typed, word)
+	}
+	return typed
+}
+
+// flag reads a flag, or several of one letter, and returns the words after it.
+func (l *Line) flag(args []string) []string {
+	word := args[0]
+	name, value, hasValue := Cut(word)
+	f := l.known[name]
+	if f == nil {
+		if letters := l.letters(word); letters != nil {
+			return slices.Concat(letters, args[1:])
+		}
+		l.reject(UnknownFlag(word, maps.Keys(l.known)))
+		return args[1:]
+	}
+	used := 1
+	if !f.IsSwitch && !hasValue {
+		if len(args) == 1 {
+			l.reject(Usage("%s needs a value", word))
+			return nil
+		}
+		value, used = args[1], 2
+	}
+	l.typed = append(l.typed, args[:used]...)
+	l.set(f, name, value, hasValue)
+	return args[used:]
+}
+
+// set sets a flag, by the name that was typed. A switch without a value is true.
+func (l *Line) set(f *Flag, name, value string, hasValue bool) {
+	if f.IsSwitch && !hasValue {
+		value = "true"
+	}
+	f.Typed = true
+	if len(name) == 1 {
+		name = f.Name
+	}
+	l.reject(f.set("--"+name, value))
+	if f.NamesPlugin && l.Names > 1 {
+		l.Names = 1
+	}
+}
+
+// Misplaced returns the error for a flag of pyplug among the data. err must say that the hook does
+// not accept that word; otherwise Misplaced returns err. A flag with one dash counts as data, and
+// err gets a hint.
+func (l *Line) Misplaced(err error) error {
+	e := (*hook.Error)(nil)
+	if l == nil || !l.InData() || !errors.As(err, &e) || e.Kind != hook.Request || e.Word < 1 || e.Word > len(l.Words)-l.Names {
+		return err
+	}
+	word := l.Words[l.Names+e.Word-1]
+	hint, ok := l.reordered(e.Word - 1)
+	switch {
+	case !ok:
+		return err
+	case !strings.HasPrefix(word, "--"):
+		return Hinted(err, hint)
+	}
+	return Hinted(Usage("%s comes after HOOK, where every word is an argument of the hook", word),
+		hint, schema.Hintf("as text for the hook: %s", schema.QuoteLine([]string{"=" + word})))
+}
+
+// reordered returns a hint: the command line in which the word of the data at an index is a flag.
+// ok is false if there is no such flag.
+func (l *Line) reordered(at int) (hint schema.Hint, ok bool) {
+	names, data := l.Words[:l.Names], l.Words[l.Names:]
+	name, _, hasValue := Cut(data[at])
+	f := l.known[name]
+	if f == nil {
+		return schema.Hint{}, false
+	}
+	if f.Name == "help" {
+		return schema.Hintf("for the help of the hook: %s", schema.QuoteLine(slices.Concat(l.typed, TypedWords(names), []string{"--help"}))), true
+	}
+	typed, rest := data[at:at+1], data[at+1:]
+	if !f.IsSwitch && !hasValue {
+		value := []string{f.placeholder()}
+		if len(rest) > 0 {
+			value, rest = rest[:1], rest[1:]
+		}
+		typed = slices.Concat(typed, value)
+	}
+	line := schema.QuoteLine(slices.Concat(l.typed, typed, TypedWords(names), data[:at], rest))
+	return schema.Hintf("as a flag of pyplug: %s", line), true
+}
+
+// reject records an error. The first one counts.
+func (l *Line) reject(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+}
+
+// letters splits -vq into -v -q, and -j2 into -j 2. It returns nil for anything else.
+func (l *Line) letters(word string) []string {
+	if strings.HasPrefix(word, "--") {
+		return nil
+	}
+	var flags []string
+	for i, letter := range word[1:] {
+		f := l.known[string(letter)]
+		if f == nil {
+			return nil
+		}
+		flags = append(flags, "-"+string(letter))
+		if f.IsSwitch {
+			continue
+		}
+		if value := word[1+i+1:]; value != "" {
+			return append(flags, value)
+		}
+		return nil // its value is the next word: one flag for each dash
+	}
+	return flags
+}
+
+// Cut splits --name=value. A flag is the same with one dash or two.
+func Cut(word string) (name, value string, hasValue bool) {
+	return strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
+}
+
+// ByName maps the names of a command's flags to the flags.
+func ByName(c *cli.Command) map[string]*Flag {
+	known := map[string]*Flag{}
+	for _, f := range c.Flags {
+		for _, name := range f.Names() {
+			known[name] = Of(f)
+		}
+	}
+	return known
+}
+
+// AtMost returns an error if there are more than most words.
+func AtMost(words []string, most int) error {
+	if len(words) <= most {
+		return nil
+	}
+	return Usage("unexpected argument: %s", schema.QuoteLine(words[most:most+1]))
+}
+
+// OneWord returns the PLUGIN that is the only word of a command line.
+func OneWord(words []string) (string, error) {
+	if err := WantWords(words, "PLUGIN"); err != nil {
+		return "", err
+	}
+	return words[0], AtMost(words, 1)
+}
+
+// WantWords returns a usage error unless a command line has a word for each of some names, and none
+// that is empty.
+func WantWords(words []string, names ...string) error {
+	if len(words) < len(names) {
+		return Usage("%s is missing", names[len(words)])
+	}
+	for i, name := range names {
+		if words[i] == "" {
+			return Usage("%s is empty", name)
+		}
+	}
+	return nil
+}
