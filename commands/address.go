@@ -6,10 +6,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )

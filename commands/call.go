@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/fastcall"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 

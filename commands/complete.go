@@ -8,10 +8,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner"

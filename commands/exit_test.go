@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )

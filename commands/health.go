@@ -8,10 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/check"
 )

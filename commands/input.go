@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
 )

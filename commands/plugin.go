@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"

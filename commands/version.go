@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
