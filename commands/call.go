@@ -147,6 +147,25 @@ func (prog *program) callee(ctx context.Context, to target) (*plugin, error) {
 	return prog.connectTo(ctx, name, to.word)
 }
 
+// caller calls a plugin with the timeout and the error field of the command line.
+type caller struct {
+	hook.Plugin
+	timeout    time.Duration // 0: none
+	errorField string
+	failed     func(error) // receives the error of a call; may be nil
+}
+
+// Call calls a hook.
+func (k caller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	ctx, cancel := hook.WithLimit(ctx, k.timeout)
+	defer cancel()
+	r, err := runner.CallCarrying(ctx, k.Plugin, k.errorField, c)
+	if err != nil && k.failed != nil {
+		k.failed(err)
+	}
+	return r, err
+}
+
 // callOptions are the options of one call.
 type callOptions struct {
 	timeout    time.Duration // 0: the plugin's own

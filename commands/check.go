@@ -157,15 +157,7 @@ func (prog *program) check(ctx context.Context, o checkOptions) error {
 	if code == 0 {
 		return reported
 	}
-	prog.warnOf(reported)
-	return &printedError{code: code}
-}
-
-// warnOf warns of an error beside which another one counts.
-func (prog *program) warnOf(err error) {
-	if err != nil {
-		prog.streams.Warn(err.Error())
-	}
+	return prog.firstOf(&printedError{code: code}, reported)
 }
 
 // checkAll checks o.jobs plugins at a time, and prints them in order. The error is that

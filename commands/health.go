@@ -42,10 +42,7 @@ func healthCommand(prog *program) command {
 			case watch:
 				_, err = cmdline.OneWord(words)
 			default:
-				words, err = readNames(words, all)
-			}
-			if err == nil {
-				words, err = prog.orAll(ctx, words)
+				words, err = prog.names(ctx, words, all)
 			}
 			if err != nil {
 				return err
@@ -53,7 +50,7 @@ func healthCommand(prog *program) command {
 			cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
 			err = prog.firstOf(each(words, func(_ int, word string) error {
 				return prog.health(ctx, word, len(words) > 1, &at, cfg, ofPlugin, watch)
-			}))
+			})...)
 			if watch {
 				return prog.untilSignal(err)
 			}

@@ -1,15 +1,14 @@
 package commands
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -53,7 +52,7 @@ func (prog *program) readInput(ctx context.Context, streams bool, o *callOptions
 	if err != nil {
 		return asKind(hook.Usage, fmt.Errorf("--input: %w", err))
 	}
-	if o.call.Args.JSON, err = checkInput(text); err != nil {
+	if o.call.Args.JSON, err = wire.ParseInput(text); err != nil {
 		return hook.NewError(hook.Request, fmt.Errorf("--input %s: %w", inputName(o.input), err))
 	}
 	return nil
@@ -99,24 +98,4 @@ func (l *lateFile) Read(b []byte) (n int, err error) {
 		}
 	}
 	return l.file.Read(b)
-}
-
-// checkInput returns the one JSON object or array in a text, without space around it. The
-// lines in its errors count from the beginning of the file.
-func checkInput(text []byte) ([]byte, error) {
-	if err := schema.CheckUTF8(text); err != nil {
-		return nil, fmt.Errorf("it is %w", err)
-	}
-	value := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(hook.ByteOrderMark)))
-	offset, err := schema.CheckJSON(value)
-	switch {
-	case len(value) == 0:
-		return nil, errors.New("it is empty, want a JSON object or array")
-	case err != nil:
-		line := 1 + bytes.Count(text[:bytes.Index(text, value)+offset], []byte("\n"))
-		return nil, fmt.Errorf("it is not JSON: line %d: %w", line, err)
-	case value[0] != '{' && value[0] != '[':
-		return nil, errors.New("it holds one value, want a JSON object (names) or array (positions)")
-	}
-	return value, nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/cases"
-	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -279,30 +278,18 @@ func (prog *program) callLines(ctx context.Context, to target, o *linesOptions, 
 	}
 	gaveUp := make(chan struct{})
 	o.GaveUp = gaveUp
-	k := &backgroundLines{Client: p.client, errorField: errorField, giveUp: sync.OnceFunc(func() { close(gaveUp) })}
+	giveUp := sync.OnceFunc(func() { close(gaveUp) })
+	k := caller{Plugin: p.client, errorField: errorField, failed: func(err error) {
+		if takesNoMore(p.client, hook.AsError(err).Kind) { // later lines would all fail in the same way
+			giveUp()
+		}
+	}}
 	return p.failed(p.lines(ctx, k, o))
 }
 
-// backgroundLines is a background plugin as lines call it.
-type backgroundLines struct {
-	*daemon.Client
-	errorField string
-	giveUp     func() // is called when the plugin takes no more calls
-}
-
-// Call calls one hook. Later lines are not called if the plugin takes no calls: they would all
-// fail in the same way.
-func (k *backgroundLines) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	r, err := runner.CallCarrying(ctx, k.Client, k.errorField, c)
-	if err != nil && k.isOver(hook.AsError(err)) {
-		k.giveUp()
-	}
-	return r, err
-}
-
-// isOver reports whether the error of a call means that the plugin takes no more calls.
-func (k *backgroundLines) isOver(e *hook.Error) bool {
-	switch e.Kind {
+// takesNoMore reports whether the kind of a call's error means that the plugin takes no more calls.
+func takesNoMore(k hook.Plugin, kind hook.Kind) bool {
+	switch kind {
 	case hook.Unavailable, hook.Interpreter, hook.Start, hook.Handshake:
 		now, err := k.Status(context.Background())
 		return err != nil || !now.State.Takes() && now.State != hook.StateStarting

@@ -26,7 +26,7 @@ func logsCommand(prog *program) command {
 	return newCommand("logs", "print the logs of background plugins", "NAME... | --all",
 		append([]cli.Flag{followFlag, linesFlag, sinceFlag,
 			cmdline.Switch(&all, "all", "print the logs of all running background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
-			words, err := readNames(words, all)
+			words, err := prog.names(ctx, words, all)
 			if err != nil {
 				return err
 			}
@@ -39,22 +39,18 @@ func logsCommand(prog *program) command {
 		})
 }
 
-// logs prints the logs of the plugins that words name, or of all that run. It follows several
-// at once, and otherwise prints one after the other.
+// logs prints the logs of the plugins that words name. It follows several at once, and otherwise
+// prints one after the other.
 func (prog *program) logs(ctx context.Context, words []string, want daemon.Want) error {
-	words, err := prog.orAll(ctx, words)
-	if err != nil {
-		return err
-	}
 	read := func(_ int, word string) error { return prog.log(ctx, word, len(words) > 1, want) }
 	if want.Follow {
-		return prog.firstOf(each(words, read))
+		return prog.firstOf(each(words, read)...)
 	}
 	var failures []error
 	for i := range words {
 		failures = append(failures, each(words[i:i+1], read)...)
 	}
-	return prog.firstOf(failures)
+	return prog.firstOf(failures...)
 }
 
 // log prints the wanted lines of one log. among says that there are others.

@@ -86,10 +86,6 @@ type signals struct {
 // onHangup makes SIGHUP call do. If do is nil or returns false, SIGHUP is a signal like the
 // others.
 func (s *signals) onHangup(do func() bool) {
-	if do == nil {
-		s.hangup.Store(nil)
-		return
-	}
 	s.hangup.Store(&do)
 }
 
@@ -115,11 +111,8 @@ func watchSignals() *signals {
 			case <-done:
 				return
 			case s := <-received:
-				sig, ok := s.(syscall.Signal)
-				if !ok {
-					sig = syscall.SIGINT
-				}
-				if do := l.hangup.Load(); sig == syscall.SIGHUP && do != nil && (*do)() {
+				sig := s.(syscall.Signal) // as all of them are
+				if do := l.hangup.Load(); sig == syscall.SIGHUP && do != nil && *do != nil && (*do)() {
 					continue
 				}
 				if n == 3 {

@@ -22,20 +22,6 @@ type mcpSource interface {
 	close()
 }
 
-// limited calls a plugin with the timeout and the error field of the command line.
-type limited struct {
-	mcp.Plugin
-	timeout    time.Duration // 0: none
-	errorField string
-}
-
-// Call calls a hook.
-func (l limited) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	ctx, cancel := hook.WithLimit(ctx, l.timeout)
-	defer cancel()
-	return runner.CallCarrying(ctx, l.Plugin, l.errorField, c)
-}
-
 // ownSource is a plugin that runs for one session.
 type ownSource struct {
 	*service.Session
@@ -72,7 +58,7 @@ func (s *ownSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return limited{Plugin: pool, timeout: s.p.opened.Settings().Timeouts.Call}, nil
+	return caller{Plugin: pool, timeout: s.p.opened.Settings().Timeouts.Call}, nil
 }
 
 func (s *ownSource) complete(err error) *hook.Error { return s.Complete(err) }
@@ -102,7 +88,7 @@ func (s *sharedSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 		return nil, err
 	}
 	s.running = p
-	return limited{p.client, s.o.timeout, s.o.errorField}, nil
+	return caller{Plugin: p.client, timeout: s.o.timeout, errorField: s.o.errorField}, nil
 }
 
 func (s *sharedSource) connect(ctx context.Context) (*plugin, error) {

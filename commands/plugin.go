@@ -32,9 +32,9 @@ type plugin struct {
 	// elsewhere says that another process runs it, whose errors come with all hints.
 	elsewhere bool
 
-	opened  *runner.Opened // nil until the plugin is resolved
-	pool    *runner.Pool   // nil until it is ready
-	starts  starts
+	opened  *runner.Opened                     // nil until the plugin is resolved
+	pool    *runner.Pool                       // nil until it is ready
+	started atomic.Pointer[hook.Info]          // the newest start; nil: none was ready
 	output  *ui.Output                         // nil if another process runs it
 	printed func(stream, text string, cut int) // also receives what the plugin prints; may be nil
 
@@ -95,7 +95,7 @@ func (p *plugin) open(ctx context.Context, cfg runner.Config) (err error) {
 
 // follow makes the processes of cfg report to p.
 func (p *plugin) follow(cfg *runner.Config) {
-	cfg.Output, cfg.Started = p.line, p.starts.started
+	cfg.Output, cfg.Started = p.line, func(info hook.Info) { p.started.Store(&info) }
 	areas := p.prog.opts.debug
 	if len(areas) == 0 {
 		return
@@ -139,7 +139,7 @@ func (p *plugin) noteReady() {
 	if found.IsInSrc() {
 		p.prog.streams.Aside("using " + found.Entry + ", as if the project were installed")
 	}
-	py, settings, info := p.opened.Interpreter(), p.opened.Settings(), p.starts.newest()
+	py, settings, info := p.opened.Interpreter(), p.opened.Settings(), p.newest()
 	p.prog.streams.Log("info", "ready", "plugin", p.path, "file", found.Entry, "transport", settings.Transport, "because", settings.Why,
 		"python", py.Path, "version", p.pythonVersion(), "source", py.Source, "pid", info.PID, "after", info.Ready)
 }
@@ -217,7 +217,7 @@ func (p *plugin) describe() string {
 	case p.opened == nil:
 		return p.path
 	}
-	return service.About(p.opened, p.path, p.starts.newest().Python)
+	return service.About(p.opened, p.path, p.newest().Python)
 }
 
 // transport returns how the plugin is run. A server at an address speaks gRPC.
@@ -253,7 +253,7 @@ func (p *plugin) running() callee {
 func (p *plugin) process(ctx context.Context) (hook.Info, int) {
 	switch {
 	case p.pool != nil:
-		return p.starts.newest(), 1
+		return p.newest(), 1
 	case p.client != nil:
 		if st, err := p.client.Status(ctx); err == nil { // an error is ignored: the call has its answer already
 			return hook.Info{PID: st.PID}, st.Generation
@@ -262,23 +262,17 @@ func (p *plugin) process(ctx context.Context) (hook.Info, int) {
 	return hook.Info{}, 0
 }
 
-// pythonVersion returns the version that the plugin reported, else that of its files.
-func (p *plugin) pythonVersion() string {
-	return cmp.Or(p.starts.newest().Python, p.opened.Interpreter().Version.String())
-}
-
-// starts records the newest start of a plugin. It is safe for concurrent use.
-type starts struct {
-	info atomic.Pointer[hook.Info] // nil: none was ready
-}
-
-func (s *starts) started(info hook.Info) { s.info.Store(&info) }
-
-func (s *starts) newest() hook.Info {
-	if info := s.info.Load(); info != nil {
+// newest returns what is known of the newest start.
+func (p *plugin) newest() hook.Info {
+	if info := p.started.Load(); info != nil {
 		return *info
 	}
 	return hook.Info{}
+}
+
+// pythonVersion returns the version that the plugin reported, else that of its files.
+func (p *plugin) pythonVersion() string {
+	return cmp.Or(p.newest().Python, p.opened.Interpreter().Version.String())
 }
 
 // pluginError is an error that concerns a plugin.

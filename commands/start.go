@@ -94,7 +94,7 @@ func startCommand(prog *program) command {
 					failures = append(failures, err)
 				}
 			}
-			return prog.firstOf(failures)
+			return prog.firstOf(failures...)
 		})
 }
 

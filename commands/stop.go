@@ -37,10 +37,12 @@ func readNames(words []string, all bool) ([]string, error) {
 	return words, cmdline.WantWords(words, slices.Repeat([]string{"NAME"}, max(1, len(words)))...)
 }
 
-// orAll returns words, or without words the names of all background plugins.
-func (prog *program) orAll(ctx context.Context, words []string) ([]string, error) {
-	if len(words) > 0 {
-		return words, nil
+// names reads a command line of one NAME or more, or of --all alone. For --all it returns the names
+// of all background plugins.
+func (prog *program) names(ctx context.Context, words []string, all bool) ([]string, error) {
+	words, err := readNames(words, all)
+	if err != nil || !all {
+		return words, err
 	}
 	entries, err := daemon.List(ctx)
 	if err == nil && len(entries) == 0 {
@@ -60,19 +62,20 @@ func each[T any](items []T, do func(i int, item T) error) []error {
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// firstOf returns the first error, and warns about the others.
-func (prog *program) firstOf(errs []error) error {
-	if len(errs) == 0 {
-		return nil
-	}
-	for _, err := range errs[1:] {
-		text := err.Error()
-		if p := pluginOf(err); p != nil {
-			text = p.path + ": " + text
+// firstOf returns the first error, and warns about the others. nil is none.
+func (prog *program) firstOf(errs ...error) (first error) {
+	for _, err := range errs {
+		switch p := pluginOf(err); {
+		case err == nil:
+		case first == nil:
+			first = err
+		case p != nil:
+			prog.streams.Warn(p.path + ": " + err.Error())
+		default:
+			prog.streams.Warn(err.Error())
 		}
-		prog.streams.Warn(text)
 	}
-	return errs[0]
+	return first
 }
 
 // stop stops the plugins that words name, or all, at once.
@@ -98,7 +101,7 @@ func (prog *program) stop(ctx context.Context, words []string) error {
 			failures = append(failures, err)
 		}
 	}
-	return prog.firstOf(failures)
+	return prog.firstOf(failures...)
 }
 
 // toStop returns the names that words stand for, or all names, and the errors in the words. A
@@ -132,7 +135,7 @@ func restartCommand(prog *program) command {
 	var all bool
 	return newCommand("restart", "restart the workers of background plugins", "NAME... | --all",
 		append([]cli.Flag{cmdline.Switch(&all, "all", "restart all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
-			words, err := readNames(words, all)
+			words, err := prog.names(ctx, words, all)
 			if err != nil {
 				return err
 			}
@@ -140,19 +143,15 @@ func restartCommand(prog *program) command {
 		})
 }
 
-// restart replaces the workers of the plugins that words name, or of all, at once.
+// restart replaces the workers of the plugins that words name, at once.
 func (prog *program) restart(ctx context.Context, words []string) error {
-	words, err := prog.orAll(ctx, words)
-	if err != nil {
-		return err
-	}
 	stop := prog.streams.Waiting("restarting " + strings.Join(words, ", "))
 	failures := each(words, func(_ int, word string) error { return prog.restartOne(ctx, word) })
 	stop()
 	if prog.opts.json && len(failures) == 0 {
 		return prog.status(ctx, words, false)
 	}
-	return prog.firstOf(failures)
+	return prog.firstOf(failures...)
 }
 
 // restartOne replaces the workers of one plugin.

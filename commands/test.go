@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -25,12 +22,12 @@ import (
 // testOptions are the options of test.
 type testOptions struct {
 	cases.Options
-	cfg           runner.Config
-	isolate       string
-	junit, filter string
-	shard, shards int // shards is 0 without --shard
-	list, update  bool
-	files         []string
+	cfg          runner.Config
+	isolate      string
+	selection    cases.Selection
+	junit        string
+	list, update bool
+	files        []string
 }
 
 func testCommand(prog *program) command {
@@ -40,7 +37,7 @@ func testCommand(prog *program) command {
 		cmdline.Alias(cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)"), "j"),
 		cmdline.Count(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
 		cmdline.Switch(&o.FailFast, "fail-fast", "stop after the first failed case"),
-		cmdline.Name(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
+		cmdline.Name(&o.selection.Text, "filter", "run only cases with `TEXT` in their name, hook or file"),
 		cmdline.New("shard", "run only a part of the cases, chosen by name: `I/N` such as 2/5", o.setShard),
 		cmdline.Switch(&o.list, "list", "print the cases, and run none"),
 		cmdline.Switch(&o.update, "update", "replace the answers in the files that differ from those returned"),
@@ -65,8 +62,9 @@ func preloadFlag(cfg *runner.Config) []cli.Flag {
 
 // setShard reads the value of --shard.
 func (o *testOptions) setShard(text string) (err error) {
-	_, _ = fmt.Sscanf(text, "%d/%d", &o.shard, &o.shards)
-	if text != fmt.Sprintf("%d/%d", o.shard, o.shards) || o.shard < 1 || o.shard > o.shards {
+	s := &o.selection
+	_, _ = fmt.Sscanf(text, "%d/%d", &s.Shard, &s.Shards)
+	if text != fmt.Sprintf("%d/%d", s.Shard, s.Shards) || s.Shard < 1 || s.Shard > s.Shards {
 		return fmt.Errorf("is %q, want I/N with I from 1 to N", text)
 	}
 	return nil
@@ -88,12 +86,7 @@ func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Fl
 	if onGitHub() {
 		t.printer.Annotate()
 	}
-	written := junit.write(prog, t.printer.WriteJUnit)
-	if err == nil {
-		return written
-	}
-	prog.warnOf(written)
-	return err
+	return prog.firstOf(err, junit.write(prog, t.printer.WriteJUnit))
 }
 
 // readCases reads all files and returns the cases that --filter and --shard select. With --list it
@@ -118,9 +111,7 @@ func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.Fi
 		if err != nil {
 			return nil, err
 		}
-		if o.filter != "" || o.shards > 0 {
-			file.Select(o.wants)
-		}
+		file.Select(o.selection)
 		if o.list && file.Len() > 0 {
 			if err := prog.write(ctx, func() error { return prog.streams.TestList(file, prog.opts.json) }); err != nil {
 				return nil, err
@@ -130,24 +121,10 @@ func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.Fi
 			files = append(files, file)
 		}
 	}
-	if found == 0 && o.filter != "" && o.shards == 0 {
-		return nil, cmdline.Usage("no case has %s in its name, hook or file", schema.Quote(o.filter))
+	if s := o.selection; found == 0 && s.Text != "" && s.Shards == 0 {
+		return nil, cmdline.Usage("no case has %s in its name, hook or file", schema.Quote(s.Text))
 	}
 	return files, nil
-}
-
-// wants reports whether a case is to run.
-func (o *testOptions) wants(c *cases.Case) bool {
-	name := c.Label() + "\n" + c.Hook() + "\n" + c.File
-	if !strings.Contains(name, o.filter) {
-		return false
-	}
-	if o.shards == 0 {
-		return true
-	}
-	sum := fnv.New64a()
-	_, _ = io.WriteString(sum, name) // never fails
-	return int(sum.Sum64()%uint64(o.shards)) == o.shard-1
 }
 
 // testRun is a run of cases in progress.
@@ -305,7 +282,7 @@ func (t *testRun) useRunning(p *plugin, ofPlugin []cli.Flag) error {
 	}
 	t.o.Isolate = cases.None
 	t.streams.Note(p.path + " is already running: the isolation is none")
-	t.ready = &backgroundLines{Client: p.client, errorField: t.o.cfg.ErrorField, giveUp: func() {}}
+	t.ready = caller{Plugin: p.client, errorField: t.o.cfg.ErrorField}
 	return nil
 }
 

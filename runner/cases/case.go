@@ -3,9 +3,12 @@ package cases
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"iter"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -48,11 +51,24 @@ func (f *File) All() iter.Seq[*Case] {
 	}
 }
 
-// Select drops the cases that are not wanted.
-func (f *File) Select(wanted func(*Case) bool) {
+// Selection chooses cases: those with Text in their name, hook or file. If Shards is not 0, it
+// chooses one part of them, Shard from 1 to Shards, by the same text.
+type Selection struct {
+	Text          string
+	Shard, Shards int
+}
+
+// Select drops the cases that are not chosen.
+func (f *File) Select(s Selection) {
+	if s == (Selection{}) {
+		return
+	}
 	f.places = slices.DeleteFunc(f.places, func(p place) bool {
 		c, _ := f.read(p) // as in All
-		return !wanted(c)
+		text := c.Label() + "\n" + c.Hook() + "\n" + c.File
+		sum := fnv.New64a()
+		_, _ = io.WriteString(sum, text) // never fails
+		return !strings.Contains(text, s.Text) || s.Shards > 0 && int(sum.Sum64()%uint64(s.Shards)) != s.Shard-1
 	})
 }
 

@@ -1,10 +1,10 @@
-package commands
+package wire
 
 import (
 	"testing"
 )
 
-func TestCheckInput(t *testing.T) {
+func TestParseInput(t *testing.T) {
 	for _, c := range []struct{ given, want string }{
 		{"{}", "{}"},
 		{"\ufeff \n[1]\n", "[1]"},
@@ -18,7 +18,7 @@ func TestCheckInput(t *testing.T) {
 		{"{\"a\": \"\xff\"}", "it is not UTF-8: byte 8 is 0xff"},
 		{"\ufeff\n\"\xff\"", "it is not UTF-8: byte 6 is 0xff"},
 	} {
-		value, err := checkInput([]byte(c.given))
+		value, err := ParseInput([]byte(c.given))
 		got := string(value)
 		if err != nil {
 			got = err.Error()
