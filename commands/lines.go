@@ -120,29 +120,6 @@ func (prog *program) readNamed(ctx context.Context, words []string) ([]schema.Wo
 	return parsed, err
 }
 
-// checkWords checks the names of the words before a line is read. If lines are text, it sets the
-// field for them.
-func checkWords(ctx context.Context, k hook.Plugin, o *linesOptions) error {
-	isText := o.Items == lines.Text && o.Hook != ""
-	if len(o.Words) == 0 && !isText {
-		return nil
-	}
-	found, err := k.Hooks(ctx, schema.Query{Hook: o.Hook})
-	if err != nil {
-		return err
-	}
-	h := found.Hooks[0]
-	if err = h.CheckNames(o.Words); err == nil && isText {
-		o.Field, err = h.RemainingField(o.Words)
-	}
-	if err != nil {
-		e := hook.NewError(hook.Request, err)
-		e.Hook = o.Hook
-		return e
-	}
-	return nil
-}
-
 // lines answers the lines of standard input with calls of the plugin, which runs here or in a
 // daemon.
 func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) error {
@@ -151,7 +128,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	if err != nil {
 		return err
 	}
-	if err := checkWords(ctx, k, o); err != nil {
+	if err := o.Resolve(ctx, k); err != nil {
 		return err
 	}
 	calls, cancel := context.WithCancelCause(context.Background())

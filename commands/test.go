@@ -269,7 +269,8 @@ func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
 		t.ready, t.o.Timeout, t.o.Probe = p.pool, limits.Call, limits.Probe
 	}
 	t.plugin = p
-	return p.failed(t.preflight(ctx))
+	defer t.streams.Waiting("looking at the hooks of " + p.path)()
+	return p.failed(cases.Preflight(ctx, t.ready, t.o.Options, t.files))
 }
 
 // useRunning makes the cases call a background plugin.
@@ -284,25 +285,6 @@ func (t *testRun) useRunning(p *plugin, ofPlugin []cli.Flag) error {
 	t.streams.Note(p.path + " is already running: the isolation is none")
 	t.ready = caller{Plugin: p.client, errorField: t.o.cfg.ErrorField}
 	return nil
-}
-
-// preflight returns an error if the plugin is not healthy, or lacks a hook of the files.
-func (t *testRun) preflight(ctx context.Context) error {
-	defer t.streams.Waiting("looking at the hooks of " + t.plugin.path)()
-	probe, cancel := hook.WithLimit(ctx, t.o.Probe)
-	defer cancel()
-	if err := cases.Unhealthy(t.ready.Health(probe)); err != nil {
-		return err
-	}
-	return cases.Resolve(t.files, func(name string) (schema.Hook, error) {
-		ctx, cancel := hook.WithLimit(ctx, t.o.Timeout)
-		defer cancel()
-		found, err := t.ready.Hooks(ctx, schema.Query{Hook: name})
-		if err != nil {
-			return schema.Hook{}, err
-		}
-		return found.Hooks[0], nil
-	})
 }
 
 // fresh returns a plugin in a fresh process. The first one is that of the preflight.

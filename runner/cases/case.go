@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -113,10 +114,15 @@ type wantedError struct {
 // Hook returns the name of the hook.
 func (c *Case) Hook() string { return c.call.Hook }
 
-// Resolve looks up the hooks of the cases. It calls describe once for each hook. An error names the
-// first case that it concerns. Resolve assigns the text of a call of a gRPC method to the only field
-// that no word sets.
-func Resolve(files []*File, describe func(name string) (schema.Hook, error)) error {
+// Preflight returns an error if the plugin is not healthy or lacks a hook of the cases: then the error
+// names the first case that it concerns. Preflight assigns the text of a call of a gRPC method to the
+// only field that no word sets.
+func Preflight(ctx context.Context, p hook.Plugin, o Options, files []*File) error {
+	probe, cancel := hook.WithLimit(ctx, o.Probe)
+	defer cancel()
+	if err := unhealthy(p.Health(probe)); err != nil {
+		return err
+	}
 	known := map[string]schema.Hook{}
 	for _, f := range files {
 		for c := range f.All() {
@@ -126,7 +132,7 @@ func Resolve(files []*File, describe func(name string) (schema.Hook, error)) err
 			var err error
 			h, isKnown := known[c.Hook()]
 			if !isKnown {
-				h, err = describe(c.Hook())
+				h, err = o.describe(ctx, p, c.Hook())
 				known[c.Hook()] = h
 			}
 			if err == nil && c.call.Text != nil {
@@ -140,6 +146,17 @@ func Resolve(files []*File, describe func(name string) (schema.Hook, error)) err
 		}
 	}
 	return nil
+}
+
+// describe describes a hook, within the limit of a call.
+func (o Options) describe(ctx context.Context, p hook.Plugin, name string) (schema.Hook, error) {
+	ctx, cancel := hook.WithLimit(ctx, o.Timeout)
+	defer cancel()
+	found, err := p.Hooks(ctx, schema.Query{Hook: name})
+	if err != nil {
+		return schema.Hook{}, err
+	}
+	return found.Hooks[0], nil
 }
 
 // resolveText stores the field that the text of the call sets, for all cases with the same heading.

@@ -3,7 +3,7 @@
 //  1. A [Record] keeps the answers of run --lines. It appends each, and finds them again by hook,
 //     arguments and occurrence.
 //  2. [Parse] reads a file of cases: calls with the answers that they should get. A record is a
-//     file of cases, too. [Resolve] looks up their hooks before they run.
+//     file of cases, too. [Preflight] looks up their hooks before they run.
 //  3. [Run] runs the cases of files in lanes. Each lane runs one file at a time, on its own
 //     plugin. It replaces the plugin's process as [Isolation] says, and after a case that ended
 //     the process.

@@ -46,7 +46,7 @@ func (l *lane) file(number int, file *File) {
 		l.report(number, false, func() { l.Done(r) })
 	}
 	if l.plugin != nil && !l.isOver() && l.end == "" && l.Isolate != PerCase {
-		if err := Unhealthy(l.healthy()); err != nil {
+		if err := unhealthy(l.healthy()); err != nil {
 			l.end = "is not healthy: " + err.Error()
 		}
 	}
@@ -54,9 +54,9 @@ func (l *lane) file(number int, file *File) {
 	l.report(number, true, func() { l.Ended(f) })
 }
 
-// Unhealthy returns the error of a probe. It returns nil if the plugin does not report its health,
+// unhealthy returns the error of a probe. It returns nil if the plugin does not report its health,
 // because the cases of such a plugin run, too.
-func Unhealthy(err error) error {
+func unhealthy(err error) error {
 	e := hook.AsError(err)
 	if e == nil || e.Reason == "no-health" || e.Reason == "unknown-service" {
 		return nil

@@ -89,6 +89,28 @@ type Options struct {
 	GaveUp <-chan struct{}
 }
 
+// Resolve checks the names of Words before a line is read. If lines are text, it sets Field.
+func (o *Options) Resolve(ctx context.Context, p hook.Plugin) error {
+	isText := o.Items == Text && o.Hook != ""
+	if len(o.Words) == 0 && !isText {
+		return nil
+	}
+	found, err := p.Hooks(ctx, schema.Query{Hook: o.Hook})
+	if err != nil {
+		return err
+	}
+	h := found.Hooks[0]
+	if err = h.CheckNames(o.Words); err == nil && isText {
+		o.Field, err = h.RemainingField(o.Words)
+	}
+	if err != nil {
+		e := hook.NewError(hook.Request, err)
+		e.Hook = o.Hook
+		return e
+	}
+	return nil
+}
+
 // Counts say how far an [Engine] is: how many lines are answered, how many of them
 // with an error and how many from the record, and how many calls are in progress. Last is
 // the number of the last line that is answered, 0 for none. Read and KeptRead are the bytes of the
