@@ -136,7 +136,7 @@ func TestCompleteFlags(t *testing.T) {
 				continue
 			}
 			for _, line := range complete(prog.commands, []string{cmd.Name, name, "no such value"}) {
-				if !strings.HasPrefix(line, anyFile) {
+				if !strings.HasPrefix(line, cmdline.AnyFile) {
 					t.Errorf("%s %s: offered %q as a value", cmd.Name, name, line)
 				}
 			}

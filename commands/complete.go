@@ -8,8 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs"
@@ -34,11 +32,8 @@ func completeCommand(prog *program) command {
 	return cmd
 }
 
-// What files to offer: any, or those of Python.
-const (
-	anyFile     = ":files"
-	pythonFiles = ":files\t.py"
-)
+// pythonFiles offers the files of Python.
+const pythonFiles = cmdline.AnyFile + "\t.py"
 
 // complete returns the candidates for the last of words, which may be empty.
 func complete(commands []command, words []string) []string {
@@ -64,40 +59,21 @@ func commandLines(commands []command, prefix string) []string {
 			lines = append(lines, cmd.Name+"\t"+cmd.Usage)
 		}
 	}
-	return prefixed(lines, prefix, "")
+	return cmdline.WithPrefix(lines, prefix)
 }
 
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
-	line, _ := cmdline.Read(cmd.Command, cmd.names, before) // what is wrong with them does not matter here
-	flags := cmdline.ByName(cmd.Command)
-	previous := append([]string{""}, before...)[len(before)]
-	awaits, _, hasValue := cmdline.Cut(previous)
-	name, value, inValue := cmdline.Cut(last)
+	line, lines, isFlag := cmdline.Complete(cmd.Command, cmd.names, before, last)
 	switch {
 	case line.InData() && line.Names == 2:
 		return completeArgument(hookOf(cmd, line.Words[0], line.Words[1]), line.Words[2:], last)
 	case line.InData():
-		return []string{anyFile}
-	case slices.Contains(before, "--"): // no word after it is a flag
-	case strings.HasPrefix(previous, "-") && flags[awaits] != nil && !flags[awaits].IsSwitch && !hasValue:
-		return valuesOf(flags[awaits], "", last)
-	case strings.HasPrefix(last, "-") && inValue && flags[name] != nil:
-		return valuesOf(flags[name], strings.TrimSuffix(last, value), value)
-	case strings.HasPrefix(last, "-"):
-		return flagNames(cmd.Command, last)
-	case previous == "-m":
-		return nil
+		return []string{cmdline.AnyFile}
+	case isFlag:
+		return lines
 	}
 	return completeWord(commands, cmd, line.Words, last)
-}
-
-// valuesOf completes the value of a flag, after a head.
-func valuesOf(f *cmdline.Flag, head, typed string) []string {
-	if f.IsFile {
-		return []string{anyFile}
-	}
-	return prefixed(f.Candidates, typed, head)
 }
 
 // completeWord completes a word that is no flag, behind those given.
@@ -108,39 +84,33 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 	}
 	switch {
 	case cmd.Name == "help" && n == 0:
-		return append(commandLines(commands, last), prefixed(topicNames(), last, "")...)
+		return append(commandLines(commands, last), cmdline.WithPrefix(topicNames(), last)...)
 	case cmd.Name == "help" && given[0] == "finding":
-		return prefixed(docs.Findings.Names(), last, "")
+		return cmdline.WithPrefix(docs.Findings.Names(), last)
 	case cmd.Name == "completion":
-		return prefixed(completions.Shells(), last, "")
+		return cmdline.WithPrefix(completions.Shells(), last)
 	case cmd.Name == "python" && len(given) == 0:
-		return prefixed(pythonVerbs, last, "")
-	case isTyped(cmd, "address"):
+		return cmdline.WithPrefix(pythonVerbs, last)
+	case cmdline.IsTyped(cmd.Command, "address"):
 		return nil
 	case cmd.config != nil && n == 1:
 		for _, h := range hooksOf(cmd, given[0], "") {
 			lines = append(lines, described(h.Name, h.Doc))
 		}
-		return prefixed(lines, last, "")
+		return cmdline.WithPrefix(lines, last)
 	case n > 0 && strings.HasSuffix(cmd.ArgsUsage, "FILE..."):
-		return []string{anyFile}
+		return []string{cmdline.AnyFile}
 	case n > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")):
 		return nil
 	}
 	if strings.Contains(cmd.ArgsUsage, "NAME") {
 		others := slices.DeleteFunc(runningNames(), func(name string) bool { return slices.Contains(given, name) })
-		lines = prefixed(others, last, "")
+		lines = cmdline.WithPrefix(others, last)
 	}
 	if strings.Contains(cmd.ArgsUsage, "PLUGIN") {
 		lines = append(lines, pythonFiles)
 	}
 	return lines
-}
-
-// isTyped reports whether a flag of a command was typed.
-func isTyped(cmd command, name string) bool {
-	f := cmdline.ByName(cmd.Command)[name]
-	return f != nil && f.Typed
 }
 
 // The time that completion may wait for background plugins, and for a Python that reads
@@ -156,14 +126,6 @@ func runningNames() []string {
 	defer cancel()
 	entries, _ := daemon.List(ctx) // those that can be seen are offered
 	return service.Names(entries)
-}
-
-func flagNames(c *cli.Command, prefix string) []string {
-	var lines []string
-	for _, f := range c.Flags {
-		lines = append(lines, "--"+cmdline.Of(f).Name+"\t"+strings.ReplaceAll(cmdline.Of(f).Usage, "`", ""))
-	}
-	return prefixed(lines, prefix, "")
 }
 
 // hooksOf describes the hooks of a plugin: those of a background plugin if one has the name,
@@ -201,7 +163,7 @@ func completeArgument(h schema.Hook, before []string, last string) (lines []stri
 		lines = append(lines, described(c.Word, c.About))
 	}
 	if files {
-		lines = append(lines, anyFile)
+		lines = append(lines, cmdline.AnyFile)
 	}
 	return lines
 }
@@ -215,16 +177,6 @@ func described(candidate, text string) string {
 		return r
 	}, text)
 	return strings.TrimSuffix(candidate+"\t"+strings.Join(strings.Fields(text), " "), "\t")
-}
-
-// prefixed returns the values that begin with the typed text, each after head.
-func prefixed(values []string, typed, head string) (lines []string) {
-	for _, v := range values {
-		if strings.HasPrefix(v, typed) {
-			lines = append(lines, head+v)
-		}
-	}
-	return lines
 }
 
 func completionCommand(prog *program) command {

@@ -6,7 +6,7 @@
 //     words: urfave/cli stops at the first word that is no flag. [SetFromEnvironment] then sets
 //     those that were not typed.
 //  3. [WantWords], [AtMost] and [Only] check what must be there, and what does not apply.
-//  4. [WriteHelp] writes the help of flags.
+//  4. [WriteHelp] writes the help of flags, and [Complete] completes them.
 //  5. Errors have kind Usage, and a hint with what was probably meant.
 //
 // The package knows no command.

@@ -1,0 +1,62 @@
+package cmdline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// AnyFile is the candidate for a word that may name a file.
+const AnyFile = ":files"
+
+// Complete returns the candidates for last, the word behind others of a command. ok is false if
+// last is neither a flag nor the value of one: the line has the words for which last may be one
+// more. A candidate is a word, or a word, a tab and what it is.
+func Complete(c *cli.Command, names int, before []string, last string) (l *Line, candidates []string, ok bool) {
+	l, _ = Read(c, names, before) // what is wrong with them does not matter here
+	previous := append([]string{""}, before...)[len(before)]
+	awaits, _, hasValue := Cut(previous)
+	name, value, inValue := Cut(last)
+	isFlag := strings.HasPrefix(last, "-")
+	switch {
+	case l.InData(), slices.Contains(before, "--"): // no word after it is a flag
+		return l, nil, false
+	case strings.HasPrefix(previous, "-") && l.known[awaits] != nil && !l.known[awaits].IsSwitch && !hasValue:
+		return l, l.known[awaits].values("", last), true
+	case isFlag && inValue && l.known[name] != nil:
+		return l, l.known[name].values(strings.TrimSuffix(last, value), value), true
+	case isFlag:
+		for _, f := range c.Flags {
+			candidates = append(candidates, "--"+Of(f).Name+"\t"+strings.ReplaceAll(Of(f).Usage, "`", ""))
+		}
+	}
+	return l, WithPrefix(candidates, last), isFlag || previous == "-m"
+}
+
+// values returns the values of a flag that begin with what is typed, each after head.
+func (f *Flag) values(head, typed string) (candidates []string) {
+	if f.IsFile {
+		return []string{AnyFile}
+	}
+	for _, value := range WithPrefix(f.Candidates, typed) {
+		candidates = append(candidates, head+value)
+	}
+	return candidates
+}
+
+// WithPrefix returns the candidates that begin with what is typed.
+func WithPrefix(candidates []string, typed string) (fit []string) {
+	for _, c := range candidates {
+		if strings.HasPrefix(c, typed) {
+			fit = append(fit, c)
+		}
+	}
+	return fit
+}
+
+// IsTyped reports whether a flag of a command was typed.
+func IsTyped(c *cli.Command, name string) bool {
+	f := ByName(c)[name]
+	return f != nil && f.Typed
+}
