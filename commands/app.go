@@ -165,11 +165,14 @@ func (prog *program) earlyFlag(word string, args []string) error {
 	return cmdline.Hinted(cmdline.Usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
 }
 
+// visible returns the commands that the help has.
+func visible(commands []command) []command {
+	return slices.DeleteFunc(slices.Clone(commands), func(c command) bool { return c.Hidden })
+}
+
 func (prog *program) commandNames() (names []string) {
-	for _, c := range prog.commands {
-		if !c.Hidden {
-			names = append(names, c.Name)
-		}
+	for _, c := range visible(prog.commands) {
+		names = append(names, c.Name)
 	}
 	return names
 }

@@ -226,9 +226,7 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, o callOptions)
 	if err != nil {
 		return prog.hintInput(err, o)
 	}
-	for _, note := range r.Notes {
-		prog.streams.Note(note)
-	}
+	prog.streams.Notes(r.Notes)
 	prog.streams.Log("info", "called", "hook", o.call.Hook, "took", r.Took)
 	if r.Streamed && o.format != ui.Envelope {
 		return nil

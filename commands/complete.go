@@ -44,8 +44,8 @@ func complete(commands []command, words []string) []string {
 	if len(words) == 1 {
 		return commandLines(commands, last)
 	}
-	for _, cmd := range commands {
-		if cmd.HasName(words[0]) && !cmd.Hidden {
+	for _, cmd := range visible(commands) {
+		if cmd.HasName(words[0]) {
 			return completeIn(commands, cmd, words[1:len(words)-1], last)
 		}
 	}
@@ -54,10 +54,8 @@ func complete(commands []command, words []string) []string {
 
 func commandLines(commands []command, prefix string) []string {
 	var lines []string
-	for _, cmd := range commands {
-		if !cmd.Hidden {
-			lines = append(lines, cmd.Name+"\t"+cmd.Usage)
-		}
+	for _, cmd := range visible(commands) {
+		lines = append(lines, cmd.Name+"\t"+cmd.Usage)
 	}
 	return cmdline.WithPrefix(lines, prefix)
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"errors"
 	"syscall"
 
@@ -37,14 +38,8 @@ var errQuiet = errors.New("the reader of standard output is gone")
 type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string {
-	switch e.signal {
-	case syscall.SIGINT:
-		return "interrupted"
-	case syscall.SIGTERM:
-		return "terminated"
-	default:
-		return "ended by " + e.signal.String()
-	}
+	known := map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"}
+	return cmp.Or(known[e.signal], "ended by "+e.signal.String())
 }
 
 // printedError is the exit code of a command whose failures have been printed.

@@ -101,10 +101,8 @@ func (prog *program) help() string {
 	var b strings.Builder
 	b.WriteString(helpText("pyplug"))
 	ui.WriteTitle(&b, "Commands")
-	for _, c := range prog.commands {
-		if !c.Hidden {
-			ui.WriteEntry(&b, "  "+c.Name, c.Usage, 15)
-		}
+	for _, c := range visible(prog.commands) {
+		ui.WriteEntry(&b, "  "+c.Name, c.Usage, 15)
 	}
 	ui.WriteTitle(&b, "Topics, for `pyplug help TOPIC`")
 	for _, topic := range topics {

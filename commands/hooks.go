@@ -50,35 +50,29 @@ func hooksCommand(prog *program) command {
 				return err
 			}
 			defer p.close()
-			show := shownHooks{schema.Query{Hook: append(words, "")[1], Input: input}, template != ""}
-			return p.failed(p.showHooks(ctx, show, slices.Concat(ofAddress[1:], ofPlugin)))
+			q := schema.Query{Hook: append(words, "")[1], Input: input}
+			return p.failed(p.showHooks(ctx, q, template != "", slices.Concat(ofAddress[1:], ofPlugin)))
 		})
 	cmd.config = &cfg
 	return cmd
 }
 
-// shownHooks says what hooks prints.
-type shownHooks struct {
-	schema.Query
-	template bool // of the hook
-}
-
 // showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
 // The example call has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, show shownHooks, flags []cli.Flag) error {
+func (p *plugin) showHooks(ctx context.Context, q schema.Query, template bool, flags []cli.Flag) error {
 	prog := p.prog
 	stop := prog.streams.Waiting("waiting for " + p.path)
-	sch, err := p.running().Hooks(ctx, show.Query)
+	sch, err := p.running().Hooks(ctx, q)
 	stop()
 	switch {
 	case err != nil:
 		return err
-	case show.Input && !prog.opts.json:
-		return prog.inputs(ctx, sch, show.Hook)
-	case show.Hook == "":
+	case q.Input && !prog.opts.json:
+		return prog.inputs(ctx, sch, q.Hook)
+	case q.Hook == "":
 		return p.hooks(ctx, sch)
-	case show.template:
-		return prog.indented(ctx, sch.Hooks[0].Template, show.Hook, prog.opts.json)
+	case template:
+		return prog.indented(ctx, sch.Hooks[0].Template, q.Hook, prog.opts.json)
 	}
 	words := []string{"run", p.path}
 	switch {
@@ -103,9 +97,7 @@ func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
 		prog.streams.Warn(strings.Join(why, "; "))
 	}
 	if !prog.opts.json {
-		for _, note := range sch.Notes {
-			prog.streams.Note(note)
-		}
+		prog.streams.Notes(sch.Notes)
 	}
 	return prog.write(ctx, func() error { return prog.streams.Hooks(sch, prog.opts.json) })
 }

@@ -247,9 +247,7 @@ func (prog *program) callLines(ctx context.Context, to target, o *linesOptions, 
 	if err != nil {
 		return err
 	}
-	for _, note := range notes {
-		prog.streams.Note(note)
-	}
+	prog.streams.Notes(notes)
 	if err := prog.openRecord(o, p.client.Identity().Name); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check/stock"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -57,7 +59,10 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 		}
 		runner.Shutdown()
 	}()
-	words, err := prog.readArgs(takeOver(args))
+	if len(args) > 1 && args[1] == daemonWord {
+		args = slices.Concat(args[:2], daemon.TakeOver(), args[2:])
+	}
+	words, err := prog.readArgs(args)
 	if err == nil {
 		err = newApp(prog).RunContext(signals.ctx, words)
 	}

@@ -108,7 +108,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStar
 	o.filter.Hints = mcpHints(entry)
 	server = mcp.New(mcp.Options{
 		In: prog.streams.In, Out: prog.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(),
-		Plugin: s.plugin, Error: s.complete, Gone: mcp.ParentGone(),
+		Plugin: s.plugin, Error: s.Complete, Gone: mcp.ParentGone(),
 		Kept:   func(ctx context.Context) ([]schema.Hook, bool) { return runner.KeptHooks(ctx, *files) },
 		Source: func(ctx context.Context) []schema.Hook { return runner.SourceHooks(ctx, *files) },
 		Keep: func(hooks []schema.Hook) {
@@ -192,7 +192,7 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags [
 type mcpSource interface {
 	// The first two are those of [mcp.Options].
 	plugin(ctx context.Context) (mcp.Plugin, error)
-	complete(err error) *hook.Error
+	Complete(err error) *hook.Error
 	// close stops the plugin if it belongs to the session.
 	close()
 }
@@ -235,8 +235,6 @@ func (s *ownSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	}
 	return caller{Plugin: pool, timeout: s.p.opened.Settings().Timeouts.Call}, nil
 }
-
-func (s *ownSource) complete(err error) *hook.Error { return s.Complete(err) }
 
 // close stops the plugin. Nothing of it is left soon after the stop timeout.
 func (s *ownSource) close() {
@@ -302,7 +300,8 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 	}
 }
 
-func (s *sharedSource) complete(err error) *hook.Error {
+// Complete completes an error.
+func (s *sharedSource) Complete(err error) *hook.Error {
 	e := *asError(err)
 	if isNotRunning(&e) {
 		e.Hints = schema.Hints("the user can start it with %s", schema.Command{"start", s.word})

@@ -50,8 +50,10 @@ func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 	return append(append(pythonFlags(cfg),
 		cmdline.Choice(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
 		cmdline.Repeated(cmdline.New("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
-			cfg.Env = append(cfg.Env, text)
-			return checkEnv(text)
+			if cfg.Env = append(cfg.Env, text); text == "" || text[0] == '=' {
+				return fmt.Errorf("is %q, want NAME=VALUE or NAME", text)
+			}
+			return nil
 		})),
 		cmdline.Switch(&cfg.CleanEnv, "clean-env", "give the plugin only PATH, HOME, the locale and the like, and --env"),
 		cmdline.File(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"),
@@ -67,14 +69,6 @@ func pythonFlags(cfg *runner.Config) []cli.Flag {
 		cmdline.Switch(&cfg.Active, "active", "prefer an activated environment to the plugin's own"),
 		cmdline.Switch(&cfg.NoActive, "no-active", "ignore an activated environment"),
 	}
-}
-
-func checkEnv(e string) error {
-	name, _, _ := strings.Cut(e, "=")
-	if name == "" {
-		return fmt.Errorf("is %q, want NAME=VALUE or NAME", e)
-	}
-	return nil
 }
 
 // resultFlags say how a plugin returns its results.

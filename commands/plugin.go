@@ -150,9 +150,7 @@ func (p *plugin) notePython() {
 	if py.Path != "" && !py.Source.Obvious() {
 		p.prog.streams.Aside(fmt.Sprintf("using python %s, %s (%s)", p.pythonVersion(), py.Path, py.Source))
 	}
-	for _, note := range p.opened.PythonNotes() {
-		p.prog.streams.Note(note)
-	}
+	p.prog.streams.Notes(p.opened.PythonNotes())
 }
 
 // close stops the plugin if this process runs it, and disconnects from a server. A second signal

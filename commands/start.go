@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, e
 	name, err := service.Start(ctx, p.opened, o.Options, service.Starter{
 		Spawn: func() (daemon.Identity, error) {
 			notePython()
-			return daemon.Spawn(ctx, []string{daemonWord, "--", p.path}, append(os.Environ(), handOver(o.words)), prog.streams.Note)
+			return daemon.Spawn(ctx, []string{daemonWord, "--", p.path}, append(os.Environ(), daemon.HandOver(o.words)), prog.streams.Note)
 		},
 		Note:      prog.streams.Note,
 		Replacing: func(name string) { prog.streams.Log("info", "replacing the plugin that a call started", "name", name) },
@@ -165,25 +164,6 @@ func daemonCommand(prog *program) command {
 		})
 	cmd.Hidden = true
 	return cmd
-}
-
-// wordsVariable passes flags to the process in the background. They may hold secrets, such
-// as those of --env and --header. Every user of the machine can read the command line of a
-// process; only the same user can read its environment.
-const wordsVariable = "PYPLUG_DAEMON_WORDS"
-
-// handOver returns the variable that holds words, which need not be UTF-8.
-func handOver(words []string) string { return wordsVariable + "=" + url.Values{"": words}.Encode() }
-
-// takeOver returns the command line of the process in the background with the words of
-// wordsVariable, which it removes from the environment: they are not for the plugin.
-func takeOver(args []string) []string {
-	if len(args) < 2 || args[1] != daemonWord {
-		return args
-	}
-	values, _ := url.ParseQuery(os.Getenv(wordsVariable)) // as handOver wrote it
-	_ = os.Unsetenv(wordsVariable)                        // fails only for an invalid name
-	return slices.Concat(args[:2], values[""], args[2:])
 }
 
 // serve keeps a plugin alive under its name, in the background or in the foreground, until

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -66,37 +67,20 @@ func (prog *program) status(ctx context.Context, words []string, metrics bool) e
 // out a daemon that ended meanwhile. The error is that of a directory that cannot be read, and
 // comes with the plugins of the others.
 func (prog *program) statuses(ctx context.Context, words []string) ([]ui.Background, error) {
-	var entries []daemon.Identity
-	var err error
-	if len(words) == 0 {
-		entries, err = daemon.List(ctx)
-	}
-	for _, word := range words {
-		e, err := service.FindRunning(ctx, word)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
-	}
+	entries, err := service.FindAll(ctx, words)
 	limit, cancel := hook.WithLimit(ctx, daemon.StatusLimit)
 	defer cancel()
-	found := make([]*ui.Background, len(entries))
+	all := make([]ui.Background, len(entries))
 	each(entries, func(i int, e daemon.Identity) error {
-		found[i] = statusOf(limit, e)
+		all[i] = statusOf(limit, e)
 		return nil
 	})
-	var all []ui.Background
-	for _, b := range found {
-		if b != nil {
-			all = append(all, *b)
-		}
-	}
-	return all, cmp.Or(ctx.Err(), err)
+	return slices.DeleteFunc(all, func(b ui.Background) bool { return b.Name == "" }), cmp.Or(err, ctx.Err())
 }
 
-// statusOf requests the status of one daemon. It returns nil if the daemon has ended.
-func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
-	b := &ui.Background{Name: id.Name, Plugin: id.Entry, State: "unknown", Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Version: id.Version}
+// statusOf requests the status of one daemon. It returns the zero value if the daemon has ended.
+func statusOf(ctx context.Context, id daemon.Identity) ui.Background {
+	b := ui.Background{Name: id.Name, Plugin: id.Entry, State: "unknown", Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Version: id.Version}
 	c, err := daemon.Open(ctx, id.Name)
 	var st hook.Status
 	if err == nil {
@@ -110,7 +94,7 @@ func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
 		st.Concurrency, st.Since, st.Attach = 0, time.Time{}, nil // for programs that ask the socket
 		b.State, b.Status = st.State, (*ui.Status)(&st)
 	case isNotRunning(err):
-		return nil
+		return ui.Background{}
 	case asError(err).Kind == hook.Timeout:
 		b.Problem = fmt.Sprintf("process %d did not respond within %s", b.Daemon, daemon.StatusLimit)
 	default:

@@ -164,9 +164,7 @@ func (prog *program) restartOne(ctx context.Context, word string) error {
 		return p.failed(err)
 	}
 	if _, notes, err := p.client.Ready(ctx); err == nil {
-		for _, note := range notes {
-			prog.streams.Note(note)
-		}
+		prog.streams.Notes(notes)
 	}
 	return nil
 }

@@ -36,20 +36,9 @@ func versionCommand(prog *program) command {
 // describeSystem returns what a bug report needs. It reads no value that may be a secret, and reports
 // what cannot be found out in its place.
 func (prog *program) describeSystem(ctx context.Context) []ui.Fact {
-	executable, err := os.Executable()
-	if err != nil {
-		executable = err.Error()
-	}
-	cache, err := runner.Cache()
-	if err != nil {
-		cache = err.Error()
-	}
-	python := ""
-	if found, err := runner.FindPython(ctx, runner.Config{Cwd: ".", Environ: os.Environ()}); err == nil {
-		python = found.String()
-	} else {
-		python, _, _ = strings.Cut(err.Error(), "\n")
-	}
+	executable, noExecutable := os.Executable()
+	cache, noCache := runner.Cache()
+	python, noPython := runner.FindPython(ctx, runner.Config{Cwd: ".", Environ: os.Environ()})
 	var variables, plugins []string
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "PYPLUG_") {
@@ -62,10 +51,18 @@ func (prog *program) describeSystem(ctx context.Context) []ui.Fact {
 	}
 	system, _ := os.ReadFile("/proc/version") // only Linux has it
 	return []ui.Fact{
-		{Key: "executable", Value: executable}, {Key: "system", Value: strings.TrimSpace(string(system))},
-		{Key: "run_directories", Value: strings.Join(daemon.RunDirs(), ", ")}, {Key: "log_directory", Value: daemon.LogDir()}, {Key: "cache", Value: cache},
-		{Key: "python", Value: python}, {Key: "variables", Value: strings.Join(variables, ", ")}, {Key: "plugins", Value: strings.Join(plugins, ", ")},
+		{Key: "executable", Value: orError(executable, noExecutable)}, {Key: "system", Value: strings.TrimSpace(string(system))},
+		{Key: "run_directories", Value: strings.Join(daemon.RunDirs(), ", ")}, {Key: "log_directory", Value: daemon.LogDir()}, {Key: "cache", Value: orError(cache, noCache)},
+		{Key: "python", Value: orError(python.String(), noPython)}, {Key: "variables", Value: strings.Join(variables, ", ")}, {Key: "plugins", Value: strings.Join(plugins, ", ")},
 	}
+}
+
+// orError returns a fact, or the first line of why it is not known.
+func orError(fact string, err error) string {
+	if err != nil {
+		fact, _, _ = strings.Cut(err.Error(), "\n")
+	}
+	return fact
 }
 
 // versionText returns the release's version, else that of the module, as go install records it.

@@ -113,6 +113,13 @@ func (s *Streams) Warn(text string) { s.say(Yellow, "warning", text) }
 // Note prints a note on standard error.
 func (s *Streams) Note(text string) { s.say(Cyan, "note", text) }
 
+// Notes prints a note for each text.
+func (s *Streams) Notes(texts []string) {
+	for _, text := range texts {
+		s.Note(text)
+	}
+}
+
 // Aside prints a dim line on standard error if that is a terminal: information for people,
 // not for programs.
 func (s *Streams) Aside(text string) {

@@ -74,6 +74,22 @@ func FindRunning(ctx context.Context, word string) (daemon.Identity, error) {
 	return id, err
 }
 
+// FindAll returns the running plugins that words mean, or without words all. A directory that
+// cannot be read is an error, which comes with the plugins of the others.
+func FindAll(ctx context.Context, words []string) (all []daemon.Identity, err error) {
+	if len(words) == 0 {
+		return daemon.List(ctx)
+	}
+	for _, word := range words {
+		id, err := FindRunning(ctx, word)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, id)
+	}
+	return all, nil
+}
+
 // resolve returns the plugin at the path or module word. Only Python can find a module.
 func resolve(ctx context.Context, word string) (manifest.Plugin, error) {
 	if _, ok := manifest.ModuleOf(word); !ok {
