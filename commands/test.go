@@ -28,6 +28,7 @@ type testOptions struct {
 	junit        string
 	list, update bool
 	files        []string
+	found        int // cases in them that are to run
 }
 
 func testCommand(prog *program) command {
@@ -93,7 +94,6 @@ func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Fl
 // prints them.
 func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File, error) {
 	var files []*cases.File
-	found := 0
 	for _, name := range o.files {
 		if name == "" {
 			return nil, cmdline.Usage("FILE is empty")
@@ -117,11 +117,11 @@ func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.Fi
 				return nil, err
 			}
 		}
-		if found += file.Len(); file.Len() > 0 {
+		if o.found += file.Len(); file.Len() > 0 {
 			files = append(files, file)
 		}
 	}
-	if s := o.selection; found == 0 && s.Text != "" && s.Shards == 0 {
+	if s := o.selection; o.found == 0 && s.Text != "" && s.Shards == 0 {
 		return nil, cmdline.Usage("no case has %s in its name, hook or file", schema.Quote(s.Text))
 	}
 	return files, nil
@@ -231,11 +231,7 @@ func (t *testRun) outcome(ctx context.Context, err error) error {
 
 // progress is the line that shows the progress.
 func (t *testRun) progress() string {
-	all := 0
-	for _, file := range t.files {
-		all += file.Len()
-	}
-	text := fmt.Sprintf("%d of %s", t.done.Load(), schema.Plural(all, "case"))
+	text := fmt.Sprintf("%d of %s", t.done.Load(), schema.Plural(t.o.found, "case"))
 	if n := t.failed.Load(); n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
 	}
