@@ -29,16 +29,16 @@ type addressOptions struct {
 
 // flags are those of a server; some set what cfg says of the connection.
 func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
-	address := cmdline.Alias(cmdline.Name(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
+	address := cmdline.Name(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH").Alias("addr")
 	address.NamesPlugin = true
 	o.own = cmdline.InCategory(addressCategory,
 		address,
 		cmdline.Duration(&cfg.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
 		cmdline.Name(&cfg.UserAgent, "user-agent", "send `NAME` as the user agent"),
-		cmdline.Then(cmdline.Switch(&o.tls, "tls", "use TLS; --tls=false disables it"), func() { o.tlsGiven = true }),
-		cmdline.Alias(cmdline.File(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
-		cmdline.Alias(cmdline.File(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),
-		cmdline.Alias(cmdline.File(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"), "key"),
+		cmdline.Switch(&o.tls, "tls", "use TLS; --tls=false disables it").Then(func() { o.tlsGiven = true }),
+		cmdline.File(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)").Alias("cacert"),
+		cmdline.File(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`").Alias("cert"),
+		cmdline.File(&o.files.Key, "tls-client-key", "use the key in `FILE` with it").Alias("key"),
 		cmdline.Name(&o.files.ServerName, "tls-server-name", "expect a certificate for `NAME`"),
 		cmdline.Switch(&o.files.NoVerify, "tls-no-verify", "accept any certificate"),
 	)

@@ -52,11 +52,11 @@ func commandList(prog *program) []command {
 		completionCommand(prog), helpCommand(prog), versionCommand(prog), completeCommand(prog), daemonCommand(prog),
 	}
 	for _, c := range list {
-		help := cmdline.Alias(cmdline.Switch(&prog.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
+		help := cmdline.Switch(&prog.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook").Alias("h")
 		if c.names != 2 {
 			help.Usage = "show help"
 		}
-		all := cmdline.Then(cmdline.Switch(&prog.helpAll, "help-all", "show help with every flag"), func() { prog.showHelp = prog.helpAll })
+		all := cmdline.Switch(&prog.helpAll, "help-all", "show help with every flag").Then(func() { prog.showHelp = prog.helpAll })
 		c.Flags = append(c.Flags, help, all)
 	}
 	return list

@@ -43,16 +43,16 @@ const maxJobs = 65536
 func checkCommand(prog *program) command {
 	o := &checkOptions{jobs: 1}
 	flags := []cli.Flag{
-		cmdline.Repeated(cmdline.New("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
+		cmdline.New("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
 			o.lines = append(o.lines, text)
 			return nil
-		})),
+		}).Repeat(),
 		cmdline.Switch(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
 		cmdline.Switch(&o.MCP, "mcp", "list the tools that an LLM client would see, and ask what it asks"),
 		cmdline.Switch(&o.strict, "strict", "fail on warnings, too"),
 		cmdline.List(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
-		cmdline.Alias(cmdline.Count(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)"), "j"),
+		cmdline.Count(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)").Alias("j"),
 		timeoutFlag(&o.Config.Timeouts.Call),
 		headerFlag(&o.Config.GRPC.Metadata),
 	}

@@ -63,7 +63,7 @@ func TestReadLine(t *testing.T) {
 				timeout time.Duration
 			)
 			flags := append(output.flags(), cmdline.Name(&python, "python", ""), cmdline.Duration(&timeout, "timeout", ""),
-				cmdline.Alias(cmdline.Count(&jobs, 1, 9, "jobs", ""), "j"), cmdline.Switch(&keep, "keep", ""))
+				cmdline.Count(&jobs, 1, 9, "jobs", "").Alias("j"), cmdline.Switch(&keep, "keep", ""))
 			line, err := cmdline.Read(&cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}, c.names, strings.Fields(c.in))
 			text := strings.Join(slices.Concat(cmdline.Words(flags), []string{"--"}, line.Words), " ")
 			if err != nil {

@@ -24,11 +24,11 @@ func healthCommand(prog *program) command {
 	at := addressOptions{insecure: true}
 	var watch, all bool
 	flags := []cli.Flag{
-		cmdline.Alias(cmdline.Duration(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
+		cmdline.Duration(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)").Alias("rpc-timeout"),
 		cmdline.Switch(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		cmdline.Switch(&all, "all", "probe all background plugins"),
 		cmdline.Switch(&prog.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
-		cmdline.Alias(headerFlag(&cfg.GRPC.Metadata), "rpc-header"),
+		headerFlag(&cfg.GRPC.Metadata).Alias("rpc-header"),
 	}
 	ofAddress, ofPlugin := at.flags(&cfg.GRPC), pluginFlags(&cfg, "60s")
 	return newCommand("health", "probe the health of a plugin or a gRPC server", "NAME|PLUGIN... | --all | --address ADDRESS",

@@ -48,8 +48,8 @@ type linesOptions struct {
 func (o *linesOptions) flags(by string) []cli.Flag {
 	return cmdline.InCategory(linesCategory,
 		cmdline.Choice(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
-		cmdline.Alias(cmdline.Switch(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
-		cmdline.Alias(cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)"), "j"),
+		cmdline.Switch(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them").Alias("0"),
+		cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)").Alias("j"),
 		cmdline.Switch(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
 		cmdline.File(&o.file, "record", "keep answers in `FILE`, and reuse those that it has"),
 		cmdline.Switch(&o.noFail, "no-fail", "exit with 0 even if calls fail"),

@@ -20,8 +20,8 @@ func logsCommand(prog *program) command {
 	want := daemon.Want{Last: -1}
 	var since time.Duration
 	var all bool
-	followFlag := cmdline.Alias(cmdline.Switch(&want.Follow, "follow", "print new lines as they are added, until Ctrl-C"), "f")
-	linesFlag := cmdline.Alias(cmdline.Count(&want.Last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)"), "n", "tail")
+	followFlag := cmdline.Switch(&want.Follow, "follow", "print new lines as they are added, until Ctrl-C").Alias("f")
+	linesFlag := cmdline.Count(&want.Last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)").Alias("n", "tail")
 	sinceFlag := cmdline.Delay(&since, 0, "since", "begin with the lines of the last `DURATION`")
 	return newCommand("logs", "print the logs of background plugins", "NAME... | --all",
 		append([]cli.Flag{followFlag, linesFlag, sinceFlag,

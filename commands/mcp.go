@@ -66,13 +66,13 @@ func mcpCommand(prog *program) command {
 
 // patternFlag takes a pattern of names. It may be given more than once.
 func patternFlag(to *[]string, name, usage string) *cmdline.Flag {
-	return cmdline.Repeated(cmdline.New(name, usage, func(pattern string) error {
+	return cmdline.New(name, usage, func(pattern string) error {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
 			return fmt.Errorf("is %q, want a pattern of names such as get_*", pattern)
 		}
 		*to = append(*to, pattern)
 		return nil
-	}))
+	}).Repeat()
 }
 
 // mcp serves one session, of a background plugin or of one that ends with the session.

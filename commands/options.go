@@ -28,12 +28,11 @@ func (o *outputOptions) flags() []cli.Flag {
 	var format string
 	return []cli.Flag{
 		cmdline.Switch(&o.json, "json", "print one JSON object, also for an error"),
-		cmdline.Alias(cmdline.Switch(&o.quiet, "quiet", "hide the plugin's output and notes"), "q"),
-		cmdline.Alias(cmdline.Switch(&o.verbose, "verbose", "log what pyplug does"), "v"),
-		cmdline.FromEnv(cmdline.Then(cmdline.Choice(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json"),
-			func() { o.logJSON = format == "json" }), "PYPLUG_LOG_FORMAT"),
-		cmdline.FromEnv(cmdline.List(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(runner.DebugAreas(), ","), runner.DebugAreas()), "PYPLUG_DEBUG"),
-		cmdline.FromEnv(cmdline.Choice(&o.color, "color", "use colour: `WHEN` is auto (the default), always or never", "auto", "always", "never"), "PYPLUG_COLOR"),
+		cmdline.Switch(&o.quiet, "quiet", "hide the plugin's output and notes").Alias("q"),
+		cmdline.Switch(&o.verbose, "verbose", "log what pyplug does").Alias("v"),
+		cmdline.Choice(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json").Then(func() { o.logJSON = format == "json" }).FromEnv("PYPLUG_LOG_FORMAT"),
+		cmdline.List(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(runner.DebugAreas(), ","), runner.DebugAreas()).FromEnv("PYPLUG_DEBUG"),
+		cmdline.Choice(&o.color, "color", "use colour: `WHEN` is auto (the default), always or never", "auto", "always", "never").FromEnv("PYPLUG_COLOR"),
 	}
 }
 
@@ -49,16 +48,16 @@ const quickImport = 60 * time.Second
 func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 	return append(append(pythonFlags(cfg),
 		cmdline.Choice(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
-		cmdline.Repeated(cmdline.New("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
+		cmdline.New("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
 			if cfg.Env = append(cfg.Env, text); text == "" || text[0] == '=' {
 				return fmt.Errorf("is %q, want NAME=VALUE or NAME", text)
 			}
 			return nil
-		})),
+		}).Repeat(),
 		cmdline.Switch(&cfg.CleanEnv, "clean-env", "give the plugin only PATH, HOME, the locale and the like, and --env"),
 		cmdline.File(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"),
-		cmdline.FromEnv(cmdline.Duration(&cfg.Timeouts.Start, "start-timeout", "limit the import (default: "+startLimit+") or the handshake (30s) to `DURATION`"), "PYPLUG_START_TIMEOUT"),
-		cmdline.FromEnv(cmdline.Duration(&cfg.Timeouts.Stop, "stop-timeout", "kill a plugin that has not ended after `DURATION` (default: 5s)"), "PYPLUG_STOP_TIMEOUT"),
+		cmdline.Duration(&cfg.Timeouts.Start, "start-timeout", "limit the import (default: "+startLimit+") or the handshake (30s) to `DURATION`").FromEnv("PYPLUG_START_TIMEOUT"),
+		cmdline.Duration(&cfg.Timeouts.Stop, "stop-timeout", "kill a plugin that has not ended after `DURATION` (default: 5s)").FromEnv("PYPLUG_STOP_TIMEOUT"),
 	), grpcFlags(&cfg.GRPC)...)
 }
 
@@ -102,7 +101,7 @@ func limitFlags(timeout *time.Duration, errorField *string) []cli.Flag {
 }
 
 func timeoutFlag(to *time.Duration) *cmdline.Flag {
-	return cmdline.FromEnv(cmdline.Duration(to, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)"), "PYPLUG_TIMEOUT")
+	return cmdline.Duration(to, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)").FromEnv("PYPLUG_TIMEOUT")
 }
 
 // openConfig adds the plugin, and the directory and environment of this process, to the
@@ -137,21 +136,21 @@ func keepFlags(k *runner.Keep) []cli.Flag {
 	workers.Parse, workers.Candidates = orAuto(workers.Parse, &k.Workers), []string{"auto"}
 	memory := cmdline.Size(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
 	return cmdline.InCategory(keepCategory,
-		cmdline.FromEnv(workers, "PYPLUG_WORKERS"),
-		cmdline.FromEnv(cmdline.Count(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)"), "PYPLUG_CONCURRENCY"),
+		workers.FromEnv("PYPLUG_WORKERS"),
+		cmdline.Count(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)").FromEnv("PYPLUG_CONCURRENCY"),
 		cmdline.Switch(&k.Threads, "threads", "run plain functions in threads, as many as --concurrency"),
 		cmdline.Count(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
 		cmdline.Delay(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
-		cmdline.FromEnv(cmdline.Choice(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always"), "PYPLUG_RESTART"),
+		cmdline.Choice(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always").FromEnv("PYPLUG_RESTART"),
 		cmdline.OrZero(&k.MaxFailures, none, cmdline.Count(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row; 0 means never")),
 		cmdline.Delay(&k.Backoff, runner.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
 		cmdline.Delay(&k.BackoffMax, runner.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
 		cmdline.Delay(&k.HealthyAfter, runner.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
-		cmdline.FromEnv(memory, "PYPLUG_MAX_MEMORY"),
+		memory.FromEnv("PYPLUG_MAX_MEMORY"),
 		cmdline.OrZero(&k.MaxCalls, none, cmdline.Count(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
 		cmdline.Delay(&k.MaxAge, unlimited, "max-age", "replace workers after `DURATION`"),
 		cmdline.Delay(&k.IdleTime, unlimited, "idle-time", "replace workers idle for `DURATION`"),
-		cmdline.FromEnv(cmdline.Choice(&k.Preload, "preload", "fork workers from a preloaded process: `WHEN` is off, auto or force (default: auto, if that is safe)", "off", "auto", "force"), "PYPLUG_PRELOAD"),
+		cmdline.Choice(&k.Preload, "preload", "fork workers from a preloaded process: `WHEN` is off, auto or force (default: auto, if that is safe)", "off", "auto", "force").FromEnv("PYPLUG_PRELOAD"),
 	)
 }
 
@@ -180,7 +179,7 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 	g.MaxMessage = defaultMessage
 	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
 	var mtls bool
-	decides := func(f *cmdline.Flag) *cmdline.Flag { return cmdline.Then(f, func() { g.Decides = "--" + f.Name }) }
+	decides := func(f *cmdline.Flag) *cmdline.Flag { return f.Then(func() { g.Decides = "--" + f.Name }) }
 	return cmdline.InCategory(grpcCategory,
 		decides(cmdline.Choice(&g.Host, "host", "start it as `HOST` does: "+strings.Join(manifest.HostNames(), ", "), manifest.HostNames()...)),
 		decides(cmdline.New("cookie", "set the magic cookie that the plugin's host sets, `KEY=VALUE`", func(text string) error {
@@ -193,7 +192,7 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 		decides(cmdline.New("protocol-versions", "offer these protocol versions, `LIST` such as 1,2 (default: 1)", func(text string) error {
 			return setVersions(&g.Versions, text)
 		})),
-		cmdline.Then(cmdline.Switch(&mtls, "mtls", "secure the connection as go-plugin's AutoMTLS does"), func() {
+		cmdline.Switch(&mtls, "mtls", "secure the connection as go-plugin's AutoMTLS does").Then(func() {
 			if g.MTLS = &mtls; mtls {
 				g.Decides = "--mtls"
 			}
@@ -201,10 +200,10 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 		cmdline.Choice(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
 		cmdline.Size(&g.MaxMessage, 0, 1, most, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
 		cmdline.Name(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
-		cmdline.Repeated(cmdline.New("arg", "pass the plugin the argument `VALUE`", func(text string) error {
+		cmdline.New("arg", "pass the plugin the argument `VALUE`", func(text string) error {
 			g.Arguments = append(g.Arguments, text)
 			return nil
-		})),
+		}).Repeat(),
 		cmdline.Files(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"),
 		cmdline.Files(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"),
 		cmdline.Files(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
@@ -239,11 +238,11 @@ func setVersions(to *[]int, text string) error {
 
 // headerFlag takes metadata of requests, which it stores as pairs of name and value.
 func headerFlag(to *[]string) *cmdline.Flag {
-	f := cmdline.Repeated(cmdline.New("header", "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; base64 if the name ends in -bin", func(text string) error {
+	f := cmdline.New("header", "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; base64 if the name ends in -bin", func(text string) error {
 		name, value, err := runner.ParseHeader(text)
 		*to = append(*to, name, value)
 		return err
-	}))
+	}).Repeat()
 	f.Category = grpcCategory
-	return cmdline.Alias(f, "H")
+	return f.Alias("H")
 }

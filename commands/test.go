@@ -35,7 +35,7 @@ func testCommand(prog *program) command {
 	o := &testOptions{}
 	flags := []cli.Flag{
 		cmdline.Choice(&o.isolate, "isolate", "start a fresh process `WHEN`: for each file (the default), each case, lazy, or none", "file", "case", "lazy", "none"),
-		cmdline.Alias(cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)"), "j"),
+		cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)").Alias("j"),
 		cmdline.Count(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
 		cmdline.Switch(&o.FailFast, "fail-fast", "stop after the first failed case"),
 		cmdline.Name(&o.selection.Text, "filter", "run only cases with `TEXT` in their name, hook or file"),

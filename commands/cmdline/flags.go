@@ -129,29 +129,29 @@ func Files(to *[]string, name, usage string) *Flag {
 		return notEmpty(text)
 	})
 	f.IsFile = true
-	return Repeated(f)
+	return f.Repeat()
 }
 
-// Repeated allows a flag more than once.
-func Repeated(f *Flag) *Flag {
+// Repeat allows a flag more than once.
+func (f *Flag) Repeat() *Flag {
 	f.Repeated = true
 	return f
 }
 
 // Alias adds another name of a flag, such as its letter.
-func Alias(f *Flag, names ...string) *Flag {
+func (f *Flag) Alias(names ...string) *Flag {
 	f.Aliases = append(f.Aliases, names...)
 	return f
 }
 
 // FromEnv sets a flag from an environment variable unless it is typed.
-func FromEnv(f *Flag, variable string) *Flag {
+func (f *Flag) FromEnv(variable string) *Flag {
 	f.Env = variable
 	return f
 }
 
 // Then calls do after each valid value.
-func Then(f *Flag, do func()) *Flag {
+func (f *Flag) Then(do func()) *Flag {
 	parse := f.Parse
 	f.Parse = func(text string) error {
 		err := parse(text)
@@ -191,7 +191,7 @@ func List(to *[]string, name, usage string, known []string) *Flag {
 		return nil
 	})
 	f.Candidates = known
-	return Repeated(f)
+	return f.Repeat()
 }
 
 // Count takes a whole number.
@@ -241,7 +241,7 @@ func Delay(to *time.Duration, zero time.Duration, name, usage string) *Flag {
 
 // OrZero stores zero when the flag is set to 0.
 func OrZero[T int | int64 | time.Duration](to *T, zero T, f *Flag) *Flag {
-	return Then(f, func() {
+	return f.Then(func() {
 		if *to == 0 {
 			*to = zero
 		}
