@@ -28,6 +28,8 @@ func (s *Server) Reload(ctx context.Context, p Plugin) {
 
 // refresh returns the tools of the running plugin. It notifies a client that has another list.
 func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
+	s.refreshing.Lock() // so that the newest list is the last one
+	defer s.refreshing.Unlock()
 	sch, err := p.Hooks(ctx, schema.Query{Input: true})
 	if err != nil {
 		return nil, err

@@ -68,7 +68,8 @@ type Server struct {
 	requests sync.WaitGroup
 	lost     chan struct{} // closed when the output cannot be written
 
-	out sync.Mutex // held while a message is written
+	out        sync.Mutex // held while a message is written
+	refreshing sync.Mutex // held while the tools are read
 
 	slotsOnce sync.Once
 	slots     chan struct{} // has a token for each call that runs
