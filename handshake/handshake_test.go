@@ -315,6 +315,7 @@ func FuzzParse(f *testing.F) {
 	for _, line := range []string{good, good + "\r\n", good + "|" + cert + "|true", "1|1|unix|/tmp/s|grpc", "1|invalid", "", "\xff|\x1b|é"} {
 		f.Add(line)
 	}
+	f.Add("1|1|tcp|" + strings.Repeat("x", maxDrawing)) // its fault is behind what is drawn
 	f.Fuzz(func(t *testing.T, line string) {
 		l, err := Parse(line)
 		if err == nil {
@@ -355,7 +356,7 @@ func check(t *testing.T, err error) {
 		t.Fatalf("a message of %d bytes", len(e.Error()))
 	}
 	drawing := e.Drawing()
-	if len(drawing) == 0 && e.Line == "" {
+	if len(drawing) == 0 && (e.Line == "" || len(escape(e.Line[:e.Start])) >= maxDrawing) {
 		return
 	}
 	if len(drawing) != 2 || len(drawing[0]) > maxDrawing+10 || len(drawing[1]) > len(drawing[0])+1 ||
