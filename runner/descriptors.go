@@ -15,30 +15,23 @@ import (
 func describedBy(c Config) ([]protoschema.Source, error) {
 	read := func(name string) ([]byte, error) { return os.ReadFile(inDir(c.Cwd, name)) }
 	var sources []protoschema.Source
-	for _, name := range c.GRPC.Protoset {
-		content, err := read(name)
-		if err != nil {
-			return nil, err
-		}
-		source, err := protoschema.ReadProtoset(name, content)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, source)
-	}
 	var proto []string
-	for _, name := range c.GRPC.Proto {
-		if !isPB2(name) {
+	for i, name := range slices.Concat(c.GRPC.Protoset, c.GRPC.Proto) {
+		isSet := i < len(c.GRPC.Protoset)
+		if !isSet && !isPB2(name) {
 			proto = append(proto, name)
 			continue
 		}
+		var source protoschema.Source
 		content, err := read(name)
-		if err != nil {
-			return nil, err
-		}
-		source, err := readPB2(name, pysrc.Decode(content))
-		if err == nil && len(source.Files) == 0 {
-			err = fmt.Errorf("%s: no descriptor, want code that protoc generated", name)
+		switch {
+		case err != nil:
+		case isSet:
+			source, err = protoschema.ReadProtoset(name, content)
+		default:
+			if source, err = readPB2(name, pysrc.Decode(content)); err == nil && len(source.Files) == 0 {
+				err = fmt.Errorf("%s: no descriptor, want code that protoc generated", name)
+			}
 		}
 		if err != nil {
 			return nil, err
