@@ -213,9 +213,10 @@ func (h *held) write(id Identity) error {
 // the state file before it ends the lock; a process that has opened the removed file notices
 // that in acquire.
 func (h *held) release() {
-	if h.also != nil {
-		h.also.release()
+	if h == nil {
+		return
 	}
+	h.also.release()
 	if h.owns() { // otherwise the files are a successor's
 		_ = os.Remove(h.socket())
 		_ = os.Remove(h.state())

@@ -124,9 +124,7 @@ func awaitLocks(all []place, id Identity) (h *held, err error) {
 	for _, p := range slices.Backward(all) {
 		next, err := p.awaitLock(id)
 		if err != nil {
-			if h != nil {
-				h.release()
-			}
+			h.release()
 			return nil, err
 		}
 		next.also = h
@@ -158,15 +156,12 @@ func (p place) awaitLock(id Identity) (*held, error) {
 
 // listen opens the socket and the log. Its caller removes the files if it fails.
 func (h *held) listen(id Identity, o Options) (*Server, error) {
-	_ = os.Remove(h.socket()) // of a dead daemon
 	id.API, id.PID, id.Started = API, os.Getpid(), time.Now().Round(0)
 	log := place{makeLogDir(h.dir), h.name}.log()
 	id.Socket, id.Log = schema.Path(h.socket()), schema.Path(log)
-	if err := h.write(id); err != nil {
-		return nil, err
-	}
-	if h.also != nil {
-		if err := h.also.write(id); err != nil {
+	for each := h; each != nil; each = each.also {
+		_ = os.Remove(each.socket()) // of a dead daemon
+		if err := each.write(id); err != nil {
 			return nil, err
 		}
 	}
@@ -177,7 +172,6 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 	listener.SetUnlinkOnClose(false) // release removes it
 	var open *Log
 	if err = os.Chmod(h.socket(), 0o600); err == nil && h.also != nil {
-		_ = os.Remove(h.also.socket()) // of a dead daemon
 		err = os.Symlink(h.socket(), h.also.socket())
 	}
 	if err == nil {
