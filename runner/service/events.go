@@ -138,11 +138,11 @@ func (s *Service) report(e hook.Event) {
 	if s.host.Transition != nil && notable(e) {
 		s.host.Transition(text)
 	}
-	if s.host.Event == nil || s.eventsBroken {
+	if s.host.Event == nil {
 		return
 	}
 	if err := s.host.Event(s.name, e); err != nil {
-		s.eventsBroken = true
+		s.host.Event = nil
 		s.host.Warn(fmt.Errorf("--events: %w: no more events are written", err))
 	}
 }

@@ -78,11 +78,11 @@ type Service struct {
 	transitions  chan hook.Event // to report
 	dropped      atomic.Int64    // transitions that are not reported
 	endReports   func()          // waits until the transitions are reported; the plugin must be gone
-	eventsBroken bool            // host.Event failed; used by the goroutine that reports
-	changes      changes
-	failures     failures     // for the log
-	generation   atomic.Int64 // the newest
-	ready        atomic.Bool  // the plugin was ready: errors are those of calls
+
+	changes    changes
+	failures   failures     // for the log
+	generation atomic.Int64 // the newest
+	ready      atomic.Bool  // the plugin was ready: errors are those of calls
 }
 
 var _ hook.Plugin = (*Service)(nil)
@@ -317,7 +317,7 @@ func (s *Service) describe(ctx context.Context) {
 // it also records the files as they were when that started. With several, the others may have
 // loaded older files.
 func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
-	silent := s.host.Attach == nil || !s.printAttach(ctx)
+	s.printAttach(ctx)
 	alone := s.opened.KeepSettings().Workers == 1
 	seen := s.changes.started
 	for e, err := range events {
@@ -333,21 +333,21 @@ func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event,
 				s.changes.load(seen)
 			}
 			s.describe(ctx)
-			silent = silent || !s.printAttach(ctx)
+			s.printAttach(ctx)
 		}
 	}
 }
 
-// printAttach reports how to attach, if that is possible just now. It returns false if
-// the reader is gone, which does not end the plugin.
-func (s *Service) printAttach(ctx context.Context) bool {
+// printAttach reports how to attach, if that is possible just now.
+func (s *Service) printAttach(ctx context.Context) {
 	line := s.attach(s.status())
-	if line == nil {
-		return true
+	if s.host.Attach == nil || line == nil {
+		return
 	}
 	err := s.host.Attach(ctx, string(line))
-	if err != nil && ctx.Err() == nil {
-		s.host.Warn(err)
+	if err == nil || ctx.Err() != nil {
+		return
 	}
-	return err == nil
+	s.host.Attach = nil // the reader is gone, which does not end the plugin
+	s.host.Warn(err)
 }
