@@ -277,8 +277,7 @@ func (x *exchange) stream(r *http.Response, emit func(hook.Item) error) (hook.Re
 		case emit == nil:
 			continue
 		}
-		item := hook.Item{Value: line.Item, Binary: line.Binary, Sole: line.Sole}
-		if err := emit(item); err != nil {
+		if err := emit(line.Item); err != nil {
 			x.abort(hook.Canceled, err)
 			return hook.Result{}, x.failure(err)
 		}

@@ -109,18 +109,19 @@ type Args struct {
 	Valid bool
 }
 
-// Item is one value that a hook returned: its result, or one item of a stream.
+// Item is one value that a hook returned: its result, or one item of a stream. Its JSON is that
+// of a streamed item.
 type Item struct {
 	// Value is one JSON value, passed on unread. It is on one line, without blanks
 	// around it.
-	Value json.RawMessage
+	Value json.RawMessage `json:"item,omitempty"`
 	// Binary reports whether the hook returned bytes. If so, Value is a string with
 	// their base64 text.
-	Binary bool
+	Binary bool `json:"binary,omitempty"`
 	// Sole names the only string or bytes field of a message, followed by [SoleBytes]
 	// for bytes. It is "=" if that field is empty, since it may then be absent, and
 	// empty if Value is not a message with exactly one such field.
-	Sole string
+	Sole string `json:"sole,omitempty"`
 }
 
 // SoleBytes follows the name in [Item.Sole] of a field whose value is bytes, in base64.

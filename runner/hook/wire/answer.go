@@ -54,12 +54,10 @@ func AppendRaw(dst []byte, item hook.Item, shown func([]byte) []byte) (text []by
 // Line is a line of a streamed result: an item, or after the last item Done or Error. A
 // stream without such an end is incomplete.
 type Line struct {
-	Item   json.RawMessage `json:"item,omitempty"`
-	Binary bool            `json:"binary,omitempty"`
-	Sole   string          `json:"sole,omitempty"`
-	Done   bool            `json:"done,omitempty"`
-	Notes  []string        `json:"notes,omitempty"`
-	Error  *hook.Error     `json:"error,omitempty"`
+	hook.Item
+	Done  bool        `json:"done,omitempty"`
+	Notes []string    `json:"notes,omitempty"`
+	Error *hook.Error `json:"error,omitempty"`
 }
 
 // AppendItem appends the [Line] of an item. With --nan literal an item may be, or hold, NaN,
@@ -84,7 +82,7 @@ func ReadLine(from *bufio.Reader) (line Line, err error) {
 	value, ok := bytes.CutPrefix(text, []byte(`{"item":`))
 	value, ended := bytes.CutSuffix(value, []byte("}\n"))
 	if ok && ended { // it holds NaN
-		return Line{Item: value}, nil
+		return Line{Item: hook.Item{Value: value}}, nil
 	}
 	return line, err
 }
