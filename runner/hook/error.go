@@ -147,10 +147,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // RPCStatus is a gRPC status other than OK.
 type RPCStatus struct {
 	// Code is the name of the code, such as "INVALID_ARGUMENT".
-	Code    string `json:"code"`
-	Message string `json:"message,omitempty"`
+	Code string `json:"status,omitempty"`
 	// Details are the attached messages, each as JSON with its "@type".
 	Details []json.RawMessage `json:"details,omitempty"`
+	// Message is left out of the JSON of an error whose message contains it.
+	Message string `json:"status_message,omitempty"`
 }
 
 // Raised is a Python exception with the frames of the user's code.
@@ -245,23 +246,18 @@ type errorJSON struct {
 	// Hint has one line per hint.
 	Hint string `json:"hint,omitempty"`
 	plainError
-	Status  string            `json:"status,omitempty"` // the code's name
-	Details []json.RawMessage `json:"details,omitempty"`
-	// StatusMessage is the status's message if Message does not contain it.
-	StatusMessage string `json:"status_message,omitempty"`
+	*RPCStatus
 }
 
 // MarshalJSON returns the JSON that `--json` prints and the daemon sends, on one
 // line.
 func (e *Error) MarshalJSON() ([]byte, error) {
 	shape := errorJSON{
-		Kind: e.Kind, Reason: e.Reason, Message: e.Error(), Hint: strings.Join(Words(e.Hints), "\n"), plainError: plainError(*e),
+		Kind: e.Kind, Reason: e.Reason, Message: e.Error(), Hint: strings.Join(Words(e.Hints), "\n"),
+		plainError: plainError(*e), RPCStatus: e.Status,
 	}
-	if s := e.Status; s != nil {
-		shape.Status, shape.Details = s.Code, s.Details
-		if !strings.Contains(shape.Message, s.Message) {
-			shape.StatusMessage = s.Message
-		}
+	if s := e.Status; s != nil && strings.Contains(shape.Message, s.Message) {
+		shape.RPCStatus = &RPCStatus{Code: s.Code, Details: s.Details}
 	}
 	return Marshal(shape)
 }
@@ -274,7 +270,7 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*e = Error(shape.plainError)
-	e.Kind, e.Reason, e.Err = shape.Kind, shape.Reason, errors.New(shape.Message)
+	e.Kind, e.Reason, e.Status, e.Err = shape.Kind, shape.Reason, shape.RPCStatus, errors.New(shape.Message)
 	if !slices.Contains(Kinds(), e.Kind) {
 		e.Kind = Internal
 	}
@@ -282,9 +278,6 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 		for hint := range strings.SplitSeq(shape.Hint, "\n") {
 			e.Hints = append(e.Hints, schema.Hintf(hint))
 		}
-	}
-	if shape.Status != "" {
-		e.Status = &RPCStatus{Code: shape.Status, Message: shape.StatusMessage, Details: shape.Details}
 	}
 	return nil
 }
