@@ -149,16 +149,12 @@ func (r *Record) answer(at int64, c lines.Call, occurrence int) (*lines.Answer, 
 	if err != nil {
 		return nil, fmt.Errorf("the answer at byte %d: %w", at, err)
 	}
-	if was := r.filesAt(at); kept != nil && was != "" && r.head.Files != "" && was != r.head.Files {
+	i, _ := slices.BinarySearchFunc(r.heads, at, func(h head, at int64) int { return cmp.Compare(h.at, at) })
+	was := r.heads[i-1].files // a head line is in front of all answers
+	if kept != nil && was != "" && r.head.Files != "" && was != r.head.Files {
 		r.outdated.Add(1)
 	}
 	return kept, nil
-}
-
-// filesAt returns the digest of the files that returned the answer at an offset.
-func (r *Record) filesAt(at int64) string {
-	i, _ := slices.BinarySearchFunc(r.heads, at, func(h head, at int64) int { return cmp.Compare(h.at, at) })
-	return r.heads[i-1].files // a head line is in front of all answers
 }
 
 // parseAnswer reads the answer in a line. It returns nil if the line belongs to another call or

@@ -100,6 +100,11 @@ const standardNames = " " +
 // standard reports whether a module is in the standard library of some Python, which may
 // be another one than the plugin's.
 func standard(module string) bool {
+	return strings.Contains(standardNames, " "+topOf(module)+" ")
+}
+
+// topOf returns the first part of a module's name.
+func topOf(module string) string {
 	top, _, _ := strings.Cut(module, ".")
-	return strings.Contains(standardNames, " "+top+" ")
+	return top
 }

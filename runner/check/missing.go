@@ -57,11 +57,8 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 // package is to be installed.
 func (l *sourceLook) lackOf(m missing) (problem, fix string, isPackage bool) {
 	none := "there is no module " + m.Missing
-	switch {
-	case m.Dir != "":
-		return none + " in " + l.shown(m.Dir), "", false
-	case m.Where != "":
-		return none + " in " + l.shown(m.Where), "", false
+	if in := cmp.Or(m.Dir, m.Where); in != "" {
+		return none + " in " + l.shown(in), "", false
 	}
 	name, dir := distribution(m.Module, l.listed), l.besides(m)
 	switch {
@@ -160,9 +157,8 @@ func exists(path string) bool {
 // isOwn reports whether a missing module has the name of the plugin's own package or project,
 // which nobody is to install.
 func (l *sourceLook) isOwn(m missing) bool {
-	top, _, _ := strings.Cut(m.Missing, ".")
-	pkg, _, _ := strings.Cut(l.Place.Name, ".")
-	return top == pkg || slices.ContainsFunc(l.Dirs, func(dir string) bool {
+	top := topOf(m.Missing)
+	return top == topOf(l.Place.Name) || slices.ContainsFunc(l.Dirs, func(dir string) bool {
 		var file struct{ Project struct{ Name string } }
 		text, _ := pysrc.Read(filepath.Join(dir, "pyproject.toml"), pysrc.LargestManifest) // empty without one
 		return bounded.TOML([]byte(text), &file) == nil && text != "" && pysrc.Canonical(file.Project.Name) == pysrc.Canonical(top)
@@ -187,14 +183,10 @@ const alsoLimit = 5 * time.Second
 // alsoMissing are the packages beside that of m without which the plugin cannot be loaded. Its
 // Python is asked only if the plugin imports anything else that is not in the standard library.
 func (l *sourceLook) alsoMissing(m missing, start bool) (all []missing) {
-	top := func(module string) string {
-		name, _, _ := strings.Cut(module, ".")
-		return name
-	}
 	asks := false
 	for _, script := range l.Scripts {
 		_, others := pysrc.Own(script, l.Place.Dirs(), pysrc.Short)
-		asks = asks || slices.ContainsFunc(others, func(i pysrc.Import) bool { return top(i.Module) != top(m.Missing) && !standard(i.Module) })
+		asks = asks || slices.ContainsFunc(others, func(i pysrc.Import) bool { return topOf(i.Module) != topOf(m.Missing) && !standard(i.Module) })
 	}
 	if !start || !asks {
 		return nil
@@ -205,11 +197,11 @@ func (l *sourceLook) alsoMissing(m missing, start bool) (all []missing) {
 	if err != nil || answer.Altered {
 		return nil
 	}
-	seen := []string{top(m.Missing)}
+	seen := []string{topOf(m.Missing)}
 	for _, other := range answer.Missing {
 		_, _, isPackage := l.lackOf(other)
-		if other.Hard && isPackage && !slices.Contains(seen, top(other.Missing)) && len(all) < mostMissing {
-			seen, all = append(seen, top(other.Missing)), append(all, other)
+		if other.Hard && isPackage && !slices.Contains(seen, topOf(other.Missing)) && len(all) < mostMissing {
+			seen, all = append(seen, topOf(other.Missing)), append(all, other)
 		}
 	}
 	return all
@@ -260,8 +252,7 @@ func (l *sourceLook) readSource() {
 func (l *sourceLook) remedy(all []missing) schema.Hint {
 	var names, modules []string
 	for _, m := range all {
-		name := distribution(m.Module, l.listed)
-		top, _, _ := strings.Cut(m.Missing, ".")
+		name, top := distribution(m.Module, l.listed), topOf(m.Missing)
 		switch {
 		case name != "" && !slices.Contains(names, name):
 			names = append(names, name)
