@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -76,7 +75,6 @@ func (e *Engine) keepItem(t *task, item hook.Item) {
 		t.items = nil
 		return
 	}
-	item.Value = slices.Clone(item.Value)
 	t.items = append(t.items, item)
 }
 
