@@ -55,27 +55,19 @@ func (r *request) fail(err *protocolError) { r.answer(failure(r.ID, err)) }
 
 // plugin returns the plugin once it is ready. If the client asked for progress, plugin
 // notifies it during the wait.
-func (r *request) plugin() (Plugin, error) {
-	done := make(chan struct{})
+func (r *request) plugin() (p Plugin, err error) {
 	if r.progressToken() == nil {
 		return r.s.o.Plugin(r.ctx)
 	}
-	var p Plugin
-	var err error
+	done := make(chan struct{})
 	go func() { // ends with the start or with r.ctx
 		defer close(done)
 		p, err = r.s.o.Plugin(r.ctx)
 	}()
-	tick := time.NewTicker(progressEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return p, err
-		case <-tick.C:
-			r.notify("the plugin is starting")
-		}
+	for !within(done, progressEvery) {
+		r.notify("the plugin is starting")
 	}
+	return p, err
 }
 
 // notify sends a progress notification if the client asked for it.
