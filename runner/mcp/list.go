@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -53,20 +54,15 @@ func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 // listChanged notifies the client of a session, and those that listen.
 func (s *Server) listChanged() {
 	s.mu.Lock()
-	inSession := s.session != ""
-	var ids []string
-	for id, wants := range s.listeners {
-		if wants {
-			ids = append(ids, id)
-		}
-	}
+	inSession, listeners := s.session != "", maps.Clone(s.listeners)
 	s.mu.Unlock()
 	if inSession {
 		s.notify("tools/list_changed", []byte("{}"))
 	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		s.notify("tools/list_changed", object("_meta", object(subscriptionKey, json.RawMessage(id))))
+	for _, id := range slices.Sorted(maps.Keys(listeners)) {
+		if listeners[id] {
+			s.notify("tools/list_changed", object("_meta", object(subscriptionKey, json.RawMessage(id))))
+		}
 	}
 }
 
