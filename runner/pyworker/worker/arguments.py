@@ -53,10 +53,8 @@ def plan_of(name, function):
 
 def with_literals(body):
     """Decodes a call whose numbers keep their literals."""
-    rules = core.part("start").Rules
     convert.Number.used = True
-    literal = type("Literals", (rules,), {"parse_float": convert.Number})
-    scan = core.part("start").scanner(literal)
+    scan = core.part("start").scanner(convert.Number)
     return core.part("start").without_limit(scan, bytes(body).decode(), 0)[0]
 
 
@@ -238,14 +236,13 @@ class Plan:
     def option(self, word, words):
         """Returns the argument of the option --name. Its value is the next word, unless the option is a flag."""
         name = self.spelled(word)
-        known = name in self.named or self.names is not None
         if self.is_flag(name):
             return name, Word(word, json=True)
         other = self.spelled({"name": word["name"][3:], "typed": "--"})
         if name not in self.named and word["name"][:3] in ("no-", "no_") and self.is_flag(other):
             return other, Word(word, json=False)
         _, value = next(words, (0, None))
-        if value is None and known:
+        if value is None and (name in self.named or self.names is not None):
             raise Misfit("%s needs a value" % word["typed"], name)
         value = whole(value or core.NOTHING)
         value.update(option=word["typed"], typed=word["typed"] + " " + value["text"])

@@ -66,10 +66,7 @@ def described(params, returns):
 def documentation(function):
     doc = getattr(function, "__doc__", None)
     if doc == getattr(type(function), "__doc__", None):
-        doc = None  # that of partial, say
-        inner = getattr(function, "func", None)
-        if inner is not None:
-            return documentation(inner)
+        return documentation(function.func) if hasattr(function, "func") else ""  # that of partial, say
     return doc if isinstance(doc, str) else ""
 
 

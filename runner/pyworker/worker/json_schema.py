@@ -227,10 +227,9 @@ def described(schema, default, note, names):
 def metadata(note, names):
     """Returns the metadata of an Annotated, also within Required, Final and the like."""
     try:
-        if isinstance(note, str):
-            note = annotations.evaluated(note, names)
-        elif hasattr(note, "__forward_arg__"):
-            note = annotations.evaluated(note.__forward_arg__, names)
+        text = getattr(note, "__forward_arg__", note)
+        if isinstance(text, str):
+            note = annotations.evaluated(text, names)
     except Exception:
         return ()
     found = getattr(note, "__metadata__", ())

@@ -134,7 +134,7 @@ def make_codec(literal):
 
         how = {"ensure_ascii": False, "allow_nan": literal, "separators": (",", ":"), "default": convert}
         chunks = json.JSONEncoder(**how).iterencode
-    scan = scanner(Rules)
+    scan = scanner()
 
     def encode(value):
         text = "".join(chunks(value, 0))
@@ -154,16 +154,18 @@ def make_codec(literal):
     core.encode, core.decode = encode, decode
 
 
-def scanner(rules):
+def scanner(parse_float=float):
     """Returns the function that decodes JSON, as (value, end)."""
+    rules = {"strict": False, "object_hook": None, "object_pairs_hook": None}
+    rules.update(parse_int=int, parse_float=parse_float, parse_constant=float)
     try:
         from _json import make_scanner
 
-        return make_scanner(rules)
+        return make_scanner(type("Rules", (), rules))
     except (ImportError, TypeError):
         import json
 
-        return json.JSONDecoder(strict=False, parse_float=rules.parse_float).scan_once
+        return json.JSONDecoder(strict=False, parse_float=parse_float).scan_once
 
 
 def without_limit(function, *args):
@@ -176,14 +178,6 @@ def without_limit(function, *args):
         return function(*args)
     finally:
         sys.set_int_max_str_digits(limit)
-
-
-class Rules:
-    """The settings of the decoder, by its own names."""
-
-    strict = False
-    object_hook = object_pairs_hook = None
-    parse_int, parse_float, parse_constant = int, float, float
 
 
 def own_files(more=()):

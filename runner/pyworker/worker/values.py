@@ -86,9 +86,8 @@ def items_of(value):
 
 def refuse(number, trouble):
     """Answers that a value cannot be represented."""
-    more = {}
-    if trouble.__cause__ is not None:
-        more["python"] = core.part("errors").raised(trouble.__cause__)
+    cause = trouble.__cause__
+    more = {} if cause is None else {"python": core.part("errors").raised(cause)}
     core.part("errors").refuse(number, "result", str(trouble), place=trouble.place, **more)
 
 

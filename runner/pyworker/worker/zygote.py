@@ -94,11 +94,6 @@ def state(path):
     return found.st_mtime_ns, found.st_size
 
 
-def changed():
-    """Names one of the plugin's files that has changed since it was imported; None if none has."""
-    return next((path for path, seen in files.items() if state(path) != seen), None)
-
-
 def serve(kind, ready):
     """Reports that it is ready, and answers requests until pyplug is gone. It returns in each worker only."""
     try:
@@ -130,7 +125,8 @@ def answer():
 def fork(request, numbers, cut):
     """Makes a worker of descriptors, unless some were cut off, and returns the reply; None in the worker."""
     global forked, lent
-    old = changed() if forked else None  # the first one asked for the import
+    # The first worker was asked for with the import.
+    old = next((path for path, seen in files.items() if forked and state(path) != seen), None)
     forked = True
     try:
         if old is not None:
