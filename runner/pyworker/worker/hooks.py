@@ -112,11 +112,10 @@ def look_up(name):
     why = not_public(first) or (not_own_object(first, value) if rest else not_a_hook(first, value))
     path = first
     for step in rest:
-        if why is not None:
-            break
-        if step.startswith("_"):
+        if why is None and step.startswith("_"):
             why = "`%s` is private" % step
-            break
+        if why is not None:
+            return None, why
         try:
             member = getattr(value, step)
         except BaseException:

@@ -18,10 +18,7 @@ reported = []  # the plugin's own files, as pyplug knows them
 
 
 def start():
-    """Says hello, then loads the file; False if the worker is to end.
-
-    ../launcher.go describes the arguments after those of boot.py.
-    """
+    """Says hello, then loads the file; False if the worker is to end. ../launcher.go describes the arguments."""
     global stacks
     _signal.signal(_signal.SIGINT, core.on_sigint)  # it may have been inherited as ignored
     plugin, *place, stacks, stdout, core.nan, core.probe_name, calls, preload, annotations = sys.argv[3:]

@@ -140,9 +140,8 @@ def to_loop(number, value, deliver):
 class Thread:
     """A thread that runs one call after the other until the process ends."""
 
-    def __init__(self):
-        self.value = self.error = None
-        self.interrupted = False
+    value = error = None  # of the user code that has run
+    interrupted = False  # the interrupt of the running call has been raised
 
     def work(self):
         self.ident = get_ident()
