@@ -87,6 +87,12 @@ def refuse(number, reason, message, **more):
     core.answer(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))
 
 
+def bare(number, error):
+    """Answers with the type and text of an exception, which need no module and no traceback."""
+    info = {"type": NAME(type(error)), "message": as_text(error), "frames": []}
+    refuse(number, "raised", headline(info), python=info)
+
+
 def described(error):
     """Describes an exception, even if its own attributes raise."""
     try:

@@ -182,7 +182,7 @@ def answer(thread, number, *task):
         make(thread, number, *task)
     except BaseException as error:
         try:
-            core.bare(number, error)
+            errors.bare(number, error)
         except BaseException:  # else its caller would wait for ever
             os._exit(1)
         finally:

@@ -326,11 +326,7 @@ def key_text(key, place):
             return found if isinstance(found, str) else without_limit(core.encode, found).decode()
     except Unrepresentable:
         pass
-    try:
-        text = repr(key)
-    except BaseException:
-        text = "?"
-    name = core.part("errors").type_name(type(key))
+    name, text = core.part("errors").type_name(type(key)), core.part("describe").safe_repr(key)
     raise Unrepresentable(place, "a key of type %s: %s (make it a text, or return a list of pairs)" % (name, text[:60]))
 
 

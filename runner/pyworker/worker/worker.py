@@ -175,18 +175,6 @@ def fits(kinds, args, kwargs):
     return True
 
 
-def bare(number, error):
-    """Answers with the type and text of an exception. It needs no other part."""
-    kind = type(error).__name__
-    try:
-        text = "%s" % error
-    except BaseException:
-        text = ""
-    message = kind + ": " + text if text else kind
-    python = {"type": kind, "message": text, "frames": []}
-    send(ERROR, number, encode({"reason": "raised", "message": message, "python": python}))
-
-
 def find(number, name):
     """Returns the hook of a name. If there is none, it answers with an error and returns None."""
     function = namespace.get(name)
@@ -307,7 +295,7 @@ def handle(kind, number, body):
         elif kind != QUIT:
             sys.exit("pyplug: unknown frame type %d" % kind)
     except (ImportError, OSError) as error:  # of a module that a part imports
-        bare(number, error)
+        part("errors").bare(number, error)
     return kind != QUIT
 
 
@@ -323,7 +311,7 @@ def serve():
         try:
             event_loop = part("event_loop")
         except (ImportError, OSError) as error:
-            bare(begun[0], error)
+            part("errors").bare(begun[0], error)
             continue
         if event_loop.serve(*begun):
             return

@@ -216,7 +216,7 @@ class Threads(Case):
         self.ok(worker.call("spoil", "errors", "answer"), None)
         self.assertIn("spoiled answer", self.refused(worker.call("fail"), "raised")["message"])
         self.ok(worker.call("echo", 1), 1)
-        self.ok(worker.call("spoil", "worker", "bare"), None)
+        self.ok(worker.call("spoil", "errors", "bare"), None)
         worker.begin("fail")
         self.assertIsNone(worker.receive())
 
