@@ -1,0 +1,78 @@
+package cases
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Difference returns the lines that show how the value differs from the wanted one; "" if there is
+// neither.
+func (f *Failure) Difference() string {
+	wanted, got := differing(f.Wanted, f.Got)
+	switch diff := textDiff(f.Wanted, f.Got); {
+	case diff != "":
+		return diff
+	case f.Wanted != nil || f.Place != "":
+		return "wanted: " + wanted + "\ngot:    " + got
+	case f.Got != nil:
+		return "got: " + got
+	}
+	return ""
+}
+
+// around is how many bytes of a value are shown before and after the first that differs.
+const around = 250
+
+// differing returns two JSON values for a message, from a little before the first byte that differs.
+func differing(wanted, got json.RawMessage) (a, b string) {
+	same := 0
+	for same < min(len(wanted), len(got)) && wanted[same] == got[same] {
+		same++
+	}
+	shown := func(value json.RawMessage) string {
+		if value == nil {
+			return "nothing"
+		}
+		text := string(value)
+		if len(text) > same+around {
+			text = text[:same+around] + "…"
+		}
+		if same > 2*around {
+			text = "…" + text[same-around:]
+		}
+		return strings.ToValidUTF8(text, "")
+	}
+	return shown(wanted), shown(got)
+}
+
+// textDiff shows where two JSON strings differ of which one has several lines: from the line before
+// the first that differs to the last. It returns "" for other values.
+func textDiff(wanted, got json.RawMessage) string {
+	const most = 20
+	var w, g string
+	if wanted == nil || got == nil || json.Unmarshal(wanted, &w) != nil || json.Unmarshal(got, &g) != nil || !strings.Contains(w+g, "\n") {
+		return ""
+	}
+	a, b := strings.Split(w, "\n"), strings.Split(g, "\n")
+	head := 0
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		head++
+	}
+	for len(a) > head && len(b) > head && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	text := fmt.Sprintf("line %d of the text:\n", head+1)
+	if head > 0 {
+		text += "  " + a[head-1] + "\n"
+	}
+	for _, side := range []struct {
+		mark  string
+		lines []string
+	}{{"- ", a[head:]}, {"+ ", b[head:]}} {
+		for _, line := range side.lines[:min(len(side.lines), most)] {
+			text += side.mark + line + "\n"
+		}
+	}
+	return text
+}
