@@ -46,13 +46,8 @@ func (f *Flag) values(head, typed string) (candidates []string) {
 }
 
 // WithPrefix returns the candidates that begin with what is typed.
-func WithPrefix(candidates []string, typed string) (fit []string) {
-	for _, c := range candidates {
-		if strings.HasPrefix(c, typed) {
-			fit = append(fit, c)
-		}
-	}
-	return fit
+func WithPrefix(candidates []string, typed string) []string {
+	return slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, typed) })
 }
 
 // IsTyped reports whether a flag of a command was typed.

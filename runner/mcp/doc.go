@@ -11,6 +11,8 @@
 //  5. The list of tools comes from the plugin once it runs. Before that it is the list that
 //     was kept for the same files. If the plugin cannot start, the list comes from its
 //     source.
+//  6. [ClientConfig] writes the configuration with which a client starts this server, and
+//     [ParentGone] reports that the client has exited.
 //
 // Both eras of the protocol are served at the same time: a request with the protocol version
 // in its _meta is one of 2026-07-28, any other belongs to the session that initialize began.
