@@ -285,15 +285,6 @@ func (s *Streams) LinesProgress(counts func() LinesCounts) (stop func()) {
 	})
 }
 
-// rate returns the number of lines called per second, and the time that the rest of size bytes takes,
-// or 0 if that is unknown.
-func (c LinesCounts) rate(after time.Duration, size int64) (rate float64, left time.Duration) {
-	if called := c.Read - c.KeptRead; called > 0 && size > c.Read {
-		left = time.Duration(float64(after) * float64(size-c.Read) / float64(called))
-	}
-	return float64(c.Answered-c.Kept) / after.Seconds(), left
-}
-
 // text is one line about the counts after a time. size is that of the input, 0 if unknown.
 func (c LinesCounts) text(after time.Duration, size int64) string {
 	var parts []string
@@ -302,7 +293,7 @@ func (c LinesCounts) text(after time.Duration, size int64) string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	rate, left := c.rate(after, size)
+	rate, left := c.Rate(after, size)
 	add(true, "%d answered", c.Answered)
 	add(c.Kept > 0, "%d from the record", c.Kept)
 	add(c.Failed > 0, "%d failed", c.Failed)
@@ -312,19 +303,16 @@ func (c LinesCounts) text(after time.Duration, size int64) string {
 	text := strings.Join(parts, ", ")
 	switch {
 	case size > 0:
-		return fmt.Sprintf("%d %%: %s", c.percent(size), text)
+		return fmt.Sprintf("%d %%: %s", c.Percent(size), text)
 	case c.Running == 0:
 		return "waiting for standard input: " + text
 	}
 	return text
 }
 
-// percent returns how much of the input is answered. The file may have grown.
-func (c LinesCounts) percent(size int64) int64 { return min(100, c.Read*100/size) }
-
 // pairs are the counts for a log.
 func (c LinesCounts) pairs(after time.Duration, size int64) []any {
-	rate, left := c.rate(after, size)
-	return []any{"percent", c.percent(size), "answered", c.Answered, "from_record", c.Kept, "failed", c.Failed,
+	rate, left := c.Rate(after, size)
+	return []any{"percent", c.Percent(size), "answered", c.Answered, "from_record", c.Kept, "failed", c.Failed,
 		"per_second", int64(rate), "left", left.Round(time.Second), "restarts", c.Restarts}
 }

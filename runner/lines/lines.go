@@ -120,6 +120,18 @@ type Counts struct {
 	Read, KeptRead                        int64
 }
 
+// Rate returns the number of lines called per second, and the time that the rest of size bytes takes,
+// or 0 if that is unknown.
+func (c Counts) Rate(after time.Duration, size int64) (rate float64, left time.Duration) {
+	if called := c.Read - c.KeptRead; called > 0 && size > c.Read {
+		left = time.Duration(float64(after) * float64(size-c.Read) / float64(called))
+	}
+	return float64(c.Answered-c.Kept) / after.Seconds(), left
+}
+
+// Percent returns how much of the input is answered. The file may have grown.
+func (c Counts) Percent(size int64) int64 { return min(100, c.Read*100/size) }
+
 // ErrGaveUp reports that [Options].GaveUp ended the reading before the end of the
 // input, or before a line was called.
 var ErrGaveUp = errors.New("the caller gave up")
