@@ -73,21 +73,12 @@ func (prog *program) bench(ctx context.Context, o benchOptions) error {
 	if len(phases) > 0 {
 		measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
 		for _, p := range phases {
-			measured.Phases = append(measured.Phases, benchPhase(p))
+			measured.Phases = append(measured.Phases, p.Figures())
 		}
 		printed := prog.write(prog.signals.kill, func() error { return prog.streams.Bench(measured, prog.opts.json) })
 		err = cmp.Or(err, printed)
 	}
 	return err
-}
-
-// benchPhase converts a phase for the output.
-func benchPhase(p bench.Phase) ui.BenchPhase {
-	time := func(percent float64) hook.Milliseconds { return hook.Milliseconds(p.Percentile(percent)) }
-	return ui.BenchPhase{
-		Name: p.Name, Rounds: len(p.Times), Jobs: p.Jobs,
-		Min: time(0), P50: time(50), P90: time(90), P99: time(99), Max: time(100), PerSecond: p.PerSecond(),
-	}
 }
 
 // benchTarget is a plugin for bench. It is kept alive only after the phase cold: a

@@ -82,20 +82,16 @@ func (prog *program) firstOf(errs ...error) (first error) {
 func (prog *program) stop(ctx context.Context, words []string) error {
 	names, failures := prog.toStop(ctx, words)
 	waiting := prog.streams.Waiting("stopping")
-	ran := make([]bool, len(names))
 	failures = append(failures, each(names, func(i int, name string) error {
 		prog.streams.Log("info", "stopping", "name", name)
-		was, err := daemon.Stop(ctx, name) // after an interrupt it kills the plugin, and waits for that
-		ran[i] = was && err == nil
+		ran, err := daemon.Stop(ctx, name) // after an interrupt it kills the plugin, and waits for that
+		if !ran || err != nil {
+			names[i] = ""
+		}
 		return err
 	})...)
 	waiting()
-	var stopped []string
-	for i, name := range names {
-		if ran[i] {
-			stopped = append(stopped, name)
-		}
-	}
+	stopped := slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	if prog.opts.json && (len(stopped) > 0 || len(failures) == 0) {
 		if err := prog.write(ctx, func() error { return prog.streams.Stopped(stopped) }); err != nil {
 			failures = append(failures, err)

@@ -1,11 +1,15 @@
 package ui
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/bench"
+)
 
 func TestBench(t *testing.T) {
 	measured := BenchResult{
 		Plugin: "greeter.py", Hook: "greet", Transport: "pipe", Python: "3.12.4",
-		Phases: []BenchPhase{
+		Phases: []bench.Figures{
 			{Name: "cold", Rounds: 9, Jobs: 1, Min: 12_340_000, P50: 15_000_000, P90: 99_960_000,
 				P99: 120_000_000, Max: 20_000_000_000, PerSecond: 22.3},
 			{Name: "pipelined", Rounds: 10000, Jobs: 64, Min: 0, P50: 21_400, P90: 31_000, P99: 999_400, Max: 1_000_000, PerSecond: 123456.7},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/pyplug/pyplug/runner/bench"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -272,25 +273,11 @@ func (l linesOut) Write(lines []byte) (int, error) {
 
 // BenchResult is a whole measurement, and its public shape.
 type BenchResult struct {
-	Plugin    string       `json:"plugin"`
-	Hook      string       `json:"hook"`
-	Transport string       `json:"transport"`
-	Python    string       `json:"python,omitempty"`
-	Phases    []BenchPhase `json:"phases"`
-}
-
-// BenchPhase is what was measured in one phase.
-type BenchPhase struct {
-	Name   string `json:"name"`
-	Rounds int    `json:"rounds"`
-	// Jobs is how many calls were made at once.
-	Jobs      int               `json:"jobs"`
-	Min       hook.Milliseconds `json:"min_ms"`
-	P50       hook.Milliseconds `json:"p50_ms"`
-	P90       hook.Milliseconds `json:"p90_ms"`
-	P99       hook.Milliseconds `json:"p99_ms"`
-	Max       hook.Milliseconds `json:"max_ms"`
-	PerSecond float64           `json:"per_second"`
+	Plugin    string          `json:"plugin"`
+	Hook      string          `json:"hook"`
+	Transport string          `json:"transport"`
+	Python    string          `json:"python,omitempty"`
+	Phases    []bench.Figures `json:"phases"`
 }
 
 // Bench prints a measurement on standard output: a table, or

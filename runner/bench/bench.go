@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // Target is the plugin that is measured. An error of a method ends the measurement.
@@ -95,6 +97,26 @@ func (p Phase) PerSecond() float64 {
 		return 0
 	}
 	return math.Round(float64(len(p.Times))/p.Took.Seconds()*10) / 10
+}
+
+// Figures are the figures of a phase, and their public shape.
+type Figures struct {
+	Name   string `json:"name"`
+	Rounds int    `json:"rounds"`
+	// Jobs is how many calls were made at once.
+	Jobs      int               `json:"jobs"`
+	Min       hook.Milliseconds `json:"min_ms"`
+	P50       hook.Milliseconds `json:"p50_ms"`
+	P90       hook.Milliseconds `json:"p90_ms"`
+	P99       hook.Milliseconds `json:"p99_ms"`
+	Max       hook.Milliseconds `json:"max_ms"`
+	PerSecond float64           `json:"per_second"`
+}
+
+// Figures returns the figures of the phase.
+func (p Phase) Figures() Figures {
+	time := func(percent float64) hook.Milliseconds { return hook.Milliseconds(p.Percentile(percent)) }
+	return Figures{p.Name, len(p.Times), p.Jobs, time(0), time(50), time(90), time(99), time(100), p.PerSecond()}
 }
 
 // Measure runs the phases and returns their results. The error is the first of a round, or
