@@ -60,7 +60,7 @@ func (c *Case) compare(got answer) *Failure {
 	}
 	if c.contains != nil {
 		if d := differ("$", decode(c.contains), decode(got.json()), true); d != nil {
-			return d.failure("the result does not contain what it should")
+			return d.about("the result does not contain what it should")
 		}
 	}
 	if c.match != nil {
@@ -109,7 +109,7 @@ func (a answer) compare(got answer) *Failure {
 	}
 	if !bytes.Equal(a.json(), got.json()) {
 		if d := differ("$", decode(a.json()), decode(got.json()), false); d != nil {
-			return d.failure("the result differs")
+			return d.about("the result differs")
 		}
 	}
 	for i, item := range got.values() { // as many as are wanted
@@ -167,28 +167,18 @@ func typeOf(e *hook.Error) string {
 	return ""
 }
 
-// difference is the first place where two values differ. A nil value is a missing one.
-type difference struct {
-	place       string
-	wanted, got any
-}
-
-func (d *difference) failure(message string) *Failure {
-	f := &Failure{Message: message, Wanted: encode(d.wanted), Got: encode(d.got)}
-	if d.place != "$" {
-		f.Message, f.Place = message+" at "+d.place, d.place
+// about completes the failure of [differ] with a message.
+func (f *Failure) about(message string) *Failure {
+	if f.Message = message; f.Place == "$" {
+		f.Place = ""
+	} else {
+		f.Message += " at " + f.Place
 	}
 	return f
 }
 
-// missing stands for a value that is not there.
-type missing struct{}
-
-// encode returns the JSON of a decoded value, nil for a missing one.
+// encode returns the JSON of a decoded value.
 func encode(value any) json.RawMessage {
-	if _, ok := value.(missing); ok {
-		return nil
-	}
 	text, _ := hook.Marshal(value) // it was decoded
 	return text
 }
@@ -216,9 +206,10 @@ func decode(value json.RawMessage) any {
 	return decoded
 }
 
-// differ returns the first difference of two decoded values, nil if they are equal. If some is set, objects
-// and lists may have more than is wanted; a list must have the wanted elements in their order.
-func differ(place string, wanted, got any, some bool) *difference {
+// differ returns the first place where two decoded values differ, nil if they are equal. If some is set, objects
+// and lists may have more than is wanted; a list must have the wanted elements in their order. The failure has
+// no message, see about.
+func differ(place string, wanted, got any, some bool) *Failure {
 	switch w := wanted.(type) {
 	case map[string]any:
 		if g, ok := got.(map[string]any); ok {
@@ -237,15 +228,15 @@ func differ(place string, wanted, got any, some bool) *difference {
 			return nil
 		}
 	}
-	return &difference{place, wanted, got}
+	return &Failure{Place: place, Wanted: encode(wanted), Got: encode(got)}
 }
 
 // differObjects compares the members of objects, in the order of their names.
-func differObjects(place string, wanted, got map[string]any, some bool) *difference {
+func differObjects(place string, wanted, got map[string]any, some bool) *Failure {
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		value, ok := got[key]
 		if !ok {
-			return &difference{member(place, key), wanted[key], missing{}}
+			return &Failure{Place: member(place, key), Wanted: encode(wanted[key])}
 		}
 		if d := differ(member(place, key), wanted[key], value, some); d != nil {
 			return d
@@ -253,14 +244,14 @@ func differObjects(place string, wanted, got map[string]any, some bool) *differe
 	}
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := wanted[key]; !ok && !some {
-			return &difference{member(place, key), missing{}, got[key]}
+			return &Failure{Place: member(place, key), Got: encode(got[key])}
 		}
 	}
 	return nil
 }
 
 // differLists compares the elements of lists.
-func differLists(place string, wanted, got []any, some bool) *difference {
+func differLists(place string, wanted, got []any, some bool) *Failure {
 	next := 0 // in got
 	for i, value := range wanted {
 		for some && next < len(got) && differ("", value, got[next], some) != nil {
@@ -268,7 +259,7 @@ func differLists(place string, wanted, got []any, some bool) *difference {
 		}
 		at := fmt.Sprintf("%s[%d]", place, i)
 		if next == len(got) {
-			return &difference{at, value, missing{}}
+			return &Failure{Place: at, Wanted: encode(value)}
 		}
 		if d := differ(at, value, got[next], some); d != nil {
 			return d
@@ -276,7 +267,7 @@ func differLists(place string, wanted, got []any, some bool) *difference {
 		next++
 	}
 	if next < len(got) && !some {
-		return &difference{fmt.Sprintf("%s[%d]", place, next), missing{}, got[next]}
+		return &Failure{Place: fmt.Sprintf("%s[%d]", place, next), Got: encode(got[next])}
 	}
 	return nil
 }

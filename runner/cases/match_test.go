@@ -44,7 +44,7 @@ func TestDiffer(t *testing.T) {
 	} {
 		got := ""
 		if d := differ("$", decode([]byte(c.wanted)), decode([]byte(c.got)), false); d != nil {
-			got = d.place
+			got = d.Place
 		}
 		if got != c.want {
 			t.Errorf("%s and %s differ at %q, want %q", c.wanted, c.got, got, c.want)
@@ -68,7 +68,7 @@ func TestContains(t *testing.T) {
 	} {
 		got := ""
 		if d := differ("$", decode([]byte(c.wanted)), decode([]byte(c.got)), true); d != nil {
-			got = d.place
+			got = d.Place
 		}
 		if got != c.want {
 			t.Errorf("%s in %s: %q, want %q", c.wanted, c.got, got, c.want)

@@ -131,10 +131,10 @@ func FuzzParse(f *testing.F) {
 		}
 		got := casesOf(probe)[0].wants
 		if d := differ("$", decode(got.Value), decode(got.Value), false); d != nil {
-			t.Errorf("%s differs from itself at %s", got.Value, d.place)
+			t.Errorf("%s differs from itself at %s", got.Value, d.Place)
 		}
 		if d := differ("$", decode(got.Value), decode(got.Value), true); d != nil {
-			t.Errorf("%s does not contain itself at %s", got.Value, d.place)
+			t.Errorf("%s does not contain itself at %s", got.Value, d.Place)
 		}
 		for c := range file.All() {
 			r := &Result{Case: c, Status: Failed, Failure: c.check(got, 0)}
