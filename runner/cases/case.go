@@ -104,11 +104,12 @@ type answer struct {
 
 // wantedError says which error a call should return. Empty fields may be anything.
 type wantedError struct {
-	Kind    hook.Kind
-	Type    string         // of the exception, or the gRPC status code
-	Message string         // the whole message
-	match   *regexp.Regexp // on the message
-	whole   bool           // it has the shape of a returned error, as in a record
+	Kind    hook.Kind `json:"kind,omitempty"`
+	Type    string    `json:"type,omitempty"`    // of the exception, or the gRPC status code
+	Match   string    `json:"match,omitempty"`   // a regular expression on the message
+	Message string    `json:"message,omitempty"` // the whole message
+	match   *regexp.Regexp
+	whole   bool // it has the shape of a returned error, as in a record
 }
 
 // Hook returns the name of the hook.

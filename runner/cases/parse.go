@@ -238,8 +238,7 @@ func (c *Case) readError(value json.RawMessage) error {
 		}
 	}
 	w := c.fails
-	var match string
-	for key, to := range map[string]any{"kind": &w.Kind, "type": &w.Type, "match": &match, "message": &w.Message} {
+	for key, to := range map[string]any{"kind": &w.Kind, "type": &w.Type, "match": &w.Match, "message": &w.Message} {
 		if value := fields[key]; value != nil && json.Unmarshal(value, to) != nil {
 			return fmt.Errorf(`%q of "error" is %s, want text`, key, schema.Short(string(value)))
 		}
@@ -254,7 +253,7 @@ func (c *Case) readError(value json.RawMessage) error {
 		return e
 	}
 	var err error
-	if w.match, err = compile(match); err != nil {
+	if w.match, err = compile(w.Match); err != nil {
 		return fmt.Errorf(`in "error", %w`, err)
 	}
 	w.whole = fields["message"] != nil

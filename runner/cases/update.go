@@ -99,17 +99,12 @@ func (r *Result) updatedError(e *hook.Error) []byte {
 		text, _ := hook.Marshal(e) // our own shape
 		return text
 	}
-	shape := struct {
-		Kind    hook.Kind `json:"kind,omitempty"`
-		Type    string    `json:"type,omitempty"`
-		Match   string    `json:"match,omitempty"`
-		Message string    `json:"message,omitempty"`
-	}{Kind: e.Kind, Type: typeOf(e)}
+	shape := wantedError{Kind: e.Kind, Type: typeOf(e)}
 	if w == nil {
 		shape.Message = e.Error()
 	} else {
 		if text := messageOf(e); w.match != nil && w.match.MatchString(text) {
-			shape.Match = w.match.String()
+			shape.Match = w.Match
 		} else if w.match != nil {
 			shape.Match = regexp.QuoteMeta(text)
 		}
