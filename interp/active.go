@@ -43,7 +43,9 @@ func (f *finder) activeFirst() (Interpreter, *Error) {
 
 // unjudged returns the activated environments that the search may still choose or note.
 func (f *finder) unjudged() []Attempt {
-	return slices.DeleteFunc(f.activated(), func(a Attempt) bool { return f.NoActive || slices.Contains(f.judged, a.Source) })
+	return slices.DeleteFunc(f.activated(), func(a Attempt) bool {
+		return f.NoActive || slices.Contains(f.judged, a.Source)
+	})
 }
 
 // activeEnv examines the Python of an activated environment.

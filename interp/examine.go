@@ -24,7 +24,8 @@ func (f *finder) inspect(path, real string, source Source) (Interpreter, *Error)
 	case cfg.denied != nil: // Python would run without the environment's packages
 		broken = statError(filepath.Join(env, "pyvenv.cfg"), cfg.denied)
 	case cfg.version.Known() && version.Known() && !cfg.version.sameMinor(version): // as above
-		broken = problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s", cfg.version.minor(), version.minor())
+		broken = problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s",
+			cfg.version.minor(), version.minor())
 	}
 	if broken != nil {
 		return Interpreter{}, broken.in(env).from(source)
@@ -36,7 +37,8 @@ func (f *finder) inspect(path, real string, source Source) (Interpreter, *Error)
 	if !version.Known() || version.Patch < 0 && cfg.version.Known() {
 		found.Version = cfg.version
 	}
-	if found.Implementation == "" && env != "" && exists(filepath.Join(env, "lib", "python"+found.Version.minor().String())) {
+	lib := filepath.Join(env, "lib", "python"+found.Version.minor().String())
+	if found.Implementation == "" && env != "" && exists(lib) {
 		found.Implementation = "cpython" // a copy of it; PyPy has another directory
 	}
 	return f.judge(found)
@@ -74,7 +76,7 @@ func statError(path string, err error) *Error {
 	case missing:
 		broken = problem(Missing, path, "does not exist")
 	default:
-		broken = problem(Unreadable, path, "cannot be read: %v", cmp.Or(errors.Unwrap(err), err)) // without the path again
+		broken = problem(Unreadable, path, "cannot be read: %v", cmp.Or(errors.Unwrap(err), err)) // without the path
 	}
 	broken.Err = err
 	return broken

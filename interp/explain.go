@@ -33,13 +33,14 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 	}
 	d.Before = f.fixed()
 	for _, look := range later[:max(0, len(later)-1)] { // what is installed does not matter any more
-		f.tried = nil
-		f.bounds, f.wanted, f.lookup = f.bounds[:1+len(f.Requires)], request{}, false // without what the source before asked for
+		// What the source before asked for does not count.
+		f.bounds, f.wanted, f.lookup, f.tried = f.bounds[:1+len(f.Requires)], request{}, false, nil
 		found, broken := look()
 		if broken != nil {
 			f.skipBroken(broken)
 		} else if found.Path != "" {
-			f.skip(LowerPriority, found.Path, found.Source, "is "+found.Version.String()+", but another Python takes precedence").env = found.Env
+			why := "is " + found.Version.String() + ", but another Python takes precedence"
+			f.skip(LowerPriority, found.Path, found.Source, why).env = found.Env
 		}
 		d.After = append(d.After, f.fixed()...)
 	}

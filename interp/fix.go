@@ -114,7 +114,9 @@ func (f *finder) elsewhere() Interpreter {
 // owns reports whether an environment belongs to the plugin because of where it is. No other
 // environment may be emptied.
 func (f *finder) owns(env string) bool {
-	return env != "" && slices.ContainsFunc(f.Project.Dirs, func(dir string) bool { return SamePath(dir, filepath.Dir(env)) })
+	return env != "" && slices.ContainsFunc(f.Project.Dirs, func(dir string) bool {
+		return SamePath(dir, filepath.Dir(env))
+	})
 }
 
 // remakable reports whether a hint may suggest python -m venv --clear, which empties a directory.

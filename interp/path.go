@@ -41,7 +41,8 @@ func programs(names, dirs []string) iter.Seq2[string, string] {
 		for _, name := range names {
 			for _, dir := range dirs {
 				path := filepath.Join(dir, exe(name))
-				if _, err := os.Lstat(path); err == nil && !yield(path, name) { // a store alias denies access to its target
+				_, err := os.Lstat(path) // a store alias denies access to its target
+				if err == nil && !yield(path, name) {
 					return
 				}
 			}

@@ -78,7 +78,8 @@ func (f *finder) install(version string, r request, isVersion bool) Interpreter 
 	if found.Path == "" && r.version.Patch >= 0 {
 		r.version = r.version.minor()
 		if found = f.anywhere(r, SourcePin); found.Path != "" {
-			f.skip(PinNotInstalled, version, SourcePin, "is pinned but not installed; using "+found.Version.String()).wanted = r.name
+			why := "is pinned but not installed; using " + found.Version.String()
+			f.skip(PinNotInstalled, version, SourcePin, why).wanted = r.name
 		}
 	}
 	return found

@@ -35,8 +35,9 @@ func (f *finder) above(dir string) []string {
 	for i, level := range dirs[1:] {
 		o, known := f.ownerOf(level)
 		info, err := os.Stat(level)
-		isHome := home != nil && os.SameFile(home, info)
-		if i+2 > mostLevels || !ok || !known || err != nil || isHome || o.device != own.device || !f.trusts(o.uid, own.uid) || o.shared {
+		switch {
+		case i+2 > mostLevels, !ok, !known, err != nil, home != nil && os.SameFile(home, info),
+			o.device != own.device, !f.trusts(o.uid, own.uid), o.shared:
 			return dirs[:i+1]
 		}
 	}
@@ -141,7 +142,8 @@ func (f *finder) distrust(env string) *Error {
 		switch {
 		case !ok:
 		case !f.trusts(o.uid, own.uid):
-			return problem(UntrustedOwner, path, "belongs to another user, %d, and not to you, root or the plugin's owner", o.uid).in(env)
+			const reason = "belongs to another user, %d, and not to you, root or the plugin's owner"
+			return problem(UntrustedOwner, path, reason, o.uid).in(env)
 		case o.shared && !o.sticky && !own.shared:
 			return problem(WorldWritable, path, "is writable for everybody, which the plugin is not").in(env)
 		}

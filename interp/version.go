@@ -40,7 +40,8 @@ func (v Version) sameMinor(w Version) bool { return v.Major == w.Major && v.Mino
 
 // preTags has the spellings of the tags of pre-releases.
 var preTags = map[string]string{
-	"a": "a", "alpha": "a", "b": "b", "beta": "b", "rc": "rc", "c": "rc", "pre": "rc", "preview": "rc", "candidate": "rc",
+	"a": "a", "alpha": "a", "b": "b", "beta": "b",
+	"rc": "rc", "c": "rc", "pre": "rc", "preview": "rc", "candidate": "rc",
 }
 
 // parseVersion reads the version that a text starts with: "3.12.4", "3.12", "3.14.0rc2",

@@ -50,7 +50,8 @@ func open(dir string, form Form) (Manifest, error) {
 	case err != nil:
 		return Manifest{}, unreadable(file, err)
 	}
-	return Manifest{File: file, Form: form, Dir: dir, document: document{text: strings.TrimPrefix(string(text), "\ufeff")}}, nil
+	d := document{text: strings.TrimPrefix(string(text), "\ufeff")}
+	return Manifest{File: file, Form: form, Dir: dir, document: d}, nil
 }
 
 // Requires returns the requirements of the pyproject.toml in each directory. It ignores files
@@ -150,7 +151,8 @@ func (f *found) readScript(path string) error {
 		return &Error{Place: short(path), Message: err.Error()}
 	}
 	var own found
-	if err := own.readTOML(Manifest{File: path, Form: Script, Dir: filepath.Dir(path), document: document{text: block.Text, skipped: block.Line - 1}}); err != nil {
+	d := document{text: block.Text, skipped: block.Line - 1}
+	if err := own.readTOML(Manifest{File: path, Form: Script, Dir: filepath.Dir(path), document: d}); err != nil {
 		return err
 	}
 	for _, m := range own.manifests {
