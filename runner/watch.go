@@ -68,11 +68,10 @@ func watch(ctx context.Context, f *files, known stamps, load func(ctx context.Co
 	var running sync.WaitGroup // of one load at most
 	stop := func() {}          // cancels it
 	defer func() { stop(); running.Wait() }()
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
+	tick := time.Tick(watchEvery)
 	for last := known; ; {
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}

@@ -47,10 +47,7 @@ func Open(ctx context.Context, name string) (*Client, error) {
 	if err == nil && c.id.API != API {
 		err = versionError(name, c.id)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, err
 }
 
 // look is [Open] for a daemon of any version.
@@ -321,14 +318,13 @@ func (c *Client) AwaitFree(ctx context.Context) error {
 func (c *Client) freed(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	again := time.NewTicker(pollEvery)
-	defer again.Stop()
+	again := time.Tick(pollEvery)
 	for c.place.taken() {
 		if now, err := c.place.readState(); err == nil && !now.same(c.id) {
 			return true
 		}
 		select {
-		case <-again.C:
+		case <-again:
 		case <-ctx.Done():
 			return false
 		}

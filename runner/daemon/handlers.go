@@ -229,8 +229,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) (any, error
 func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.ResponseWriter) {
 	out := newLineWriter(ctx, w)
 	defer out.close()
-	tick := time.NewTicker(healthEvery)
-	defer tick.Stop()
+	tick := time.Tick(healthEvery)
 	for last := "not asked yet"; ; {
 		line, now := healthBody{Schema: 1, Healthy: true}, ""
 		if err := p.Health(ctx); err != nil {
@@ -241,7 +240,7 @@ func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.Response
 		}
 		last = now
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}

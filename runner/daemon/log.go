@@ -182,11 +182,10 @@ func ReadLog(ctx context.Context, name string, want Want, emit func(Line) error)
 			return err
 		}
 	}
-	again := time.NewTicker(followEvery)
-	defer again.Stop()
+	again := time.Tick(followEvery)
 	for want.Follow {
 		select {
-		case <-again.C:
+		case <-again:
 		case <-ctx.Done():
 			return nil
 		}

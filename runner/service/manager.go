@@ -54,14 +54,13 @@ func (s *Service) watchdog(ctx context.Context) {
 	if pid := os.Getenv(watchdogPID); err != nil || interval <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return
 	}
-	tick := time.NewTicker(time.Duration(interval) * time.Microsecond / 2)
-	defer tick.Stop()
+	tick := time.Tick(time.Duration(interval) * time.Microsecond / 2)
 	for {
 		if state := s.status().State; state == hook.StateReady || state == hook.StateStarting {
 			s.notify("WATCHDOG=1")
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}
