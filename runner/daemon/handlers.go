@@ -113,16 +113,14 @@ func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 	if err != nil {
 		return 0, hook.NewError(hook.Request, fmt.Errorf("the query %q: %w", r.URL.RawQuery, err))
 	}
-	text := query.Get("timeout")
-	if text == "" {
-		if r.Method == http.MethodPost && r.PathValue("hook") != "" {
-			limit = s.opts.CallTimeout
+	switch text := query.Get("timeout"); {
+	case text != "":
+		var ok bool
+		if limit, ok = schema.ParseDuration(text); !ok {
+			err = hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
 		}
-		return limit, nil
-	}
-	limit, ok := schema.ParseDuration(text)
-	if !ok {
-		err = hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
+	case r.Method == http.MethodPost && r.PathValue("hook") != "":
+		limit = s.opts.CallTimeout
 	}
 	return limit, err
 }
