@@ -43,10 +43,7 @@ const maxJobs = 65536
 func checkCommand(prog *program) command {
 	o := &checkOptions{jobs: 1}
 	flags := []cli.Flag{
-		cmdline.New("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
-			o.lines = append(o.lines, text)
-			return nil
-		}).Repeat(),
+		cmdline.Texts(&o.lines, "call", "call this while the plugin runs, `'HOOK ARG...'` as for run"),
 		cmdline.Switch(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
 		cmdline.Switch(&o.MCP, "mcp", "list the tools that an LLM client would see, and ask what it asks"),
 		cmdline.Switch(&o.strict, "strict", "fail on warnings, too"),

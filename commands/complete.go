@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -188,7 +187,6 @@ func completionCommand(prog *program) command {
 		if !ok {
 			return cmdline.Suggested(cmdline.Usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
 		}
-		_, err := io.WriteString(prog.streams.Out, script)
-		return outputError(err)
+		return prog.print(script)
 	})
 }

@@ -52,11 +52,10 @@ func exitCode(err error) int {
 	if err == nil || errors.Is(err, errQuiet) {
 		return 0
 	}
-	var interrupted *signalError
-	if errors.As(err, &interrupted) {
+	if interrupted, ok := errors.AsType[*signalError](err); ok {
 		return 128 + int(interrupted.signal)
 	}
-	if printed := (*printedError)(nil); errors.As(err, &printed) {
+	if printed, ok := errors.AsType[*printedError](err); ok {
 		return printed.code
 	}
 	kind := asError(err).Kind

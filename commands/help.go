@@ -116,7 +116,6 @@ func (prog *program) help() string {
 // commandHelp returns the help of a command: with all flags after --help-all, else with the
 // common ones.
 func (prog *program) commandHelp(cmd command) string {
-	all := prog.helpAll
 	var b strings.Builder
 	for i, line := range strings.Split(cmd.ArgsUsage, "\n") {
 		start := "Usage: "
@@ -132,7 +131,7 @@ func (prog *program) commandHelp(cmd command) string {
 		for _, f := range cmd.Flags {
 			switch f := cmdline.Of(f); {
 			case f.Category != category:
-			case isRare(f) && !all:
+			case isRare(f) && !prog.helpAll:
 				left++
 			default:
 				flags = append(flags, f)
@@ -174,8 +173,5 @@ func findingHelp(prog *program, ids []string) error {
 
 // print writes text to standard output.
 func (prog *program) print(text string) error {
-	if text == "" {
-		return nil
-	}
 	return outputError(prog.streams.Print(text))
 }

@@ -200,10 +200,7 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 		cmdline.Choice(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
 		cmdline.Size(&g.MaxMessage, 0, 1, most, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
 		cmdline.Name(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
-		cmdline.New("arg", "pass the plugin the argument `VALUE`", func(text string) error {
-			g.Arguments = append(g.Arguments, text)
-			return nil
-		}).Repeat(),
+		cmdline.Texts(&g.Arguments, "arg", "pass the plugin the argument `VALUE`"),
 		cmdline.Files(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"),
 		cmdline.Files(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"),
 		cmdline.Files(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
@@ -218,8 +215,7 @@ func checkGRPC(g *runner.GRPC) error {
 	case len(g.ProtoPath) > 0 && len(g.Proto) == 0:
 		return cmdline.Usage("--proto-path applies only with --proto")
 	case g.Curve != "":
-		on := true
-		g.MTLS = &on
+		g.MTLS = new(true)
 	}
 	return nil
 }

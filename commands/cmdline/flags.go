@@ -122,6 +122,14 @@ func File(to *string, name, usage string) *Flag {
 	return f
 }
 
+// Texts is a flag that takes any text, and may be given more than once.
+func Texts(to *[]string, name, usage string) *Flag {
+	return New(name, usage, func(text string) error {
+		*to = append(*to, text)
+		return nil
+	}).Repeat()
+}
+
 // Files is a [File] that may be given more than once.
 func Files(to *[]string, name, usage string) *Flag {
 	f := New(name, usage, func(text string) error {
