@@ -11,7 +11,7 @@ EMPTY = describe.EMPTY
 CHECKED = (convert.Anything, convert.Text, convert.Int, convert.Float, convert.Bool)  # by the core, if the type is right
 WRAPPER = {"__wrapped__", "__signature__"}  # attributes of a function whose parameters may be others
 
-plans = {}  # hook → (its function, its plan)
+plans = {}  # hook → (its function, its plan, the types that the core checks)
 making = allocate_lock()
 
 
@@ -45,9 +45,10 @@ def plan_of(name, function):
     found = plans.get(name)
     if found is None or found[0] is not key:
         with making:
-            found = plans[name] = key, Plan(function)
+            plan = Plan(function)
+            found = plans[name] = key, plan, plan.kinds(key)
     if core.known.get(name) is key:
-        core.expected[name] = found[1].kinds(key)
+        core.expected[name] = found[2]
     return found[1]
 
 

@@ -229,7 +229,8 @@ class Way:
         asked = False
         begun = begin(number, body)
         if begun is not None:
-            self.run(number, *begun, finish)
+            hook, function, args, kwargs = begun
+            self.run(number, hook, function, args, kwargs, finish)
 
     def run(self, number, hook, function, args, kwargs, deliver):
         """Calls function for a hook, and deliver with the result."""
