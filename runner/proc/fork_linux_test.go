@@ -115,7 +115,7 @@ signal.signal(signal.SIGINT, lambda *_: os.write(1, b"i"))
 signal.signal(signal.SIGTERM, lambda *_: None)
 os.write(1, b"r")
 while True:
-    time.sleep(1000)
+    time.sleep(0.01) # a signal that comes just before a sleep is seen after it
 `
 	p := forking(t, "", source)
 	w, other := fork(t, p, Spec{StackSignal: 40, Grace: 50 * time.Millisecond}), fork(t, p, Spec{})
