@@ -8,10 +8,8 @@ import _pyplug_worker as core
 describe, annotations = core.part("describe"), core.part("annotations")
 convert = core.part("convert")
 EMPTY = describe.EMPTY
-CHECKED = (convert.Anything, convert.Text, convert.Int, convert.Float, convert.Bool)  # by the core, if the type is right
-WRAPPER = {"__wrapped__", "__signature__"}  # attributes of a function whose parameters may be others
 
-plans = {}  # hook → (its function, its plan, the types that the core checks)
+plans = {}  # hook → (its function, its plan)
 making = allocate_lock()
 
 
@@ -45,10 +43,7 @@ def plan_of(name, function):
     found = plans.get(name)
     if found is None or found[0] is not key:
         with making:
-            plan = Plan(function)
-            found = plans[name] = key, plan, plan.kinds(key)
-    if core.known.get(name) is key:
-        core.expected[name] = found[2]
+            found = plans[name] = key, Plan(function)
     return found[1]
 
 
@@ -155,16 +150,6 @@ class Plan:
         also = getattr(function, "also", core.NOTHING)  # the names of options, which need not be the parameters'
         self.also = {option: name for option, name in also.items() if option not in self.named}
         self.filled = [one for one in self.params if one.described and not one.required]
-
-    def kinds(self, function):
-        """Returns the type of each parameter by name, None for any type; None instead if the core cannot check them."""
-        if type(function) is not core.FUNCTION or not WRAPPER.isdisjoint(function.__dict__):
-            return None
-        for one in self.params:
-            checked = CHECKED[:1] if one.kind == "names" else CHECKED
-            if one.described or one.kind in ("position", "positions") or type(one.take) not in checked:
-                return None
-        return {one.name: getattr(one.take, "kind", None) for one in self.params}
 
     def arguments(self, request):
         """Returns the converted arguments of a call. A name in its JSON takes precedence over the same name in words."""

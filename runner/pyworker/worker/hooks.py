@@ -23,7 +23,7 @@ def find(number, name):
         function = ready(function)
         key = underlying(function)
         if core.known.get(name) is not key:
-            core.known[name], core.expected[name] = key, None
+            core.known[name], core.expected[name] = key, core.plain_kinds(key, key is not function)
         return function
     core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=names(), **({"why": why} if why else {}))
     return None

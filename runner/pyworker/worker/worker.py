@@ -22,6 +22,7 @@ import sys
 from os import getpid, read, write
 
 CALL, AFTER, MORE, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAMKWDPQ"
+VARARGS = 0x04  # a flag of code
 RESULT, BYTES, ITEM, ITEM_BYTES, END, ERROR = b"RBIJZE"
 LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garbage
 
@@ -30,6 +31,9 @@ PID = getpid()  # zygote, in a forked worker
 FUNCTION = type(lambda: None)
 PLAIN = {str, int, float, bool, type(None), list, dict, tuple}  # the encoder writes them without convert
 NOTHING = {}
+# The annotations, and types of defaults, that the core checks without converters.
+KINDS = {kind: kind for kind in (str, int, float, bool)}
+KINDS.update({kind.__name__: kind for kind in list(KINDS)})
 from_bytes = int.from_bytes
 
 source = sink = 0  # the protocol's descriptors; start
@@ -41,7 +45,7 @@ plugin = plugin_file = None  # the name and the file of the user's module, when 
 namespace = {}  # name → attribute of that module; start
 encode = decode = None  # JSON; start
 known = {}  # name → hook, for the hooks that were looked up before; hooks, start
-expected = {}  # hook → the types of its parameters, by name, if the core checks them by itself; hooks, arguments
+expected = {}  # hook → the types of its parameters, by name, if the core checks them by itself; hooks
 converts = True  # arguments are converted as annotations say; start
 modules = 0  # the length of sys.modules when the plugin's files were last listed; start
 running = False  # user code runs, and SIGINT may interrupt it
@@ -175,11 +179,45 @@ def fits(kinds, args, kwargs):
     return True
 
 
+def plain_kinds(function, skip=0):
+    """Returns the type of each parameter by name, None for any type. Returns None if converters must decide."""
+    if not converts or type(function) is not FUNCTION or not {"__wrapped__", "__signature__"}.isdisjoint(function.__dict__):
+        return None
+    code, defaults = function.__code__, function.__defaults__ or ()
+    if code.co_posonlyargcount or code.co_flags & VARARGS:  # some must have positions
+        return None
+    named = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
+    try:
+        notes = dict(function.__annotations__ or NOTHING)
+        notes.pop("return", None)
+    except Exception:  # Python 3.14 evaluates them now
+        return None
+    values = dict(zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults))
+    values.update(function.__kwdefaults__ or NOTHING)
+    kinds = dict.fromkeys(named)
+    for name in named:
+        if type(values.get(name)) not in PLAIN:  # it may describe the parameter
+            return None
+        if name in notes:
+            note = notes.pop(name)
+            kinds[name] = KINDS.get(note) if type(note) in (str, type) and note not in function.__globals__ else None
+            if kinds[name] is None:
+                return None
+        elif values.get(name) is not None:
+            kinds[name] = KINDS.get(type(values[name]))
+            if kinds[name] is None:
+                return None
+    return None if notes else kinds  # any notes left are those of *args or **kwargs
+
+
 def find(number, name):
     """Returns the hook of a name. If there is none, it answers with an error and returns None."""
     function = namespace.get(name)
     if function is None or known.get(name) is not function:
-        return part("hooks").find(number, name)
+        plain = type(function) is FUNCTION and function.__globals__ is namespace and name[:1] != "_"
+        if not plain or "__all__" in namespace:
+            return part("hooks").find(number, name)
+        known[name], expected[name] = function, plain_kinds(function)
     return function
 
 

@@ -39,7 +39,6 @@ def prepare():
     control = socket(fileno=start.move(CONTROL, 200 + CONTROL))
     os.close(CONTROL)
     fork_safety.prepare()
-    core.part("arguments")  # now, so that no worker has to load it
     reseed.watch()
     import resource
 
