@@ -29,8 +29,12 @@ func (s *Server) Reload(ctx context.Context, p Plugin) {
 
 // refresh returns the tools of the running plugin. It notifies a client that has another list.
 func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
-	s.refreshing.Lock() // so that the newest list is the last one
-	defer s.refreshing.Unlock()
+	select {
+	case s.refreshing <- struct{}{}: // so that the newest list is the last one
+	case <-ctx.Done():
+		return nil, hook.Ended(ctx, "", "", false)
+	}
+	defer func() { <-s.refreshing }()
 	sch, err := p.Hooks(ctx, schema.Query{Input: true})
 	if err != nil {
 		return nil, err

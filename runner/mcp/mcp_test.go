@@ -159,6 +159,7 @@ func TestAnswers(t *testing.T) {
 		"an empty line":                              {` `, ``},
 		"a batch that the version does not have":     {`[` + initialize + `]`, `{"jsonrpc":"2.0","error":{"code":-32600`},
 		"a byte order mark":                          {"\ufeff" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `"result":{}`},
+		"a byte order mark on a later line":          {"\n\ufeff" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `"result":{}`},
 		"a line that is too long is read to its end": {strings.Repeat("x", 65<<20), `{"jsonrpc":"2.0","error":{"code":-32700`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -396,6 +397,33 @@ func TestListChanged(t *testing.T) {
 	if _, err := s.out.ReadString('\n'); err != io.EOF {
 		t.Error(err)
 	}
+}
+
+// hanging is a plugin that does not say what its hooks are.
+type hanging struct {
+	fake
+	asked chan struct{}
+}
+
+func (h *hanging) Hooks(ctx context.Context, _ schema.Query) (schema.Schema, error) {
+	h.asked <- struct{}{}
+	<-ctx.Done()
+	return schema.Schema{}, ctx.Err()
+}
+
+// The wait for another reading of the tools ends with the context.
+func TestReloadEnds(t *testing.T) {
+	p := &hanging{asked: make(chan struct{})}
+	s := mcp.New(options(p))
+	var first sync.WaitGroup
+	defer first.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	first.Go(func() { s.Reload(ctx, p) })
+	<-p.asked
+	ended, end := context.WithCancel(t.Context())
+	end()
+	s.Reload(ended, p)
 }
 
 // A plugin that does not start answers every call with its error. Its list is from the source.

@@ -68,8 +68,8 @@ type Server struct {
 	requests sync.WaitGroup
 	lost     chan struct{} // closed when the output cannot be written
 
-	out        sync.Mutex // held while a message is written
-	refreshing sync.Mutex // held while the tools are read
+	out        sync.Mutex    // held while a message is written
+	refreshing chan struct{} // has a token while the tools are read
 
 	slotsOnce sync.Once
 	slots     chan struct{} // has a token for each call that runs
@@ -86,7 +86,9 @@ type Server struct {
 
 // New returns a server. Call its Run.
 func New(o Options) *Server {
-	return &Server{o: o, lost: make(chan struct{}), running: map[string]*request{}, listeners: map[string]bool{}}
+	return &Server{
+		o: o, lost: make(chan struct{}), refreshing: make(chan struct{}, 1), running: map[string]*request{}, listeners: map[string]bool{},
+	}
 }
 
 // Run serves until the input ends, ctx ends, or the client is gone. It does not stop the plugin.
@@ -147,6 +149,7 @@ func (s *Server) read(ctx context.Context) {
 		case len(line) == 0:
 			continue
 		}
+		line = bytes.TrimPrefix(line, []byte(hook.ByteOrderMark)) // a client may begin each message with it
 		if err := schema.CheckValue(line); err != nil {
 			s.write(failure(nil, fault(parseError, "the line is %v", err)))
 			continue
