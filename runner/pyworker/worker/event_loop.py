@@ -97,7 +97,8 @@ def readable():
     if os.getpid() != core.PID:  # a child that runs the loop on
         core.leave(0)
     if taking:
-        unread = loop.remove_reader(core.source)
+        unread = True
+        loop.remove_reader(core.source)
     pause()
 
 
@@ -115,9 +116,9 @@ def read_aside():
 def pause():
     """Stops the loop so that serve handles the frames, unless it does so already."""
     global arrived
-    arrived = True
-    if over is None and not taking:
+    if over is None and not taking and not arrived:  # a second stop would end uvloop's next run, which may be a hook's
         loop.stop()
+    arrived = True
 
 
 def take_frames():

@@ -214,6 +214,31 @@ class Coroutines(Case):
         worker.interrupt()
         self.assertEqual((worker.stop(), worker.stderr()), (0, ""))
 
+    def test_loop_of_another_kind(self):
+        """A loop like uvloop's: it stops a round later, and remove_reader returns nothing."""
+        text = """
+            import asyncio, os, select
+            class Loop(asyncio.SelectorEventLoop):
+                def stop(self): self.call_soon(super().stop)
+                def remove_reader(self, descriptor): super().remove_reader(descriptor)
+            asyncio.new_event_loop = Loop
+            async def one(): return 1
+            async def reads():
+                os.write(int(os.environ["MARKER"]), b".")
+                select.select([__import__("_pyplug_worker").source], [], [])
+                for _ in range(3): await asyncio.sleep(0)
+                return "ran"
+            def runs(): return asyncio.get_event_loop().run_until_complete(reads())
+            """
+        worker = self.start(text)
+        self.ok(worker.call("one"), 1)
+        for _ in range(2):
+            number = worker.begin("runs")
+            worker.wait_mark()
+            last = worker.begin("one")  # its frame comes while a hook runs the loop
+            self.ok(worker.answer(number), "ran")
+            self.ok(worker.answer(last), 1)
+
     def test_not_a_frame(self):
         worker = self.start(PLUGIN)
         worker.call("at_once", 1)
