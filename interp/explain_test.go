@@ -231,7 +231,7 @@ func TestList(t *testing.T) {
 		"x system/usr/bin/python3.10", "l system/usr/bin/python3 python3.10", "x a/python3.7", `s a/python3 #!/bin/sh\n`, "l b/python3 ../opt/bin/python3",
 	})...)
 	request := Request{Cwd: root, systemRoot: root + "/system"}
-	for _, entry := range []string{"VIRTUAL_ENV=$/e", "PATH=$/opt/bin:$/a:$/b:$/pyenv/shims:.", "PYENV_ROOT=$/pyenv", "UV_PYTHON_INSTALL_DIR=$/uv"} {
+	for _, entry := range []string{"VIRTUAL_ENV=$/e", "PATH=$/opt/bin:$/a/:$/b:$/pyenv/shims:.", "PYENV_ROOT=$/pyenv", "UV_PYTHON_INSTALL_DIR=$/uv"} {
 		request.Environ = append(request.Environ, strings.ReplaceAll(entry, "$", root))
 	}
 	found, err := List(t.Context(), request)
@@ -239,6 +239,9 @@ func TestList(t *testing.T) {
 	got := ""
 	for _, i := range found {
 		facts := FactsOf(i, request.Environ)
+		if within(root+"/a", i.Path) && i.Source != SourcePath {
+			t.Errorf("%s is from %s, want PATH", i.Path, i.Source)
+		}
 		got += strings.ReplaceAll(fmt.Sprintln(i.Path, i.Version, facts.Kind, facts.Manager), root+"/", "")
 	}
 	want := `e/bin/python 3.12.4 venv 

@@ -105,7 +105,7 @@ func (f *finder) pathDirs() []string {
 		case !filepath.IsAbs(dir):
 			f.skip(RelativeEntry, cmp.Or(dir, `""`), SourcePath, "a relative entry of PATH is not searched")
 		default:
-			absolute = append(absolute, dir)
+			absolute = append(absolute, filepath.Clean(dir)) // as in the paths of its programs
 		}
 	}
 	f.dirs = slices.DeleteFunc(existing(absolute), func(dir string) bool {
