@@ -156,9 +156,13 @@ func kindName(field protoreflect.FieldDescriptor) string {
 		return "enum " + typeName(field.Enum().FullName())
 	}
 	const most = 20
-	values := names(each(field.Enum().Values()))
-	if len(values) > most {
-		values = append(values[:most], "…")
+	var values []string
+	for value := range each(field.Enum().Values()) { // many fields may have an enum of many values
+		if len(values) == most {
+			values = append(values, "…")
+			break
+		}
+		values = append(values, string(value.Name()))
 	}
 	return fmt.Sprintf("enum %s (%s)", field.Enum().FullName(), strings.Join(values, ", "))
 }
