@@ -32,7 +32,7 @@ func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 	select {
 	case s.refreshing <- struct{}{}: // so that the newest list is the last one
 	case <-ctx.Done():
-		return nil, hook.Ended(ctx, "", "", false)
+		return nil, hook.Ended(ctx, "", "no list of the tools", false)
 	}
 	defer func() { <-s.refreshing }()
 	sch, err := p.Hooks(ctx, schema.Query{Input: true})
