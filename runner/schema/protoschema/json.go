@@ -39,36 +39,41 @@ func placeAt(content []byte, line, column int) string {
 	for range line - 1 {
 		offset += bytes.IndexByte(content[offset-column:], '\n') + 1
 	}
-	d, place := json.NewDecoder(bytes.NewReader(content)), ""
+	d := json.NewDecoder(bytes.NewReader(content))
 	var err error
 	next := func() (token json.Token, isLast bool) {
 		token, err = d.Token()
 		return token, err != nil || d.InputOffset() >= int64(offset)
 	}
-	var walk func(path string) bool // reads a value, and reports whether the place is in it
-	walk = func(path string) bool {
-		place = path
+	var walk func() (inner string, found bool) // reads a value, and finds the place in it
+	walk = func() (string, bool) {
 		token, found := next()
 		delim, _ := token.(json.Delim)
 		for n := 0; !found && delim != 0 && d.More(); n++ {
-			inner := fmt.Sprintf("%s[%d]", path, n)
+			inner := ""
 			if delim == '{' {
 				token, found = next()
-				inner = join(path, fmt.Sprint(token))
-				place = inner
 			}
-			found = found || walk(inner)
+			if !found {
+				inner, found = walk()
+			}
+			switch { // only on the way back: a path for each of many values takes long
+			case found && delim == '[':
+				return fmt.Sprintf("[%d]%s", n, inner), true
+			case found:
+				return fmt.Sprintf(".%v%s", token, inner), true
+			}
 		}
 		if !found && delim != 0 {
-			place = path
 			_, found = next()
 		}
-		return found
+		return "", found
 	}
-	if walk(""); err != nil {
+	place, _ := walk()
+	if err != nil {
 		return ""
 	}
-	return place
+	return strings.TrimPrefix(place, ".")
 }
 
 // unmarshal reads JSON into a message. Required fields may be missing.
