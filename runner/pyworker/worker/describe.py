@@ -194,10 +194,8 @@ def param(name, kind, default, note):
 
 def unresolved(note, names):
     """Returns why the arguments of a parameter are not converted; "" if they are."""
-    if note is EMPTY or type(note) is type and note in core.PLAIN or type(note) is str and note in core.KINDS:
-        return ""
     try:
-        found = unknown(core.part("annotations").converter(note, names))
+        found = note is not EMPTY and unknown(core.part("annotations").converter(note, names))
         return bounded("nothing converts to " + found, TYPE) if found else ""
     except Exception as error:
         return bounded("its annotation raises %s" % error, TYPE)
