@@ -1,6 +1,14 @@
 package service
 
-import "testing"
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
 
 func TestChangeOf(t *testing.T) {
 	for want, files := range map[string][]string{
@@ -10,5 +18,25 @@ func TestChangeOf(t *testing.T) {
 		if got := changeOf(files); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// A reload that a further change has canceled is not reported: the next one is.
+func TestReloadCanceled(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "greeter.py")
+	if err := os.WriteFile(file, []byte("def greet(): pass\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := runner.Open(t.Context(), runner.Config{Plugin: file, Python: runnertest.Python(t), Environ: os.Environ(), Cwd: filepath.Dir(file)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{}, Host{Note: func(text string) { t.Errorf("reported %q", text) }})
+	s.opened = opened
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.reload(ctx, []string{file})
+	if s.changes.broken != "" {
+		t.Errorf("the files count as broken: %s", s.changes.broken)
 	}
 }
