@@ -23,10 +23,7 @@ import (
 func (s *Streams) Hook(h schema.Hook, example string, asJSON bool) error {
 	h.Explain()
 	if asJSON {
-		return s.writeJSON(struct {
-			Hooks   []schema.Hook `json:"hooks"`
-			Example string        `json:"example"`
-		}{withoutNulls([]schema.Hook{h}), example})
+		return s.writeJSON(schema.Schema{Hooks: []schema.Hook{h}}, map[string]string{"example": example})
 	}
 	return s.Print(explanation(h, example, width(s.Out, s.OutTTY)))
 }
@@ -108,10 +105,7 @@ func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
 // the documentation of each, or the schema as an object.
 func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 	if asJSON {
-		return s.writeJSON(struct {
-			Hooks []schema.Hook `json:"hooks"`
-			Notes []string      `json:"notes,omitempty"`
-		}{withoutNulls(sch.Hooks), sch.Notes})
+		return s.writeJSON(sch)
 	}
 	return s.Print(listing(sch.Hooks, width(s.Out, s.OutTTY)))
 }
@@ -137,15 +131,6 @@ func listing(hooks []schema.Hook, width int) string {
 }
 
 func signature(h schema.Hook) string { return visible(oneLine(h.Signature())) }
-
-// withoutNulls replaces nil lists with empty ones.
-func withoutNulls(hooks []schema.Hook) []schema.Hook {
-	hooks = append([]schema.Hook{}, hooks...)
-	for i := range hooks {
-		hooks[i].Params = append([]schema.Param{}, hooks[i].Params...)
-	}
-	return hooks
-}
 
 // Fact is a value and its key in JSON, which is its title for people, too.
 type Fact struct{ Key, Value string }

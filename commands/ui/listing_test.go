@@ -14,9 +14,9 @@ import (
 func TestHooks(t *testing.T) {
 	sch := schema.Schema{Hooks: []schema.Hook{
 		{Name: "greet", Doc: "Says <hello>\x1b.", Returns: "str", Params: []schema.Param{{Name: "name", Type: "str", Required: true, Kind: schema.Ordinary}}},
-		{Name: "bare"},
-		{Name: "a_hook_with_a_name_that_is_longer_than_what_sets_the_column", Doc: "Long."},
-		{Name: "größe", Doc: "Größe."},
+		{Name: "bare", Params: []schema.Param{}},
+		{Name: "a_hook_with_a_name_that_is_longer_than_what_sets_the_column", Doc: "Long.", Params: []schema.Param{}},
+		{Name: "größe", Doc: "Größe.", Params: []schema.Param{}},
 	}}
 	text := "greet(name: str) -> str  Says <hello>\\x1b.\nbare()\na_hook_with_a_name_that_is_longer_than_what_sets_the_column()\n                         Long.\ngröße()                  Größe.\n"
 	object := `{"schema":1,"hooks":[{"name":"greet","doc":"Says <hello>\u001b.","params":[{"name":"name","type":"str","required":true,"kind":"ordinary"}],"returns":"str"},` +
@@ -29,7 +29,7 @@ func TestHooks(t *testing.T) {
 		}
 	}
 	s, out, _ := testStreams("")
-	if err := s.Hooks(schema.Schema{}, true); err != nil || out.String() != `{"schema":1,"hooks":[]}`+"\n" {
+	if err := s.Hooks(schema.Schema{Hooks: []schema.Hook{}}, true); err != nil || out.String() != `{"schema":1,"hooks":[]}`+"\n" {
 		t.Errorf("got %s, %v for no hooks", out, err)
 	}
 }
