@@ -10,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func TestReadLine(t *testing.T) {
@@ -136,7 +137,7 @@ func TestCompleteFlags(t *testing.T) {
 				continue
 			}
 			for _, line := range complete(prog.commands, []string{cmd.Name, name, "no such value"}) {
-				if !strings.HasPrefix(line, cmdline.AnyFile) {
+				if !strings.HasPrefix(line, schema.AnyFile) {
 					t.Errorf("%s %s: offered %q as a value", cmd.Name, name, line)
 				}
 			}

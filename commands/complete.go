@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/completions"
@@ -32,7 +31,7 @@ func completeCommand(prog *program) command {
 }
 
 // pythonFiles offers the files of Python.
-const pythonFiles = cmdline.AnyFile + "\t.py"
+const pythonFiles = schema.AnyFile + "\t.py"
 
 // complete returns the candidates for the last of words, which may be empty.
 func complete(commands []command, words []string) []string {
@@ -64,9 +63,9 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	line, lines, isFlag := cmdline.Complete(cmd.Command, cmd.names, before, last)
 	switch {
 	case line.InData() && line.Names == 2:
-		return completeArgument(hookOf(cmd, line.Words[0], line.Words[1]), line.Words[2:], last)
+		return hookOf(cmd, line.Words[0], line.Words[1]).Complete(line.Words[2:], last)
 	case line.InData():
-		return []string{cmdline.AnyFile}
+		return []string{schema.AnyFile}
 	case isFlag:
 		return lines
 	}
@@ -92,11 +91,11 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 		return nil
 	case cmd.config != nil && n == 1:
 		for _, h := range hooksOf(cmd, given[0], "") {
-			lines = append(lines, described(h.Name, h.Doc))
+			lines = append(lines, schema.Candidate(h.Name, h.Doc))
 		}
 		return cmdline.WithPrefix(lines, last)
 	case n > 0 && strings.HasSuffix(cmd.ArgsUsage, "FILE..."):
-		return []string{cmdline.AnyFile}
+		return []string{schema.AnyFile}
 	case n > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")):
 		return nil
 	}
@@ -151,29 +150,6 @@ func hookOf(cmd command, plugin, hookName string) schema.Hook {
 		}
 	}
 	return schema.Hook{}
-}
-
-// completeArgument completes the word behind the arguments of a hook.
-func completeArgument(h schema.Hook, before []string, last string) (lines []string) {
-	candidates, files := h.Complete(before, last)
-	for _, c := range candidates {
-		lines = append(lines, described(c.Word, c.About))
-	}
-	if files {
-		lines = append(lines, cmdline.AnyFile)
-	}
-	return lines
-}
-
-// described returns a candidate and what it is.
-func described(candidate, text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	return strings.TrimSuffix(candidate+"\t"+strings.Join(strings.Fields(text), " "), "\t")
 }
 
 func completionCommand(prog *program) command {

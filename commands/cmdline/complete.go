@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-)
 
-// AnyFile is the candidate for a word that may name a file.
-const AnyFile = ":files"
+	"github.com/pyplug/pyplug/runner/schema"
+)
 
 // Complete returns the candidates for last, the word behind others of a command. ok is false if
 // last is neither a flag nor the value of one: the line has the words for which last may be one
@@ -37,7 +36,7 @@ func Complete(c *cli.Command, names int, before []string, last string) (l *Line,
 // values returns the values of a flag that begin with what is typed, each after head.
 func (f *Flag) values(head, typed string) (candidates []string) {
 	if f.IsFile {
-		return []string{AnyFile}
+		return []string{schema.AnyFile}
 	}
 	for _, value := range WithPrefix(f.Candidates, typed) {
 		candidates = append(candidates, head+value)

@@ -4,66 +4,85 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// Candidate is a word that shell completion offers, and what it is.
-type Candidate struct{ Word, About string }
+// AnyFile is the candidate for a word that may name a file.
+const AnyFile = ":files"
+
+// Candidate returns a line for the completion scripts: a word and, after a tab, what it is.
+func Candidate(word, about string) string {
+	about = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, about)
+	return strings.TrimSuffix(word+"\t"+strings.Join(strings.Fields(about), " "), "\t")
+}
 
 // Complete returns the candidates for the word that follows the arguments before: parameters that
 // may be named, then the choices of the one that the word is for. last is what is typed of the
-// word; each candidate begins with it. files reports whether the word may be a file.
-func (h Hook) Complete(before []string, last string) (candidates []Candidate, files bool) {
+// word; each candidate begins with it, but for [AnyFile].
+func (h Hook) Complete(before []string, last string) (candidates []string) {
 	if slices.Contains(before, "--") {
-		return nil, true
+		return []string{AnyFile}
 	}
-	var awaits Param
+	var value Param // the one whose value comes next
 	position := 0
 	for _, word := range before {
 		name, isOption := strings.CutPrefix(word, "--")
 		switch {
-		case awaits.Name != "": // its value
-			awaits = Param{}
+		case value.Name != "":
+			value = Param{}
 		case isOption && !strings.Contains(word, "="):
-			if awaits, _ = h.Param(name); awaits.IsFlag() {
-				awaits = Param{}
+			if value, _ = h.Param(name); value.IsFlag() {
+				value = Param{}
 			}
 		case !strings.Contains(word, "="):
 			position++
 		}
 	}
-	if awaits.Name != "" {
-		return awaits.complete("", last)
-	}
-	if head, value, ok := strings.Cut(last, "="); ok {
-		p, _ := h.Param(strings.TrimPrefix(head, "--"))
-		return p.complete(head+"=", value)
+	name, typed, isNamed := strings.Cut(last, "=")
+	switch {
+	case value.Name != "":
+		return value.values("", last)
+	case isNamed:
+		value, _ = h.Param(strings.TrimPrefix(name, "--"))
+		return value.values(name+"=", typed)
 	}
 	for _, p := range h.Params {
-		option := Candidate{OptionOf(p.Name), p.Type}
-		if (p.Kind == Ordinary || p.Kind == NameOnly) && (last == "" || last[0] == '-' && strings.HasPrefix(option.Word, last)) {
-			candidates = append(candidates, option)
+		option := OptionOf(p.Name)
+		if (p.Kind == Ordinary || p.Kind == NameOnly) && (last == "" || last[0] == '-' && strings.HasPrefix(option, last)) {
+			candidates = append(candidates, Candidate(option, p.Type))
 		}
 	}
 	if strings.HasPrefix(last, "-") {
-		return candidates, false
+		return candidates
 	}
 	if position < len(h.Params) && (h.Params[position].Kind == Ordinary || h.Params[position].Kind == PositionOnly) {
-		choices, _ := h.Params[position].complete("", last)
-		candidates = append(candidates, choices...)
+		candidates = append(candidates, h.Params[position].choices("", last)...)
 	}
-	return candidates, true
+	return append(candidates, AnyFile)
 }
 
-// complete returns the choices of a parameter that begin with what is typed, each after head. If it
-// has no choices, its value may be a file.
-func (p Param) complete(head, typed string) (candidates []Candidate, files bool) {
+// values returns the choices of a parameter. If it has none, its value may be a file.
+func (p Param) values(head, typed string) []string {
+	if len(p.Choices) == 0 {
+		return []string{AnyFile}
+	}
+	return p.choices(head, typed)
+}
+
+// choices returns the choices that begin with what is typed, each after head.
+func (p Param) choices(head, typed string) (candidates []string) {
 	for _, value := range p.Choices {
 		text := WordOf(value)
 		if strings.HasPrefix(text, typed) && !strings.ContainsAny(text, "\t\r\n") {
-			candidates = append(candidates, Candidate{Word: head + text})
+			candidates = append(candidates, head+text)
 		}
 	}
-	return candidates, len(p.Choices) == 0
+	return candidates
 }
 
 // WordOf returns a JSON value as a word gives it: a string without its quotes.
