@@ -298,11 +298,10 @@ func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, b
 
 // messageJSON reads a message. The text for a wrapper is the value that it wraps.
 func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawMessage, bool) {
-	switch message.FullName() {
-	case "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask":
+	switch {
+	case ownJSONs[message.FullName()].schema["type"] == "string":
 		return schema.Quote(strings.TrimSpace(text)), true
-	}
-	if isWrapper(message) {
+	case isWrapper(message):
 		return textJSON(message.Fields().Get(0), text)
 	}
 	return schema.Value(text), true

@@ -79,21 +79,16 @@ func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
 
 // message is the schema of a message within the request.
 func (s *inputSchema) message(message protoreflect.MessageDescriptor) any {
-	name := string(message.FullName())
+	own, isOwn := ownJSONs[message.FullName()]
 	switch {
-	case message.IsPlaceholder(), name == "google.protobuf.Value":
-		return map[string]any{}
+	case isOwn:
+		return own.schema
 	case isWrapper(message):
 		return s.value(message.Fields().Get(0))
-	case name == "google.protobuf.Timestamp":
-		return map[string]any{"type": "string", "format": "date-time"}
-	case name == "google.protobuf.Duration", name == "google.protobuf.FieldMask":
-		return map[string]any{"type": "string", "description": typeName(message.FullName()) + ownJSON[message.FullName()]}
-	case name == "google.protobuf.ListValue":
-		return map[string]any{"type": "array"}
-	case hasOwnJSON(message):
-		return map[string]any{"type": "object"}
+	case message.IsPlaceholder():
+		return map[string]any{}
 	}
+	name := string(message.FullName())
 	if _, known := s.defs[name]; !known {
 		s.defs[name] = nil // a message may have itself
 		s.defs[name] = s.fields(message)

@@ -196,29 +196,29 @@ func SoleField(message proto.Message) (name string, isText bool) {
 	return name, found[0].Kind() == protoreflect.StringKind
 }
 
-// ownJSON lists the messages with a JSON of their own, and describes it for errors.
-var ownJSON = map[protoreflect.FullName]string{
-	"google.protobuf.Any":         ` as an object whose "@type" is described`,
-	"google.protobuf.Timestamp":   " such as 2006-01-02T15:04:05Z",
-	"google.protobuf.Duration":    " such as 1.5s",
-	"google.protobuf.FieldMask":   " such as user.name,age",
-	"google.protobuf.Struct":      "",
-	"google.protobuf.ListValue":   "",
-	"google.protobuf.Value":       "",
-	"google.protobuf.BoolValue":   "",
-	"google.protobuf.StringValue": "",
-	"google.protobuf.BytesValue":  "",
-	"google.protobuf.Int32Value":  "",
-	"google.protobuf.Int64Value":  "",
-	"google.protobuf.UInt32Value": "",
-	"google.protobuf.UInt64Value": "",
-	"google.protobuf.FloatValue":  "",
-	"google.protobuf.DoubleValue": "",
+// ownJSON is how a message is written that has a JSON of its own: what follows its name in errors,
+// and the schema of the JSON.
+type ownJSON struct {
+	such   string
+	schema map[string]any
 }
 
+// ownJSONs has the messages with a JSON of their own, but for wrappers.
+var ownJSONs = map[protoreflect.FullName]ownJSON{
+	"google.protobuf.Any":       {` as an object whose "@type" is described`, map[string]any{"type": "object"}},
+	"google.protobuf.Timestamp": {" such as 2006-01-02T15:04:05Z", map[string]any{"type": "string", "format": "date-time"}},
+	"google.protobuf.Duration":  {durationText, map[string]any{"type": "string", "description": "google.protobuf.Duration" + durationText}},
+	"google.protobuf.FieldMask": {fieldMaskText, map[string]any{"type": "string", "description": "google.protobuf.FieldMask" + fieldMaskText}},
+	"google.protobuf.Struct":    {"", map[string]any{"type": "object"}},
+	"google.protobuf.ListValue": {"", map[string]any{"type": "array"}},
+	"google.protobuf.Value":     {"", map[string]any{}},
+}
+
+const durationText, fieldMaskText = " such as 1.5s", " such as user.name,age"
+
 func hasOwnJSON(message protoreflect.MessageDescriptor) bool {
-	_, own := ownJSON[message.FullName()]
-	return own
+	_, own := ownJSONs[message.FullName()]
+	return own || isWrapper(message)
 }
 
 // isStruct reports whether words name the keys of a message, and not its fields.
@@ -229,7 +229,7 @@ func isStruct(message protoreflect.MessageDescriptor) bool {
 // isWrapper reports whether a message wraps a scalar.
 func isWrapper(message protoreflect.MessageDescriptor) bool {
 	fields := message.Fields()
-	return hasOwnJSON(message) && fields.Len() == 1 && fields.ByName("value") != nil
+	return message.FullName().Parent() == "google.protobuf" && fields.Len() == 1 && fields.ByName("value") != nil
 }
 
 func fieldNames(message protoreflect.MessageDescriptor) []string {

@@ -183,7 +183,7 @@ func wantedMessage(message protoreflect.MessageDescriptor) string {
 	if isWrapper(message) {
 		return wanted(message.Fields().Get(0))
 	}
-	return "message " + typeName(message.FullName()) + ownJSON[message.FullName()]
+	return "message " + typeName(message.FullName()) + ownJSONs[message.FullName()].such
 }
 
 // Details is like [Method.Hook], with the whole documentation, the values of enums, the
