@@ -1,4 +1,5 @@
-"""Prints the hooks of a file as far as its source shows them, each as a line of JSON: name, documentation, parameters.
+"""Prints the hooks of a file as far as its source shows them, each as a line of JSON: name, documentation, parameters,
+and a JSON Schema of the arguments that has the names and the choices.
 
 It does not run the file.
 """
@@ -96,7 +97,15 @@ def described(name, found, classes):
         default = defaults.get(param["name"])
         if not param["type"] and isinstance(default, ast.Constant) and isinstance(default.value, bool):
             param["type"] = "bool"
-    return {"name": name, "doc": (ast.get_docstring(node) or "").partition("\n")[0].strip(), "params": params}
+    doc = (ast.get_docstring(node) or "").partition("\n")[0].strip()
+    return {"name": name, "doc": doc, "params": params, "input_schema": schema(takes, params)}
+
+
+def schema(takes, params):
+    properties = {one["name"]: {"enum": one["choices"]} if one.get("choices") else {} for one in params}
+    if takes.vararg:
+        properties[takes.vararg.arg] = {"type": "array"}
+    return {"additionalProperties": takes.kwarg is not None, "properties": properties, "type": "object"}
 
 
 def choices(note, classes):
@@ -144,4 +153,4 @@ def plain(value):
 with open(sys.argv[1], "rb") as file:
     source = ast.parse(file.read())
 for hook in hooks(source, sys.argv[1].endswith("__init__.py")):
-    sys.stdout.write(json.dumps(hook) + "\n")
+    sys.stdout.write(json.dumps(hook, separators=(",", ":")) + "\n")

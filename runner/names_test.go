@@ -56,3 +56,17 @@ func hookNames(hooks []schema.Hook) (names []string) {
 	slices.Sort(names)
 	return names
 }
+
+// The source shows a JSON Schema of the arguments, unless it does not show the parameters.
+func TestSourceSchema(t *testing.T) {
+	cfg := file(t, "from typing import Literal\ndef f(a: Literal['x', 1], b=2, *r, **kw): pass\ndef g(a): pass\nh = lambda x: x\n")
+	wants := []string{
+		`{"additionalProperties":true,"properties":{"a":{"enum":["x",1]},"b":{},"r":{"type":"array"}},"type":"object"}`,
+		`{"additionalProperties":false,"properties":{"a":{}},"type":"object"}`, "",
+	}
+	for i, h := range runner.SourceHooks(t.Context(), cfg) {
+		if string(h.Input) != wants[i] {
+			t.Errorf("%s: got %s, want %s", h.Name, h.Input, wants[i])
+		}
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -58,7 +57,11 @@ func (f Filter) Tools(hooks []schema.Hook) []Tool {
 		if doc := cmp.Or(h.Documentation, h.Doc); doc != "" {
 			pairs = append(pairs, "description", doc)
 		}
-		pairs = append(pairs, "inputSchema", inputSchema(h))
+		input := h.Input
+		if input == nil { // its source does not show the parameters
+			input = json.RawMessage(`{"type":"object"}`)
+		}
+		pairs = append(pairs, "inputSchema", input)
 		if matches(f.Hints.OutputSchema, h.Name) {
 			t.Output = h.Output
 		}
@@ -110,33 +113,6 @@ func (h Hints) of(name string) (pairs []any) {
 		}
 	}
 	return pairs
-}
-
-// inputSchema returns the JSON Schema of a hook's arguments. For a hook that only its
-// source describes, the schema has just the names.
-func inputSchema(h schema.Hook) json.RawMessage {
-	if h.Input != nil {
-		return h.Input
-	}
-	properties, required, open := map[string]any{}, []string{}, false
-	for _, p := range h.Params {
-		switch {
-		case p.Kind == schema.VarNames:
-			open = true
-			continue
-		case p.Kind == schema.VarPositions:
-			properties[p.Name] = map[string]string{"type": "array"}
-		case len(p.Choices) > 0:
-			properties[p.Name] = map[string]any{"enum": p.Choices}
-		default:
-			properties[p.Name] = struct{}{}
-		}
-		if p.Required {
-			required = append(required, p.Name)
-		}
-	}
-	text, _ := hook.Marshal(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": open}) // names and JSON
-	return text
 }
 
 // listOf returns the tools as a JSON array.
