@@ -81,7 +81,7 @@ func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
 		if err != nil {
 			return nil, err
 		}
-		return set.Schema(true).Hooks, nil
+		return set.Schema(schema.Query{Input: true}).Hooks, nil
 	})
 	return found
 }

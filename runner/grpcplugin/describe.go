@@ -194,15 +194,11 @@ func (i *Instance) Describe(ctx context.Context, q schema.Query) (schema.Schema,
 			herr.Hook = q.Hook
 			return schema.Schema{}, herr
 		}
-		h := m.Details()
-		if q.Input {
-			m.AddInput(&h)
-		}
-		return schema.Schema{Hooks: []schema.Hook{h}}, nil
+		return schema.Schema{Hooks: []schema.Hook{m.Describe(q)}}, nil
 	}
 	set, herr := i.hooks(ctx)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
-	return set.Schema(q.Input), nil
+	return set.Schema(q), nil
 }

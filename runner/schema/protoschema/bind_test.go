@@ -328,7 +328,7 @@ func TestRequired(t *testing.T) {
 	if line, err := unknown.EncodeMessage(got, false); err != nil || string(line) != `{"a":1,"e":"TWO","Inner":{"x":5}}` {
 		t.Errorf("got %s, %v", line, err)
 	}
-	if p := m.Hook().Params; !p[0].Required || p[3].Required {
+	if p := m.Describe(schema.Query{}).Params; !p[0].Required || p[3].Required {
 		t.Errorf("params: %+v", p)
 	}
 	if _, err := DecodeMessage(m, m.Template()); err != nil {

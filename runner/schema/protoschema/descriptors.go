@@ -88,15 +88,11 @@ func (d *Descriptors) Methods() []Method {
 	return slices.DeleteFunc(slices.Clone(d.methods), Method.isHidden)
 }
 
-// Schema describes all of Methods, with [Method.AddInput] if input is set.
-func (d *Descriptors) Schema(input bool) schema.Schema {
+// Schema describes all of Methods.
+func (d *Descriptors) Schema(q schema.Query) schema.Schema {
 	s := schema.Schema{Hooks: []schema.Hook{}}
 	for _, m := range d.Methods() {
-		h := m.Hook()
-		if input {
-			m.AddInput(&h)
-		}
-		s.Hooks = append(s.Hooks, h)
+		s.Hooks = append(s.Hooks, m.Describe(q))
 	}
 	return s
 }

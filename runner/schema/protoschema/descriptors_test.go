@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func TestBrokenDescriptors(t *testing.T) {
@@ -71,7 +73,7 @@ func TestMissingImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(m.Hook().Params[1].Type); got != "message lib.B" {
+	if got := string(m.Describe(schema.Query{}).Params[1].Type); got != "message lib.B" {
 		t.Errorf("type: got %s", got)
 	}
 	if _, err := DecodeMessage(m, m.Template()); err != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The details of a method have its whole comment, each message once, and the enums' values.
@@ -26,7 +28,7 @@ func TestDetails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := m.Details()
+	h := m.Describe(schema.Query{Hook: "Put", Input: true})
 	if h.Doc != "Put stores a value." || h.Documentation != "Put stores a value.\n\nIt replaces another one." {
 		t.Errorf("got the documentation %q and %q", h.Doc, h.Documentation)
 	}
@@ -43,7 +45,6 @@ func TestDetails(t *testing.T) {
 	if strings.Join(got, "|") != want {
 		t.Errorf("got\n%s, want\n%s", strings.Join(got, "|"), want)
 	}
-	m.AddInput(&h)
 	const input = `{"$defs":{"kv.At":{"additionalProperties":false,"properties":{"kind":{"enum":["NONE","FAST"]},` +
 		`"nodes":{"items":{"$ref":"#/$defs/kv.Node"},"type":"array"},"when":{"format":"date-time","type":"string"}},"type":"object"},` +
 		`"kv.Node":{"additionalProperties":false,"properties":{"kinds":{"items":{"enum":["NONE","FAST"]},"type":"array"},` +
@@ -52,7 +53,7 @@ func TestDetails(t *testing.T) {
 	if string(h.Input) != input {
 		t.Errorf("got the JSON Schema\n%s, want\n%s", h.Input, input)
 	}
-	if !strings.Contains(string(h.Template), `"places"`) || m.Hook().Messages != nil {
+	if !strings.Contains(string(h.Template), `"places"`) || m.Describe(schema.Query{}).Messages != nil {
 		t.Errorf("got the template %s", h.Template)
 	}
 }

@@ -5,22 +5,20 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// AddInput adds the JSON Schema of the request and the whole documentation to a hook.
-func (m Method) AddInput(h *schema.Hook) {
-	h.Documentation = m.set.docs[m.FullName()]
+// inputOf returns the JSON Schema of a request.
+func inputOf(request protoreflect.MessageDescriptor) json.RawMessage {
 	s := inputSchema{defs: map[string]any{}}
 	top := map[string]any{"type": "object"} // a message with a JSON of its own may be anything
-	if input := m.desc.Input(); !hasOwnJSON(input) && !input.IsPlaceholder() {
-		top = s.fields(input)
+	if !hasOwnJSON(request) && !request.IsPlaceholder() {
+		top = s.fields(request)
 	}
 	if len(s.defs) > 0 {
 		top["$defs"] = s.defs
 	}
-	h.Input, _ = json.Marshal(top) // our own shape
+	text, _ := json.Marshal(top) // our own shape
+	return text
 }
 
 // inputSchema makes one JSON Schema. The messages within the request are definitions.

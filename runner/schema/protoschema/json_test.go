@@ -185,7 +185,7 @@ func TestSoleField(t *testing.T) {
 
 func TestHookOfMethod(t *testing.T) {
 	m := allMethod(t)
-	h := m.Hook()
+	h := m.Describe(schema.Query{})
 	if h.Name != "S/Do" || h.Doc != "Do does it all." || h.Streams != "out" || h.Async {
 		t.Errorf("got %+v", h)
 	}
@@ -225,10 +225,10 @@ func TestHookOfMethod(t *testing.T) {
 	}
 	signature := "KV/Put(key_name: string, value: bytes, at: google.protobuf.Timestamp)" +
 		" -> kv.Pair{key_name: string, value: bytes, at: google.protobuf.Timestamp}"
-	if got := kv.Hook().Signature(); got != signature {
+	if got := kv.Describe(schema.Query{}).Signature(); got != signature {
 		t.Errorf("got %s, want %s", got, signature)
 	}
-	if s := kv.set.Schema(false); len(s.Hooks) != 1 || s.Hooks[0].Name != "KV/Put" {
+	if s := kv.set.Schema(schema.Query{}); len(s.Hooks) != 1 || s.Hooks[0].Name != "KV/Put" {
 		t.Errorf("schema: %+v", s)
 	}
 }

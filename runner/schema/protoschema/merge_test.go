@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func merge(t testing.TB, sources ...Source) *Descriptors {
@@ -107,7 +109,7 @@ func TestMergeAgrees(t *testing.T) {
 			t.Errorf("%s: got %d methods, want %d", test.name, got, test.methods)
 		}
 	}
-	if h := merge(t, literal, source).Methods()[0].Hook(); h.Doc != "Put stores it." {
+	if h := merge(t, literal, source).Methods()[0].Describe(schema.Query{}); h.Doc != "Put stores it." {
 		t.Errorf("the comment of the second source is lost: %q", h.Doc)
 	}
 }

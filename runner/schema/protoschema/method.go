@@ -93,34 +93,54 @@ func (m Method) NewResponse() proto.Message { return dynamicpb.NewMessage(m.desc
 // not be an object: 3 for a Value, "1.5s" for a Duration. [DecodeMessage] reads it.
 func (m Method) OwnJSON() bool { return hasOwnJSON(m.desc.Input()) }
 
-// Hook describes the method as a hook. The fields of its request are the parameters. A type
+// Describe describes the method as a hook. The fields of its request are the parameters. A type
 // is written as in the proto source, a message as "message pkg.M", an enum as
 // "enum pkg.E (A, B)". The template has the defaults. A request that is a Struct takes any name.
-func (m Method) Hook() schema.Hook {
-	doc, _, _ := strings.Cut(m.set.docs[m.FullName()], "\n")
-	return schema.Hook{
+func (m Method) Describe(q schema.Query) schema.Hook {
+	comment := m.set.docs[m.FullName()]
+	doc, _, _ := strings.Cut(comment, "\n")
+	isDetailed := q.Hook != ""
+	h := schema.Hook{
 		Name: m.Name(), Doc: strings.TrimSpace(doc), Streams: m.Streams(),
-		Params: params(m.desc.Input()), Returns: outline(m.desc.Output()),
+		Params: params(m.desc.Input(), isDetailed), Returns: outline(m.desc.Output()),
 	}
+	if isDetailed || q.Input {
+		h.Documentation = comment
+	}
+	if isDetailed {
+		h.Template, h.Messages = m.Template(), m.messages()
+	}
+	if q.Input {
+		h.Input = inputOf(m.desc.Input())
+	}
+	return h
 }
 
-// params describes the fields of a message as parameters.
-func params(message protoreflect.MessageDescriptor) []schema.Param {
+// params describes the fields of a message as parameters, in detail with the values of enums.
+func params(message protoreflect.MessageDescriptor, isDetailed bool) []schema.Param {
 	list := []schema.Param{}
 	if isStruct(message) {
 		fields := message.Fields().Get(0)
 		return append(list, schema.Param{Name: fields.TextName(), Type: kindName(fields.MapValue()), Kind: schema.VarNames})
 	}
 	for field := range each(message.Fields()) {
-		list = append(list, schema.Param{
+		p := schema.Param{
 			Name: field.TextName(), Type: fieldType(field), Kind: schema.NameOnly, Required: field.Cardinality() == protoreflect.Required,
-		})
+		}
+		if isDetailed && field.Enum() != nil {
+			for _, name := range names(each(field.Enum().Values())) {
+				p.Choices = append(p.Choices, schema.Quote(name))
+			}
+		}
+		list = append(list, p)
 	}
 	return list
 }
 
 // hint names the signature of the method, cut if it is long.
-func (m Method) hint() schema.Hint { return schema.Hintf("the hook is %s", m.Hook().ShortSignature()) }
+func (m Method) hint() schema.Hint {
+	return schema.Hintf("the hook is %s", m.Describe(schema.Query{}).ShortSignature())
+}
 
 // outline is a message with its fields, such as "pkg.Pair{key: string, n: int32}".
 func outline(message protoreflect.MessageDescriptor) string {
@@ -186,12 +206,8 @@ func wantedMessage(message protoreflect.MessageDescriptor) string {
 	return "message " + typeName(message.FullName()) + ownJSONs[message.FullName()].such
 }
 
-// Details is like [Method.Hook], with the whole documentation, the values of enums, the
-// messages in the request and the answer, and a template.
-func (m Method) Details() schema.Hook {
-	h := m.Hook()
-	h.Documentation, h.Template = m.set.docs[m.FullName()], m.Template()
-	setChoices(h.Params, m.desc.Input())
+// messages describes the messages in the request and the answer.
+func (m Method) messages() (found []schema.Message) {
 	const most = 100
 	seen := map[protoreflect.FullName]bool{m.desc.Input().FullName(): true}
 	var visit func(protoreflect.MessageDescriptor)
@@ -203,29 +219,14 @@ func (m Method) Details() schema.Hook {
 			}
 			seen[inner.FullName()] = true
 			if !inner.IsMapEntry() {
-				fields := params(inner)
-				setChoices(fields, inner)
-				h.Messages = append(h.Messages, schema.Message{Name: string(inner.FullName()), Fields: fields})
+				found = append(found, schema.Message{Name: string(inner.FullName()), Fields: params(inner, true)})
 			}
 			visit(inner)
 		}
 	}
 	visit(m.desc.Input())
 	visit(m.desc.Output())
-	return h
-}
-
-// setChoices names the values of the fields that are enums.
-func setChoices(params []schema.Param, message protoreflect.MessageDescriptor) {
-	for i := range params {
-		field := message.Fields().ByTextName(params[i].Name)
-		if field == nil || field.Enum() == nil || field.Enum().IsPlaceholder() {
-			continue
-		}
-		for _, name := range names(each(field.Enum().Values())) {
-			params[i].Choices = append(params[i].Choices, schema.Quote(name))
-		}
-	}
+	return found
 }
 
 // Template returns an example request as indented JSON. It has every field with its default,

@@ -144,7 +144,7 @@ func TestDecodeWellKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := m.Hook().Signature(), "W/Stru(**fields: google.protobuf.Value) -> wk.Odd{"; !strings.HasPrefix(got, want) {
+	if got, want := m.Describe(schema.Query{}).Signature(), "W/Stru(**fields: google.protobuf.Value) -> wk.Odd{"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if m, err := d.Find("Do"); err != nil || m.OwnJSON() {
