@@ -31,7 +31,7 @@ import (
 //	M more     as A, the first call of a part that was sent later
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send
-//	D describe the name of one hook, for its details, or null for all; in an array, with JSON Schemas
+//	D describe {"hook": name or "", "input": bool}, see [schema.Query]
 //	P probe    no body
 //	Q quit     no body; the worker ends as a Python program ends
 //

@@ -60,7 +60,7 @@ func FuzzWorkerFrames(f *testing.F) {
 	f.Add(call[:len(call)-1])
 	f.Add(append(newFrame(frameCancel, 9), newFrame(frameCredit, 1, 1)...))
 	f.Add(newFrame(frameCall, 1, []byte(`{"hook":["echo"],"args":{},"kwargs":[]}`)...))
-	f.Add(newFrame(frameDescribe, 1, []byte("\"nosuch\"\xff")...))
+	f.Add(newFrame(frameDescribe, 1, []byte("{\"hook\":\"nosuch\",\"input\":false}\xff")...))
 	f.Add([]byte("\xff\xff\xff\xffC\x01\x00\x00\x00"))
 	l := conformance(f)
 	inst, err := l.Launch(f.Context()) // keeps the byte code: no source is asked for

@@ -121,14 +121,8 @@ func (inst *instance) isCondemned() bool {
 // Describe describes the hooks, or one of them.
 func (inst *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schema, err error) {
 	c := newCall(q.Hook)
-	which := []byte("null")
-	if q.Hook != "" {
-		which = schema.Quote(q.Hook)
-	}
-	if q.Input {
-		which = fmt.Appendf(nil, "[%s]", which)
-	}
-	c.frame = append(c.frame, which...)
+	query, _ := json.Marshal(q) // text and a bool
+	c.frame = append(c.frame, query...)
 	f, failed := inst.ask(ctx, frameDescribe, c)
 	if failed != nil {
 		return s, failed

@@ -18,10 +18,10 @@ type Schema struct {
 // Query says which hooks to describe, and how.
 type Query struct {
 	// Hook is the one to describe in detail; empty means all, in short.
-	Hook string
+	Hook string `json:"hook"`
 	// Input asks for the JSON Schemas of the arguments and of the result, and for the whole
 	// documentation, too.
-	Input bool
+	Input bool `json:"input"`
 }
 
 // Hook describes one hook: its parameters and its result.

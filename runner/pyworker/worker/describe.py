@@ -15,21 +15,23 @@ METHOD = hooks.METHOD
 
 def answer(number, body):
     """Answers with the description of all hooks, or of one in detail."""
-    name = core.decode(body)
-    with_input = type(name) is list
-    if with_input:
-        name = name[0]
-    if name is None:
-        how, names, notes = describe, hooks.names(), hooks.notes()
-    elif core.find(number, name) is None:
+    query = core.decode(body)
+    name, with_input = query["hook"], query["input"]
+    if name and core.find(number, name) is None:
         return
-    else:
-        how, names, notes = core.part("explain").explain, [name], []
     try:
-        found = [how(name, hooks.look_up(name)[0]) for name in names]
-        if with_input:
-            for info in found:
-                core.part("json_schema").add(info, hooks.look_up(info["name"])[0])
+        functions, notes = ({name: hooks.look_up(name)[0]}, []) if name else hooks.listing()
+        found = []
+        for one, function in functions.items():
+            info = describe(one, function)
+            doc = documentation(function)
+            if doc and (name or with_input):
+                info["documentation"] = doc
+            if name:
+                core.part("explain").add(info, function)
+            if with_input:
+                core.part("json_schema").add(info, function)
+            found.append(info)
         body = core.encode({"hooks": found, **({"notes": notes} if notes else {})})
     except BaseException as error:  # an annotation or a __signature__ that does something
         return core.part("errors").answer(number, error, canceled=False, done=None)
@@ -45,9 +47,9 @@ def describe(name, function):
         why = unresolved(note, names)
         if why:
             found["unresolved"] = why
-    doc = [line.strip() for line in documentation(function).splitlines() if line.strip()]
+    doc = documentation(function).strip().partition("\n")[0].strip()
     if doc:
-        info["doc"] = doc[0]
+        info["doc"] = doc
     if flags & (COROUTINE | ITERABLE_COROUTINE | ASYNC_GENERATOR):
         info["async"] = True
     if flags & (GENERATOR | ASYNC_GENERATOR) and not flags & ITERABLE_COROUTINE:
@@ -64,10 +66,18 @@ def described(params, returns):
 
 
 def documentation(function):
+    """The documentation of a function without the indentation of the source."""
     doc = getattr(function, "__doc__", None)
     if doc == getattr(type(function), "__doc__", None):
         return documentation(function.func) if hasattr(function, "func") else ""  # that of partial, say
-    return doc if isinstance(doc, str) else ""
+    return cleaned(doc) if isinstance(doc, str) else ""
+
+
+def cleaned(doc):
+    """The text as inspect.cleandoc has it; the import of that module takes longer than all else here."""
+    first, *others = doc.expandtabs().split("\n")
+    indent = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
+    return "\n".join([first.lstrip()] + [line[indent:] for line in others]).strip("\n")
 
 
 def layers(function):

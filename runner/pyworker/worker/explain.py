@@ -1,4 +1,4 @@
-"""One hook in detail: its whole documentation, the choices of its parameters, and example arguments."""
+"""One hook in detail: the choices of its parameters, the classes with fields among them, and example arguments."""
 
 import sys
 
@@ -10,11 +10,8 @@ DEEPEST = 8  # levels of nested examples
 MOST = 100  # objects with fields that are described
 
 
-def explain(name, function):
-    info = describe.describe(name, function)
-    doc = describe.documentation(function)
-    if doc:
-        info["documentation"] = cleaned(doc)
+def add(info, function):
+    """Adds to a hook's description what a list of hooks leaves out."""
     params, seen = arguments.Plan(function).params, {}
     for param, one in zip(info["params"], params):
         found = choices(one.promise)
@@ -24,7 +21,6 @@ def explain(name, function):
     info["template"] = template(params)
     if seen:
         info["messages"] = list(seen.values())
-    return info
 
 
 def collect(take, seen):
@@ -65,13 +61,6 @@ def fields(take):
 def shown(take):
     """The type that a converter takes, as a signature has it."""
     return " or ".join(one.text for one in getattr(take, "members", [take]))
-
-
-def cleaned(doc):
-    """The text as inspect.cleandoc has it; the import of that module takes longer than all else here."""
-    first, *others = doc.expandtabs().split("\n")
-    indent = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
-    return "\n".join([first.lstrip()] + [line[indent:] for line in others]).strip("\n")
 
 
 def template(params):

@@ -25,7 +25,7 @@ def find(number, name):
         if core.known.get(name) is not key:
             core.known[name], core.expected[name] = key, core.plain_kinds(key, key is not function)
         return function
-    core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=names(), **({"why": why} if why else {}))
+    core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=list(listing()[0]), **({"why": why} if why else {}))
     return None
 
 
@@ -40,24 +40,25 @@ def ready(function):
     return function.__self__.bind(function.__func__) if unmade else function
 
 
-def names():
-    """The names of all hooks, in the order of the source."""
-    return [name for name in candidates() if look_up(name)[1] is None]
+def listing():
+    """Returns the functions of all hooks by name, in the order of the source, and notes about classes.
 
-
-def notes():
-    """Returns notes about classes whose methods are no hooks, because no object exists and none can be made."""
-    found = {}
-    objects = [core.namespace.get(name) for name in candidates() if "." not in name and not_public(name) is None]
-    present = [kind for value in objects for kind in type(value).__mro__]
+    The methods of such a class are no hooks, because no object exists and none can be made.
+    """
+    found, existing, unmade = {}, [], {}
     for name in candidates():
-        kind = core.namespace.get(name.partition(".")[0])
-        why = look_up(name)[1] if isinstance(kind, type) and "." in name and kind not in present else None
-        missing = why and lacks(kind)
-        if missing and why.endswith(missing):
-            own = kind.__name__, missing, kind.__name__.lower(), kind.__name__
-            found[kind] = "`%s` %s: its methods are no hooks; those of an object are, as with `%s = %s(…)`" % own
-    return list(found.values())
+        value = core.namespace.get(name.partition(".")[0])
+        function, why = look_up(name)
+        if why is None:
+            found[name] = function
+        if "." not in name:
+            existing += type(value).__mro__ if not_public(name) is None else ()
+        elif why and isinstance(value, type):
+            missing = lacks(value)
+            if missing and why.endswith(missing):
+                unmade[value] = value.__name__, missing, value.__name__.lower(), value.__name__
+    note = "`%s` %s: its methods are no hooks; those of an object are, as with `%s = %s(…)`"
+    return found, [note % words for kind, words in unmade.items() if kind not in existing]
 
 
 def candidates():

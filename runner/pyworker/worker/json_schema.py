@@ -21,10 +21,7 @@ LIMITS = (
 
 
 def add(info, function):
-    """Adds the documentation, the schema of the arguments, and that of an object as the result to a hook's description."""
-    doc = explain.cleaned(describe.documentation(function))
-    if doc:
-        info["documentation"] = doc
+    """Adds the schema of the arguments, and that of an object as the result, to a hook's description."""
     info["input_schema"] = Maker().arguments(function)
     returns = None if "streams" in info else Maker(is_result=True).result(function)
     if returns:
@@ -153,7 +150,7 @@ class Maker:
             schema["required"] = required
         if not isinstance(take, shapes.Table) and not self.is_result:
             schema["additionalProperties"] = False
-        doc = explain.cleaned(take.kind.__dict__.get("__doc__") or "")
+        doc = describe.cleaned(take.kind.__dict__.get("__doc__") or "")
         if doc and not doc.startswith(take.kind.__name__ + "("):  # the one that dataclass and NamedTuple make
             schema["description"] = doc
         if not isinstance(take, shapes.Row):

@@ -299,7 +299,7 @@ class Arguments(Case):
         self.ok(self.worker.call("stringy", 1, None, "x"), "(1, None, 'x')")
         self.ok(self.worker.call("stringy", 1, "2024-01-01"), "(1, datetime.date(2024, 1, 1), 1)")
         self.assertEqual(self.refused(self.worker.call("stringy", "a"), "arguments")["message"], 'a is "a", want int')
-        params = {one["name"]: one for one in self.worker.ask("D", "stringy")[1]["hooks"][0]["params"]}
+        params = {one["name"]: one for one in self.worker.ask("D", {"hook": "stringy", "input": False})[1]["hooks"][0]["params"]}
         self.assertEqual(params["c"]["unresolved"], "its annotation raises NameError: name 'Nowhere' is not defined")
         self.assertNotIn("unresolved", params["b"])
 

@@ -67,11 +67,11 @@ class Defaults(Case):
             self.assertIn("want bool", self.refused(worker.call("option", "x"), "arguments")["message"])
 
     def test_listed(self):
-        hooks = {hook["name"]: hook["params"] for hook in self.worker.ask("D", None)[1]["hooks"]}
+        hooks = {hook["name"]: hook["params"] for hook in self.worker.ask("D", {"hook": "", "input": False})[1]["hooks"]}
         self.assertEqual([one.get("default") for one in hooks["option"]], ["False", "'x'", None, "None"])
         self.assertEqual([(one["required"], one.get("default")) for one in hooks["required"]], [(True, None)])
         self.assertEqual([one["required"] for one in hooks["depends"]], [True, True])
-        self.assertEqual(self.worker.ask("D", "option")[1]["hooks"][0]["template"], {"loud": False, "name": "x", "n": None})
+        self.assertEqual(self.worker.ask("D", {"hook": "option", "input": False})[1]["hooks"][0]["template"], {"loud": False, "name": "x", "n": None})
 
     def test_texts(self):
         values = ["1.2.3.4", "2001:db8::/32", "a+", "1/3"]
@@ -90,7 +90,7 @@ class Defaults(Case):
 
     def test_noted(self):
         """A class to which nothing converts is named, wherever it is in an annotation."""
-        for params in (self.worker.ask("D", "noted")[1]["hooks"][0]["params"] for _ in range(2)):
+        for params in (self.worker.ask("D", {"hook": "noted", "input": False})[1]["hooks"][0]["params"] for _ in range(2)):
             why = {one["name"]: one["unresolved"] for one in params if "unresolved" in one}
             self.assertEqual(set(why), set("abcj"))
             self.assertEqual(why["a"], "nothing converts to Own")

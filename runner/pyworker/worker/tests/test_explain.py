@@ -106,15 +106,15 @@ class Explain(Case):
         worker = self.start(SOURCE)
         info = self.explained(worker, "Tool.use")
         self.assertEqual((info["doc"], info["documentation"]), ("Use it.", "Use it.\n\nWith an indented line."))
-        listed = next(hook for hook in worker.ask("D", None)[1]["hooks"] if hook["name"] == "Tool.use")
+        listed = next(hook for hook in worker.ask("D", {"hook": "", "input": False})[1]["hooks"] if hook["name"] == "Tool.use")
         self.assertEqual(sorted(listed), ["doc", "name", "params"])
 
     def test_no_such_hook(self):
-        kind, answer = self.start(SOURCE).ask("D", "Point")[:2]
+        kind, answer = self.start(SOURCE).ask("D", {"hook": "Point", "input": False})[:2]
         self.assertEqual((kind, answer["reason"]), ("E", "hook"))
 
     def explained(self, worker, name):
-        kind, answer = worker.ask("D", name)[:2]
+        kind, answer = worker.ask("D", {"hook": name, "input": False})[:2]
         self.assertEqual(kind, "R", answer)
         return answer["hooks"][0]
 

@@ -61,7 +61,7 @@ class Hooks(Case):
         listed = [*methods, "Base.inherited", "Fails.get", "Needy.make", "two.get", "made"]
         for calls in (None, "threads"):
             worker = self.start(source, calls=calls)
-            answer = worker.ask("D", None)[1]
+            answer = worker.ask("D", {"hook": "", "input": False})[1]
             hooks = answer["hooks"]
             needy = "`Needy` cannot be created without `x`: its methods are no hooks; those of an object are, as with `needy = Needy(…)`"
             self.assertEqual(answer["notes"], [needy])
@@ -69,7 +69,7 @@ class Hooks(Case):
             for hook in hooks:
                 if hook["name"] in ("Plain.add", "plain.add"):
                     params = [{"name": "n", "required": False, "kind": "ordinary", "type": "int", "default": "1"}]
-                    (one,) = worker.ask("D", hook["name"])[1]["hooks"]
+                    (one,) = worker.ask("D", {"hook": hook["name"], "input": False})[1]["hooks"]
                     self.assertEqual({key: one[key] for key in hook}, hook)
                     self.assertEqual(hook, {"name": hook["name"], "params": params, "doc": "Adds.", "returns": "int"})
                 elif hook["name"] in ("Plain.cached", "plain.cached"):

@@ -206,7 +206,7 @@ OUTPUTS = {
 
 class TestJSONSchema(Case):
     def schemas(self, source):
-        kind, answer = self.start(source).ask("D", [None])
+        kind, answer = self.start(source).ask("D", {"hook": "", "input": True})
         self.assertEqual(kind, "R", answer)
         return {hook["name"]: hook for hook in answer["hooks"]}
 
@@ -230,10 +230,10 @@ class TestJSONSchema(Case):
 
     def test_only_if_asked(self):
         worker = self.start(SOURCE)
-        self.assertNotIn("input_schema", worker.ask("D", None)[1]["hooks"][0])
-        self.assertNotIn("input_schema", worker.ask("D", "plain")[1]["hooks"][0])
-        self.assertIn("template", worker.ask("D", ["plain"])[1]["hooks"][0])
-        self.assertIn("input_schema", worker.ask("D", ["plain"])[1]["hooks"][0])
+        self.assertNotIn("input_schema", worker.ask("D", {"hook": "", "input": False})[1]["hooks"][0])
+        self.assertNotIn("input_schema", worker.ask("D", {"hook": "plain", "input": False})[1]["hooks"][0])
+        self.assertIn("template", worker.ask("D", {"hook": "plain", "input": True})[1]["hooks"][0])
+        self.assertIn("input_schema", worker.ask("D", {"hook": "plain", "input": True})[1]["hooks"][0])
 
     def test_results(self):
         """Only a hook that is annotated to return an object has a schema of its result."""

@@ -21,7 +21,7 @@ def fails(): raise ValueError("on purpose")
         self.ok(worker.call("coroutine"), [1])
         frames = self.refused(worker.call("fails"), "raised")["python"]["frames"]
         self.assertEqual([frame["function"] for frame in frames], ["fails"])
-        self.assertEqual([hook["name"] for hook in worker.ask("D", None)[1]["hooks"]], ["text", "stream", "coroutine", "fails"])
+        self.assertEqual([hook["name"] for hook in worker.ask("D", {"hook": "", "input": False})[1]["hooks"]], ["text", "stream", "coroutine", "fails"])
         self.assertEqual((worker.stop(), worker.stderr()), (0, ""))
 
     def cache(self):

@@ -286,7 +286,7 @@ bound = functools.partial(coroutine)
 '''
 
     def described(self, name=None):
-        kind, value = self.worker.ask("D", None)
+        kind, value = self.worker.ask("D", {"hook": "", "input": False})
         self.assertEqual(kind, "R", value)
         return [hook for hook in value["hooks"] if name in (None, hook["name"])]
 
@@ -330,14 +330,14 @@ bound = functools.partial(coroutine)
             hook = self.described(name)[0]
             self.assertEqual([param["name"] for param in hook["params"]], wanted)
         self.assertEqual([param["name"] for param in self.described("partial")[0]["params"]][:1], ["b"])
-        self.refused(self.worker.ask("D", "nope"), "hook")
+        self.refused(self.worker.ask("D", {"hook": "nope", "input": False}), "hook")
 
     def test_evaluated_annotations(self):
         worker = self.start(
             "import datetime, typing\nclass Own: pass\n"
             "def hook(a: int, b: datetime.date, c: typing.List[int], d: None, e: Own, f: typing.Optional[str], g: 'Own'): pass"
         )
-        params = worker.ask("D", None)[1]["hooks"][0]["params"]
+        params = worker.ask("D", {"hook": "", "input": False})[1]["hooks"][0]["params"]
         wanted = ["int", "datetime.date", "List[int]", "None", "Own", "Optional[str]", "Own"]
         if sys.version_info >= (3, 14):
             wanted[5] = "typing.Optional[str]"
@@ -349,14 +349,14 @@ bound = functools.partial(coroutine)
             "from typing import Annotated, List\nclass Own: pass\n"
             "def hook(a: Annotated[int, Own()], b: Annotated[int, Own(), 'meters'], c: List[Annotated[int, Own()]] = Own(), d=print, e=lambda: 1): pass"
         )
-        params = worker.ask("D", None)[1]["hooks"][0]["params"]
+        params = worker.ask("D", {"hook": "", "input": False})[1]["hooks"][0]["params"]
         self.assertEqual([params[0]["type"], params[1]["type"]], ["int", "Annotated[int, 'meters']"])
         self.assertEqual([param["default"] for param in params[2:]], ["<plug.Own object>", "<built-in function print>", "<function <lambda>>"])
         self.assertNotIn(" at 0x", str(params))
 
     def test_builtin_generics(self):
         worker = self.start("def hook(a: list[int], /, *, b: dict[str, int] = {}) -> tuple[int, ...]: pass")
-        hook = worker.ask("D", "hook")[1]["hooks"][0]
+        hook = worker.ask("D", {"hook": "hook", "input": False})[1]["hooks"][0]
         self.assertEqual(
             [(p["type"], p["kind"]) for p in hook["params"]], [("list[int]", "position"), ("dict[str, int]", "name")]
         )
