@@ -37,11 +37,9 @@ func Explain(ctx context.Context, c Config) (Decision, error) {
 		if env.SourceOf(p.Entry, p.Project.Dirs).Kind == "" {
 			r.Sync = ""
 		}
-		if d.Decision, err = interp.Explain(ctx, r); err != nil {
-			return d, hook.NewError(hook.Canceled, context.Cause(ctx))
-		}
 		d.Variables = variables(c, environ)
-		return d, nil
+		d.Decision, err = interp.Explain(ctx, r)
+		return d, err
 	})
 }
 
@@ -69,11 +67,7 @@ func IsPlugin(ctx context.Context, c Config) bool {
 // Pythons lists the Pythons of this machine, see [interp.List].
 func Pythons(ctx context.Context, c Config) ([]interp.Interpreter, error) {
 	r := request(c, manifest.Plugin{Dirs: []string{c.Cwd}}, nil)
-	all, err := hook.Interruptible(ctx, func() ([]interp.Interpreter, error) { return interp.List(ctx, r) })
-	if err != nil {
-		return nil, hook.NewError(hook.Canceled, context.Cause(ctx))
-	}
-	return all, nil
+	return hook.Interruptible(ctx, func() ([]interp.Interpreter, error) { return interp.List(ctx, r) })
 }
 
 // pythonRequest returns the request for the Python of c.Plugin, which may be empty, with the

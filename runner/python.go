@@ -79,25 +79,21 @@ func syncLine(p manifest.Plugin, last, python string) string {
 	return schema.QuoteLine(words)
 }
 
-// findBy chooses the interpreter.
+// findBy chooses the interpreter. The error is a [*hook.Error] or ctx's, which
+// [hook.Interruptible] converts.
 func findBy(ctx context.Context, r interp.Request) (interp.Interpreter, error) {
 	found, err := interp.Find(ctx, r)
-	switch {
-	case err == nil:
-		return found, nil
-	case ctx.Err() != nil:
-		return found, hook.NewError(hook.Canceled, context.Cause(ctx))
+	if none, ok := errors.AsType[*interp.Error](err); ok {
+		return found, PythonError(none)
 	}
-	return found, PythonError(err)
+	return found, err
 }
 
 // PythonError converts an error of interp to a [*hook.Error].
-func PythonError(err error) *hook.Error {
-	e := hook.NewError(hook.Interpreter, err)
-	if none := (*interp.Error)(nil); errors.As(err, &none) {
-		for _, a := range none.Tried {
-			e.Tried = append(e.Tried, a.String())
-		}
+func PythonError(none *interp.Error) *hook.Error {
+	e := hook.NewError(hook.Interpreter, none)
+	for _, a := range none.Tried {
+		e.Tried = append(e.Tried, a.String())
 	}
 	return e
 }

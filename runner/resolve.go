@@ -38,7 +38,7 @@ type resolved struct {
 }
 
 // resolve finds the plugin and its Python, chooses the transport and applies the settings. The
-// error is a [*hook.Error].
+// error is a [*hook.Error], or has ctx's in its chain.
 func resolve(ctx context.Context, c Config) (r resolved, err error) {
 	r.config = c
 	began := time.Now()
@@ -178,9 +178,6 @@ func (r *resolved) locateModule(ctx context.Context) error {
 	}
 	p.Src = p.Project.Src()
 	out, err := proc.Run(ctx, proc.Tool{Path: r.python.Path, Args: []string{"-c", findModule, p.From, p.Src, p.Module}, Env: r.environ, Dir: p.From})
-	if ctx.Err() != nil {
-		return hook.NewError(hook.Canceled, context.Cause(ctx))
-	}
 	_, answer, ok := bytes.Cut(out.Stdout, []byte(moduleMark))
 	if err == nil && !ok {
 		err = errors.New(hook.Exit(out.Exit).String())

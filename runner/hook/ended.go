@@ -46,7 +46,7 @@ func Ended(ctx context.Context, hookName, what string, sent bool) *Error {
 
 // Interruptible calls do, which may block forever, and returns its result. If ctx
 // ends first, Interruptible returns an error of kind [Canceled] with the cause of
-// ctx, and do keeps running.
+// ctx, and do keeps running. It also does so if do returns ctx's error.
 func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	var value T
 	var err error
@@ -57,9 +57,11 @@ func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) 
 	}()
 	select {
 	case <-done:
-		return value, err
+		if err == nil || !errors.Is(err, ctx.Err()) {
+			return value, err
+		}
 	case <-ctx.Done():
-		var none T
-		return none, &Error{Kind: Canceled, Err: context.Cause(ctx)}
 	}
+	var none T
+	return none, &Error{Kind: Canceled, Err: context.Cause(ctx)}
 }

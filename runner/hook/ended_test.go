@@ -2,6 +2,8 @@ package hook
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -24,5 +26,26 @@ func TestEnded(t *testing.T) {
 		if e := Ended(ctx, "greet", what, true); e.Kind != Timeout || e.Error() != want {
 			t.Errorf("an unknown limit: got %s %q, want %q", e.Kind, e, want)
 		}
+	}
+}
+
+// Whatever ends first, the error of a canceled wait has the cause; other errors stay.
+func TestInterruptible(t *testing.T) {
+	cause, own := errors.New("interrupted"), errors.New("no such file")
+	for want, do := range map[string]func(ctx context.Context, cancel func()) error{
+		"canceled: interrupted": func(ctx context.Context, cancel func()) error {
+			cancel()
+			return fmt.Errorf("not read: %w", ctx.Err())
+		},
+		"internal: no such file": func(context.Context, func()) error { return own },
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		_, err := Interruptible(ctx, func() (struct{}, error) {
+			return struct{}{}, do(ctx, func() { cancel(cause) })
+		})
+		if e := AsError(err); string(e.Kind)+": "+e.Error() != want {
+			t.Errorf("got %s: %v, want %s", e.Kind, e, want)
+		}
+		cancel(nil)
 	}
 }
