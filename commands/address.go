@@ -98,7 +98,7 @@ func (o *addressOptions) readTLS(ctx context.Context) (*tls.Config, error) {
 // probeCode returns the exit code of grpc-health-probe for an error.
 func probeCode(err error) int {
 	code := exitCode(err)
-	switch e := asError(err); {
+	switch e := hook.AsError(err); {
 	case code == 0, code > 128, e.Kind == hook.Internal:
 		return code
 	case e.Kind == hook.Usage:

@@ -151,7 +151,7 @@ func (t *benchTarget) Cold(ctx context.Context) error {
 	}
 	err = t.within(ctx, p)
 	if closeErr := p.Close(ctx); err == nil && closeErr != nil {
-		err = asError(closeErr)
+		err = hook.AsError(closeErr)
 	}
 	return err
 }

@@ -248,7 +248,7 @@ func (c *pluginCheck) run(ctx context.Context) {
 		c.p.output.Close()
 		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, c.o.strict)}
 		if err != nil {
-			c.result.Err = asError(err)
+			c.result.Err = hook.AsError(err)
 		}
 		close(c.done)
 	}()

@@ -23,7 +23,7 @@ func TestOpenEvents(t *testing.T) {
 	if text, err := os.ReadFile(file); string(text) != "{}\n{}\n" {
 		t.Errorf("got %s, %v", text, err)
 	}
-	if _, err := openOutput(t.Context(), "--events", t.TempDir(), os.O_APPEND, 0o600); err == nil || asError(err).Kind != hook.Usage {
+	if _, err := openOutput(t.Context(), "--events", t.TempDir(), os.O_APPEND, 0o600); err == nil || hook.AsError(err).Kind != hook.Usage {
 		t.Errorf("a directory: %v", err)
 	}
 }

@@ -58,21 +58,11 @@ func exitCode(err error) int {
 	if printed, ok := errors.AsType[*printedError](err); ok {
 		return printed.code
 	}
-	kind := asError(err).Kind
+	kind := hook.AsError(err).Kind
 	for _, row := range exits {
 		if kind != "" && row.kind == kind {
 			return row.code
 		}
 	}
 	return internalCode
-}
-
-// asError converts any error to a *hook.Error. A signal is of kind Canceled. Any other error
-// without a kind is a bug.
-func asError(err error) *hook.Error {
-	e, signal := (*hook.Error)(nil), (*signalError)(nil)
-	if errors.As(err, &signal) && !errors.As(err, &e) {
-		return hook.NewError(hook.Canceled, err)
-	}
-	return hook.AsError(err)
 }

@@ -94,7 +94,7 @@ func (prog *program) health(ctx context.Context, word string, among bool, at *ad
 // unanswered turns the error of a start into a timeout if the health service did not
 // answer, because that answer is what the command asks for.
 func unanswered(err error) error {
-	e := *asError(err)
+	e := *hook.AsError(err)
 	if limit := (*hook.LimitError)(nil); e.Kind != hook.Unhealthy || !errors.As(err, &limit) {
 		return err
 	}

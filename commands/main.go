@@ -126,7 +126,7 @@ func watchSignals() *signals {
 				if sig == syscall.SIGQUIT {
 					n = max(n, 2)
 				}
-				cancel(&signalError{sig}) // the first cause stays
+				cancel(hook.NewError(hook.Canceled, &signalError{sig})) // the first cause stays
 				if n >= 2 {
 					cancelKill()
 				}

@@ -302,7 +302,7 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 
 // Complete completes an error.
 func (s *sharedSource) Complete(err error) *hook.Error {
-	e := *asError(err)
+	e := *hook.AsError(err)
 	if isNotRunning(&e) {
 		e.Hints = schema.Hints("the user can start it with %s", schema.Command{"start", s.word})
 	}

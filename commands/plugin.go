@@ -181,7 +181,7 @@ func (p *plugin) warn(err error) {
 	if limit := (*hook.LimitError)(nil); errors.As(err, &limit) {
 		text += " and was killed"
 	}
-	for _, at := range asError(err).At {
+	for _, at := range hook.AsError(err).At {
 		text += fmt.Sprintf("\nwas at %s:%d in %s", at.File, at.Line, at.Function)
 	}
 	p.prog.streams.Warn(text)
@@ -309,7 +309,7 @@ func (p *plugin) complete(err error) *hook.Error {
 
 // withHints is an error with the hints that only the command line knows. p may be nil.
 func (p *plugin) withHints(err error) *hook.Error {
-	e := *asError(err)
+	e := *hook.AsError(err)
 	if p != nil && !p.elsewhere {
 		e.Hints = slices.Concat(e.Hints, p.hints(&e))
 	}

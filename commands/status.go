@@ -95,7 +95,7 @@ func statusOf(ctx context.Context, id daemon.Identity) ui.Background {
 		b.State, b.Status = st.State, (*ui.Status)(&st)
 	case isNotRunning(err):
 		return ui.Background{}
-	case asError(err).Kind == hook.Timeout:
+	case hook.AsError(err).Kind == hook.Timeout:
 		b.Problem = fmt.Sprintf("process %d did not respond within %s", b.Daemon, daemon.StatusLimit)
 	default:
 		b.Problem = err.Error()
