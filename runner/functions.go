@@ -8,9 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -103,9 +101,7 @@ func (r *resolved) ProgramHint() []schema.Hint {
 }
 
 // mainBlock matches the statement that only a program runs.
-var mainBlock = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
-})
+var mainBlock = pysrc.Expression(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
 
 // programPart names the part of the plugin that Python executes only if it runs the plugin as
 // a program, or "".

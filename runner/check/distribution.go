@@ -1,10 +1,8 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
@@ -59,12 +57,7 @@ func distribution(module string, listed []string) string {
 
 // requirement matches a line that names a distribution of a package index. It matches no
 // line that names a file, a directory or an address.
-var requirement = lazyRegexp(`^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?:$|[<>=!~;#(])`)
-
-// lazyRegexp compiles a regular expression on first use.
-func lazyRegexp(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
+var requirement = pysrc.Expression(`^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?:$|[<>=!~;#(])`)
 
 // required returns the distributions that requirements name.
 func required(lines []string) (names []string) {

@@ -208,7 +208,7 @@ func (l *sourceLook) alsoMissing(m missing, start bool) (all []missing) {
 }
 
 // lockedName is a line of a lock file that names a distribution.
-var lockedName = lazyRegexp(`(?m)^name = "([\w.-]+)"`)
+var lockedName = pysrc.Expression(`(?m)^name = "([\w.-]+)"`)
 
 // toolSync maps a lock file to the command line of its tool that makes the project's
 // environment.

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pyplug/pyplug/handshake"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
@@ -144,17 +143,12 @@ func (rpcHandler) HandleConn(context.Context, stats.ConnStats) {}
 
 var (
 	// frameLine matches a frame of a traceback, raisedLine its last line.
-	frameLine  = lazyRegexp(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
-	raisedLine = lazyRegexp(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
+	frameLine  = pysrc.Expression(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
+	raisedLine = pysrc.Expression(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
 	// moduleLine matches what Python prints about a missing module. If Python was
 	// started with -m, it prints no traceback.
-	moduleLine = lazyRegexp(`No module named '?([A-Za-z_][\w.]*)`)
+	moduleLine = pysrc.Expression(`No module named '?([A-Za-z_][\w.]*)`)
 )
-
-// lazyRegexp compiles a regular expression on first use: few starts need one.
-func lazyRegexp(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 // lastTraceback parses the exception that ended a Python from the last lines of its
 // standard error. It returns nil if they do not end with a traceback.

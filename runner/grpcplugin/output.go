@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/pyplug/pyplug/handshake"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -152,8 +153,8 @@ var ownPortHints = []schema.Hint{
 
 var (
 	// addressWords and addressPort match the words and the port of a line that logs an address.
-	addressWords = lazyRegexp(`(?i)\b(?:listen|serv|start|runn)`)
-	addressPort  = lazyRegexp(`(?:\blocalhost|\b\d+(?:\.\d+){3}|\[[0-9a-fA-F:]*\]|\s):([1-9]\d{1,4})\b`)
+	addressWords = pysrc.Expression(`(?i)\b(?:listen|serv|start|runn)`)
+	addressPort  = pysrc.Expression(`(?:\blocalhost|\b\d+(?:\.\d+){3}|\[[0-9a-fA-F:]*\]|\s):([1-9]\d{1,4})\b`)
 )
 
 // namedPort returns the port at which a line may say that the plugin serves, or "". first reports
