@@ -113,7 +113,7 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 	case "raised":
 		e.Python = a.Python
 		e.Hints = a.Python.Hints(inst.launcher.cfg.Dir)
-		e.Err = a.missingModule()
+		e.Err = a.cause()
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
 		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
@@ -175,8 +175,6 @@ func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	e := &hook.Error{Kind: hook.Start, Python: a.Python, Permanent: a.Python.Permanent()}
 	switch {
 	case e.Python == nil:
-		e.Err = errors.New(a.Message)
-		return e
 	case strings.Contains(e.Python.Message, "Missing parentheses in call to"):
 		e.Hints = schema.Hints("this is Python 2 code; Python 3.9 or later is needed")
 	case e.Python.Type == "SystemExit":
@@ -186,16 +184,20 @@ func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	default:
 		e.Hints = e.Python.Hints(inst.launcher.cfg.Dir)
 	}
-	e.Err = a.missingModule()
+	e.Err = a.cause()
 	return e
 }
 
-// missingModule is the error for an import that failed, or nil.
-func (a answer) missingModule() error {
-	if a.Missing == "" {
-		return nil
+// cause returns the error for an import that failed, or for an answer without an exception. It is
+// nil for any other exception, which says itself what is wrong.
+func (a answer) cause() error {
+	switch {
+	case a.Missing != "":
+		return &schema.MissingModuleError{Module: a.Missing, Text: a.Python.Headline()}
+	case a.Python == nil:
+		return errors.New(a.Message)
 	}
-	return &schema.MissingModuleError{Module: a.Missing, Text: a.Python.Headline()}
+	return nil
 }
 
 // exitHint returns the hint for a file that exits when it is imported, as a script does.

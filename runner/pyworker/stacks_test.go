@@ -26,3 +26,17 @@ func TestStackFrames(t *testing.T) {
 		t.Error("of a stack without the user's frames nothing is left")
 	}
 }
+
+// An answer that no exception caused says what is wrong by its message.
+func TestErrorWithoutException(t *testing.T) {
+	inst := &instance{launcher: New(Config{})}
+	for body, want := range map[string]string{
+		`{"reason":"raised","message":"there is no event loop"}`:                                       "there is no event loop",
+		`{"reason":"raised","message":"ValueError: a","python":{"type":"ValueError","message":"a"}}`:   "ValueError: a",
+		`{"reason":"raised","message":"x","missing":"a","python":{"type":"ImportError","message":""}}`: "ImportError",
+	} {
+		if e := inst.answerError("greet", frame{kind: frameError, call: 1, body: []byte(body)}); e.Error() != want {
+			t.Errorf("%s: got %q, want %q", body, e, want)
+		}
+	}
+}

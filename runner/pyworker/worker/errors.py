@@ -47,15 +47,12 @@ def is_success(error):
 def unloadable(error):
     """Answers load with the reason why the file could not be loaded, and the files whose change may fix that."""
     info = described(error)
-    message = headline(info)
-    if isinstance(error, SystemExit):
-        message = "sys.exit(%s) was called while the file was loaded" % info["message"]
     start = core.part("start")
     files, missing = start.own_files(files_of(info)), absent(error)
     if missing and start.below:
         path = start.below + missing.replace(".", os.sep)
         files += [path + end for end in (".py", os.sep + "__init__.py")]
-    refuse(0, "load", message, python=info, files=files, missing=missing)
+    refuse(0, "load", headline(info), python=info, files=files, missing=missing)
 
 
 def absent(error):
