@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // activated returns the activated environments, without the base of conda, which is active in
@@ -33,7 +35,7 @@ func (f *finder) isCondaBase(env string) bool {
 // plugin's own.
 func (f *finder) activeFirst() (Interpreter, *Error) {
 	for _, active := range f.unjudged() {
-		if f.Active || exists(active.Path) && f.related(active.Path) {
+		if f.Active || bounded.Exists(active.Path) && f.related(active.Path) {
 			f.judged = append(f.judged, active.Source)
 			return f.activeEnv(active)
 		}
@@ -60,7 +62,7 @@ func (f *finder) activeEnv(active Attempt) (Interpreter, *Error) {
 func (f *finder) related(env string) bool {
 	return slices.ContainsFunc(f.Dirs, func(dir string) bool {
 		root := f.Project.roots[dir]
-		return within(root, env) || within(resolve(root), resolve(env))
+		return within(root, env) || within(bounded.Real(root), bounded.Real(env))
 	})
 }
 
@@ -77,7 +79,7 @@ func SamePath(a, b string) bool {
 func (f *finder) active() (Interpreter, *Error) {
 	for _, active := range f.unjudged() {
 		found, broken := f.activeEnv(active)
-		if broken == nil || !exists(active.Path) && f.related(active.Path) { // its packages would be missing
+		if broken == nil || !bounded.Exists(active.Path) && f.related(active.Path) { // its packages would be missing
 			return found, broken
 		}
 		f.skipBroken(broken)
@@ -88,7 +90,7 @@ func (f *finder) active() (Interpreter, *Error) {
 // noteActive records activated environments that are not used because the plugin has its own.
 func (f *finder) noteActive(own Interpreter) {
 	for _, active := range f.unjudged() {
-		if exists(active.Path) && !SamePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
+		if bounded.Exists(active.Path) && !SamePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
 			f.judged = append(f.judged, active.Source)
 			f.skip(UnrelatedActive, active.Path, active.Source, "is activated, but the plugin has its own environment; --active prefers the activated one")
 		}

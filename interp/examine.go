@@ -38,7 +38,7 @@ func (f *finder) inspect(path, real string, source Source) (Interpreter, *Error)
 		found.Version = cfg.version
 	}
 	lib := filepath.Join(env, "lib", "python"+found.Version.minor().String())
-	if found.Implementation == "" && env != "" && exists(lib) {
+	if found.Implementation == "" && env != "" && bounded.Exists(lib) {
 		found.Implementation = "cpython" // a copy of it; PyPy has another directory
 	}
 	return f.judge(found)
@@ -157,7 +157,7 @@ func landmark(prefix string) (version Version) {
 	entries, _ := bounded.Dir(filepath.Join(prefix, "lib"))
 	for _, entry := range entries {
 		_, text, ok := pythonName(entry.Name())
-		if !ok || text == "" || !exists(filepath.Join(prefix, "lib", entry.Name(), "os.py")) {
+		if !ok || text == "" || !bounded.Exists(filepath.Join(prefix, "lib", entry.Name(), "os.py")) {
 			continue
 		}
 		if version.Known() {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // Decision says how a Python was chosen.
@@ -91,7 +93,7 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 	add := func(found Interpreter, broken *Error) {
 		key := found.Env
 		if key == "" {
-			key = resolve(found.Path)
+			key = bounded.Real(found.Path)
 		}
 		if _, isShim := shimAt(found.Path, key); isShim {
 			key = filepath.Dir(found.Path) // all names of a manager start one Python

@@ -1,10 +1,11 @@
 package interp
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // Facts contains what files say about a Python beside its version. Its JSON is public.
@@ -31,26 +32,26 @@ type Facts struct {
 // FactsOf reads what files say about i. environ is shaped like os.Environ().
 func FactsOf(i Interpreter, environ []string) Facts {
 	f := newFinder(Request{Environ: environ})
-	facts := Facts{Real: resolve(i.Path), Kind: "installed"}
+	facts := Facts{Real: bounded.Real(i.Path), Kind: "installed"}
 	facts.Base = prefixOf(facts.Real)
 	facts.Prefix = facts.Base
 	if cfg, env := findConfig(i.Path); env != "" {
 		facts.Prefix, facts.SystemPackages = env, cfg.system
-		if home := resolve(cfg.home); cfg.home != "" && exists(home) {
+		if home := bounded.Real(cfg.home); cfg.home != "" && bounded.Exists(home) {
 			facts.Base = prefixOf(filepath.Join(home, "python"))
 		} else if cfg.home != "" {
 			facts.Notes = []string{"the Python that it was made from is gone: there is no " + cfg.home}
 		}
 	} else if _, isShim := shimAt(i.Path, facts.Real); isShim { // its location says nothing about that Python
 		return Facts{Real: facts.Real, Kind: "installed", Notes: []string{"it is a shim: the Python that it starts is unknown until it runs"}}
-	} else if lost := prefixOf(i.Path); lost != facts.Base && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
+	} else if lost := prefixOf(i.Path); lost != facts.Base && bounded.Exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
 		facts.Notes = []string{"pyvenv.cfg is missing: Python starts as the one in " + facts.Base + ", without the packages of " + lost}
 	}
 	if i.Version.Known() {
 		facts.Packages = existing(i.sites(f.vars))
 		// The marker of a base does not apply to its environments: pip may install into them.
 		lib := filepath.Join(facts.Base, "lib", i.libName())
-		facts.ExternallyManaged = i.Env == "" && exists(filepath.Join(lib, "EXTERNALLY-MANAGED"))
+		facts.ExternallyManaged = i.Env == "" && bounded.Exists(filepath.Join(lib, "EXTERNALLY-MANAGED"))
 	}
 	facts.Manager = f.managerOf(facts)
 	switch {
@@ -87,11 +88,6 @@ func (i Interpreter) libName() string {
 	return name
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // variant returns the letters after the version in a program's name. If there are none, the name
 // of the standard library's directory decides.
 func variant(real string, v Version) string {
@@ -100,7 +96,7 @@ func variant(real string, v Version) string {
 		return letters
 	}
 	lib := filepath.Join(prefixOf(real), "lib", "python"+v.minor().String())
-	if v.Known() && !exists(filepath.Join(lib, "os.py")) && exists(filepath.Join(lib+"t", "os.py")) {
+	if v.Known() && !bounded.Exists(filepath.Join(lib, "os.py")) && bounded.Exists(filepath.Join(lib+"t", "os.py")) {
 		return "t"
 	}
 	return ""
@@ -108,11 +104,11 @@ func variant(real string, v Version) string {
 
 // managerOf returns what installed a Python, or "".
 func (f *finder) managerOf(facts Facts) string {
-	if exists(filepath.Join(facts.Base, "conda-meta")) {
+	if bounded.Exists(filepath.Join(facts.Base, "conda-meta")) {
 		return "conda"
 	}
 	for _, m := range managers {
-		if dir := m.installs(f); dir != "" && within(resolve(dir), facts.Real) {
+		if dir := m.installs(f); dir != "" && within(bounded.Real(dir), facts.Real) {
 			return m.name
 		}
 	}

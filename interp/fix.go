@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -28,7 +29,7 @@ func (f *finder) fix(a Attempt) schema.Hint {
 		return schema.Hintf(f.installing(a.wanted))
 	case f.Sync == "" && a.Source == SourceSync:
 		return schema.Hintf("list the packages that the plugin needs, if any, in a PEP 723 block")
-	case a.Source == SourceSync, f.Sync != "" && f.owns(a.env) && exists(filepath.Join(a.env, EnvMarker)):
+	case a.Source == SourceSync, f.Sync != "" && f.owns(a.env) && bounded.Exists(filepath.Join(a.env, EnvMarker)):
 		return schema.Hintf("`%s` makes a new one", schema.EnvLine(f.Sync))
 	}
 	found := f.elsewhere()
@@ -123,7 +124,7 @@ func (f *finder) owns(env string) bool {
 // env must be a directory that contains a pyvenv.cfg or a Python, and must not be a link.
 func remakable(env string) bool {
 	info, err := os.Lstat(env)
-	return env != "" && err == nil && info.IsDir() && exists(filepath.Join(env, "pyvenv.cfg"))
+	return env != "" && err == nil && info.IsDir() && bounded.Exists(filepath.Join(env, "pyvenv.cfg"))
 }
 
 // quoted quotes words for a shell, on one line. It writes newlines and tabs in a form that bash,

@@ -91,7 +91,7 @@ func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Error) {
 		return Interpreter{}, broken.from(source)
 	}
 	about := "is a shim of pyenv for " + python
-	found, broken := f.inspect(python, resolve(python), source)
+	found, broken := f.inspect(python, bounded.Real(python), source)
 	if broken != nil {
 		broken.Path, broken.Reason = path, about+", which "+broken.Reason
 	} else {
@@ -106,7 +106,7 @@ func (f *finder) follow(path string) (python string, broken *Error) {
 	name := filepath.Base(path)
 	for _, version := range versions {
 		dir := installed(f.pyenvVersions(), version)
-		if python := filepath.Join(dir, "bin", name); dir != "" && exists(python) {
+		if python := filepath.Join(dir, "bin", name); dir != "" && bounded.Exists(python) {
 			return python, nil
 		}
 	}

@@ -90,7 +90,7 @@ func (f *finder) only(dir, where string) (Interpreter, *Error) {
 	}
 	var names []string
 	for _, entry := range entries {
-		if name := entry.Name(); !slices.Contains(notEnvs, name) && exists(filepath.Join(dir, name, "pyvenv.cfg")) {
+		if name := entry.Name(); !slices.Contains(notEnvs, name) && bounded.Exists(filepath.Join(dir, name, "pyvenv.cfg")) {
 			names = append(names, name)
 		}
 	}
@@ -109,7 +109,7 @@ func (f *finder) only(dir, where string) (Interpreter, *Error) {
 func (f *finder) enclosing() (Interpreter, *Error) {
 	for _, dir := range f.Dirs {
 		for _, level := range f.above(dir) {
-			if _, none := envPython(level); none != nil || !exists(filepath.Join(level, "pyvenv.cfg")) {
+			if _, none := envPython(level); none != nil || !bounded.Exists(filepath.Join(level, "pyvenv.cfg")) {
 				continue
 			}
 			found, broken := f.environment(level, "environment around the plugin")

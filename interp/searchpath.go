@@ -28,14 +28,14 @@ func (i Interpreter) SearchPath(environ []string) []string {
 
 // sites lists the directories of installed packages in the order of Python's site module.
 func (i Interpreter) sites(vars map[string]string) []string {
-	real := resolve(i.Path)
+	real := bounded.Real(i.Path)
 	var dirs []string
 	if cfg, env := findConfig(i.Path); env != "" {
 		dirs = i.packages(env)
 		if !cfg.system {
 			return dirs
 		}
-		real = resolve(filepath.Join(cfg.home, filepath.Base(real)))
+		real = bounded.Real(filepath.Join(cfg.home, filepath.Base(real)))
 	}
 	if vars["PYTHONNOUSERSITE"] == "" {
 		dirs = append(dirs, i.userPackages(vars)...)

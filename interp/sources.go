@@ -147,7 +147,7 @@ func (f *finder) envAt(path string, source Source) (env string, broken *Error) {
 	case !info.IsDir() || none != nil:
 		f.skip(NotEnvironment, path, source, "has neither pyvenv.cfg nor python").Fix = schema.Hintf("rename it, or make an environment in its place")
 		return "", nil
-	case !landmark(path).Known() && !exists(filepath.Join(path, "conda-meta")) && runtime.GOOS != "windows": // it would run without its packages
+	case !landmark(path).Known() && !bounded.Exists(filepath.Join(path, "conda-meta")) && runtime.GOOS != "windows": // it would run without its packages
 		return "", problem(NoConfig, path, "has a python but no pyvenv.cfg: its python is %s", python)
 	}
 	return path, nil
@@ -175,19 +175,11 @@ func envPython(env string) (string, *Error) {
 
 // consider examines one Python.
 func (f *finder) consider(path string, source Source) (Interpreter, *Error) {
-	real := resolve(path)
+	real := bounded.Real(path)
 	if pyenv, isShim := shimAt(path, real); isShim {
 		return f.shim(path, pyenv, source)
 	}
 	return f.inspect(path, real, source)
-}
-
-// resolve follows the links of a path. It returns the path if that fails.
-func resolve(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }
 
 // judge checks a Python against the requirements. If files do not say enough about the version,

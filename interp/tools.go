@@ -67,7 +67,7 @@ func (f *finder) kept() (Interpreter, *Error) {
 				continue
 			}
 			for _, env := range t.envs(f, p) {
-				if exists(filepath.Join(env, "pyvenv.cfg")) {
+				if bounded.Exists(filepath.Join(env, "pyvenv.cfg")) {
 					return f.environment(env, Source(t.name+"'s environment of the project"))
 				}
 			}
@@ -123,7 +123,7 @@ func (f *finder) poetryEnvs(p project) []string {
 		}
 		return c
 	}, name)
-	sum := sha256.Sum256([]byte(resolve(p.root)))
+	sum := sha256.Sum256([]byte(bounded.Real(p.root)))
 	base := string([]rune(name)[:min(42, len([]rune(name)))]) + "-" + base64.URLEncoding.EncodeToString(sum[:])[:8]
 	config := f.directory("POETRY_CONFIG_DIR", f.userDir("XDG_CONFIG_HOME", ".config", "Library/Application Support", "pypoetry"))
 	cache, path := f.userDir("XDG_CACHE_HOME", ".cache", "Library/Caches", "pypoetry"), filepath.Join("{cache-dir}", "virtualenvs")

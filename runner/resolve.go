@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -117,10 +118,7 @@ func scriptOf(entry string) string {
 	if info, err := os.Stat(entry); err == nil && info.IsDir() {
 		return filepath.Join(entry, "__main__.py")
 	}
-	if real, err := filepath.EvalSymlinks(entry); err == nil {
-		return real
-	}
-	return filepath.Clean(entry)
+	return bounded.Real(entry)
 }
 
 // resolvePython chooses the interpreter, and the transport, which depends on it.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // File is a source file of a plugin. Text is empty if it cannot be read.
@@ -104,7 +106,7 @@ func (i Import) find(dirs []string, dir string) []string {
 	}
 	top, _, _ := strings.Cut(i.Module, ".")
 	for _, base := range bases {
-		if i.Level == 0 && !exists(filepath.Join(base, top)) && !exists(filepath.Join(base, top+".py")) {
+		if i.Level == 0 && !bounded.Exists(filepath.Join(base, top)) && !bounded.Exists(filepath.Join(base, top+".py")) {
 			continue // most imports are of other packages
 		}
 		var found []string
@@ -119,11 +121,6 @@ func (i Import) find(dirs []string, dir string) []string {
 		}
 	}
 	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // Libraries reads the files of installed packages that imports name, then the files of the same

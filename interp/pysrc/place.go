@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // Place says how Python imports a plugin's file. All code that imports the file, or looks for
@@ -51,7 +53,7 @@ func (p Place) Words() []string { return []string{p.Name, p.File, p.Root, p.Firs
 
 // ScriptPlace returns the place of a file that Python runs as python FILE. It follows links.
 func ScriptPlace(file string) Place {
-	file = followed(file)
+	file = bounded.Real(file)
 	return Place{File: file, Root: filepath.Dir(file), First: filepath.Dir(file)}
 }
 
@@ -59,7 +61,7 @@ func ScriptPlace(file string) Place {
 // Python, it follows links. path returns the directories of installed packages. An installed
 // package takes precedence over a directory of its name without __init__.py. path may be nil.
 func PlaceOf(entry string, path func() []string) Place {
-	file := followed(entry)
+	file := bounded.Real(entry)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "__init__.py")
 	}
@@ -88,19 +90,11 @@ func PlaceOf(entry string, path func() []string) Place {
 	return Place{Name: strings.Join(parts, "."), File: file, Root: root, First: root, Last: dir}
 }
 
-// followed returns a path with links resolved, or the path itself if that fails.
-func followed(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
-}
-
 // packagesOf lists the packages that a directory is in, by their __init__.py: the outermost
 // first, the directory itself last. It stops below a directory whose name has a dot, because
 // Python cannot import that one.
 func packagesOf(dir string) (packages []string) {
-	for exists(filepath.Join(dir, "__init__.py")) {
+	for bounded.Exists(filepath.Join(dir, "__init__.py")) {
 		packages = append([]string{dir}, packages...)
 		above := filepath.Dir(dir)
 		if strings.Contains(filepath.Base(above), ".") || above == dir {
@@ -154,7 +148,7 @@ func topOf(file string, packages []string, path func() []string) string {
 func (f File) isNamespace(dir string, path func() []string) bool {
 	name := filepath.Base(dir)
 	return !provides(filepath.Dir(f.Path), name) && (path == nil || !slices.ContainsFunc(path(), func(dir string) bool {
-		return exists(filepath.Join(dir, name+".py")) || exists(filepath.Join(dir, name, "__init__.py"))
+		return bounded.Exists(filepath.Join(dir, name+".py")) || bounded.Exists(filepath.Join(dir, name, "__init__.py"))
 	}))
 }
 
@@ -223,7 +217,7 @@ func provides(dir, name string) bool {
 		return false
 	}
 	compiled, _ := filepath.Glob(path + ".*.so") // no module if the directory's name makes it malformed
-	return exists(path+".py") || exists(path+".so") || exists(path) || len(compiled) > 0
+	return bounded.Exists(path+".py") || bounded.Exists(path+".so") || bounded.Exists(path) || len(compiled) > 0
 }
 
 // binds reports whether a name occurs in the code of a directory's __init__.py.

@@ -97,7 +97,7 @@ func (l *sourceLook) besides(m missing) string {
 	next, _, _ := strings.Cut(rest, ".")
 	for _, dir := range dirs {
 		for _, path := range []string{top + ".py", top + "/__init__.py", top + "/" + next + ".py", top + "/" + next + "/__init__.py"} {
-			if exists(filepath.Join(dir, filepath.FromSlash(path))) {
+			if bounded.Exists(filepath.Join(dir, filepath.FromSlash(path))) {
 				return dir
 			}
 		}
@@ -141,17 +141,12 @@ func (l *sourceLook) generate(stem string) string {
 	if root != "" {
 		found, _ := fs.Glob(os.DirFS(root), "*/"+stem+".proto") // none if the pattern is malformed
 		for _, file := range append([]string{stem + ".proto"}, found...) {
-			if file = filepath.Join(root, filepath.FromSlash(file)); exists(file) {
+			if file = filepath.Join(root, filepath.FromSlash(file)); bounded.Exists(file) {
 				return schema.QuoteLine(append(protoc, "-I", filepath.Dir(file), "--python_out="+root, "--grpc_python_out="+root, file))
 			}
 		}
 	}
 	return "protoc generates it from its .proto file: use `" + schema.QuoteLine(protoc) + "` of grpcio-tools"
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // isOwn reports whether a missing module has the name of the plugin's own package or project,

@@ -65,11 +65,8 @@ func environmentDirs(p Plugin) []string {
 	if p.Kind == Package {
 		dirs = append([]string{p.Entry}, dirs...)
 	}
-	if real, err := filepath.EvalSymlinks(p.Entry); err == nil {
-		dirs = append(dirs, filepath.Dir(real))
-	}
 	var unique []string
-	for _, dir := range dirs {
+	for _, dir := range append(dirs, filepath.Dir(bounded.Real(p.Entry))) {
 		if dir != "" && !slices.Contains(unique, dir) {
 			unique = append(unique, dir)
 		}
@@ -120,7 +117,7 @@ func leadsToPython(path string) bool {
 	if isPython(path) || IsZip(path) {
 		return true
 	}
-	real, _ := filepath.EvalSymlinks(path)
+	real := bounded.Real(path)
 	return isPython(real) || IsZip(real)
 }
 

@@ -57,12 +57,8 @@ func findFile(path string, info fs.FileInfo) (found, error) {
 // findBeside finds the manifests of a file or package: those beside it, or beside the target of a
 // link.
 func findBeside(entry string, isFile bool) (f found, err error) {
-	dirs := []string{filepath.Dir(entry)}
-	if real, err := filepath.EvalSymlinks(entry); err == nil && filepath.Dir(real) != dirs[0] {
-		dirs = append(dirs, filepath.Dir(real))
-	}
 	f.entry = entry
-	for _, dir := range dirs {
+	for _, dir := range slices.Compact([]string{filepath.Dir(entry), filepath.Dir(bounded.Real(entry))}) {
 		all, err := readDirectory(dir)
 		if err != nil {
 			return found{}, err
