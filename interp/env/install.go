@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -127,12 +126,9 @@ func (p Plan) run(ctx context.Context, c command) error {
 	if p.request.Offline {
 		c.set = append(c.set, "UV_OFFLINE=1", "PIP_NO_INDEX=1")
 	}
-	environ := slices.DeleteFunc(slices.Clone(p.request.Environ), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(misleading, name)
-	})
+	environ := proc.Environ(proc.Without(p.request.Environ, misleading...), false, c.set)
 	out, err := proc.Run(ctx, proc.Tool{
-		Path: c.path, Args: c.args, Env: proc.Environ(environ, false, c.set), Dir: filepath.Dir(p.Source.Path), Limit: longest, MaxOutput: 8 << 20,
+		Path: c.path, Args: c.args, Env: environ, Dir: filepath.Dir(p.Source.Path), Limit: longest, MaxOutput: 8 << 20,
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
 )
 
 // cookie starts the plugin without the magic cookie, which it should reject.
@@ -17,7 +18,7 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth, cfg.GRPC.NoCookie = true, true
 	cfg.Output = nil // its error has what it prints
-	cfg.Environ, cfg.Env = unset(cfg.Environ, program.CookieKey), unset(cfg.Env, program.CookieKey)
+	cfg.Environ, cfg.Env = proc.Without(cfg.Environ, program.CookieKey), proc.Without(cfg.Env, program.CookieKey)
 	cfg.Timeouts.Start = min(c.hostLimit(), c.s.Settings().Timeouts.Start)
 	p, err := open(ctx, cfg)
 	if err == nil {

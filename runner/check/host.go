@@ -15,6 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/check/stock"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -105,12 +106,9 @@ const unbuffered = "PYTHONUNBUFFERED"
 // hostEnviron returns the environment of the host: the plugin's, without the variables
 // that every host sets itself. PYTHONUNBUFFERED stays only if --env sets it.
 func (c *check) hostEnviron() []string {
-	env := c.s.Environ()
-	for _, name := range handshake.Variables {
-		env = unset(env, name)
-	}
+	env := proc.Without(c.s.Environ(), handshake.Variables...)
 	if !slices.ContainsFunc(c.o.Config.Env, func(e string) bool { return strings.HasPrefix(e, unbuffered+"=") }) {
-		env = unset(env, unbuffered)
+		env = proc.Without(env, unbuffered)
 	}
 	return env
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
@@ -149,9 +147,4 @@ func (c *check) fresh(ctx context.Context) (*process, time.Duration, error) {
 		err = p.Start(ctx)
 	}
 	return p, time.Since(began), err
-}
-
-// unset is an environment without a variable.
-func unset(env []string, name string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return e == name || strings.HasPrefix(e, name+"=") })
 }

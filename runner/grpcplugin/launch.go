@@ -129,10 +129,6 @@ func (l *launch) prepare() error {
 // environment returns the plugin's environment with the variables that a host sets. It
 // drops the variables that another host has set for pyplug itself.
 func (l *launch) environment(certificate []byte) []string {
-	base := slices.DeleteFunc(slices.Clone(l.cfg.Env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(handshake.Variables, name)
-	})
 	set := handshake.Env(handshake.Host{
 		CookieKey: l.cfg.CookieKey, CookieValue: l.cfg.CookieValue,
 		Versions: l.cfg.Versions, SocketDir: l.dir, ClientCert: string(certificate),
@@ -140,7 +136,7 @@ func (l *launch) environment(certificate []byte) []string {
 	if l.cfg.Python {
 		set = append(set, "PYTHONUNBUFFERED=1", "PYTHONFAULTHANDLER=1")
 	}
-	return proc.Environ(base, false, set)
+	return proc.Environ(proc.Without(l.cfg.Env, handshake.Variables...), false, set)
 }
 
 // tempDir returns the plugin's directory for temporary files. The plugin may create its

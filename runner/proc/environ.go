@@ -66,6 +66,17 @@ func environ(base []string, clean bool, set []string, windows bool) []string {
 	return slices.Sorted(maps.Values(env))
 }
 
+// Without returns an environment without some variables.
+func Without(env []string, names ...string) []string {
+	nameOf := func(entry string) string {
+		name, _ := variable(entry, runtime.GOOS == "windows")
+		return name
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return nameOf(name) == nameOf(entry) })
+	})
+}
+
 // variable returns the name of an entry, and whether the entry is "K=V". On Windows the
 // directories of drives have names that begin with "=", and case does not matter.
 func variable(entry string, windows bool) (name string, ok bool) {
