@@ -1,16 +1,14 @@
 package pyworker
 
 import (
-	"os"
 	"strings"
 
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const (
-	maxSource = 4 << 20 // bytes of the largest source file that is read
-	maxLine   = 500     // bytes shown of a source line
-)
+// maxLine is how many bytes of a source line are shown.
+const maxLine = 500
 
 // addSource adds the source lines to a traceback. Go reads them, so that the worker
 // needs no traceback module.
@@ -34,7 +32,8 @@ func addSource(r *hook.Raised, files map[string][]string) {
 func sourceLine(file string, line int, files map[string][]string) string {
 	lines, ok := files[file]
 	if !ok {
-		lines = sourceLines(file)
+		source, _ := pysrc.Read(file, pysrc.LargestFile) // empty if it cannot be read
+		lines = strings.Split(source, "\n")
 		files[file] = lines
 	}
 	if line < 1 || line > len(lines) {
@@ -42,13 +41,4 @@ func sourceLine(file string, line int, files map[string][]string) string {
 	}
 	text := strings.TrimSpace(lines[line-1])
 	return text[:min(len(text), maxLine)]
-}
-
-func sourceLines(file string) []string {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
-		return nil
-	}
-	text, _ := os.ReadFile(file)
-	return strings.Split(string(text), "\n")
 }
