@@ -66,7 +66,7 @@ func KeptHooks(ctx context.Context, c Config) (hooks []schema.Hook, ok bool) {
 // keptPath returns the file of a plugin. The path stays the same when the plugin changes.
 func (o *Opened) keptPath() (string, error) {
 	dir, err := workerCache()
-	return filepath.Join(dir, "hooks-"+shortDigest(o.plugin.Entry, o.plugin.Module, o.python.Path)+".json"), err
+	return filepath.Join(dir, "hooks-"+DigestOf(o.plugin.Entry, o.plugin.Module, o.python.Path)+".json"), err
 }
 
 // filesDigest returns a digest that changes when the hooks have probably changed.
@@ -76,10 +76,11 @@ func (o *Opened) filesDigest() string {
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		parts = append(parts, path, stampOf(path))
 	}
-	return shortDigest(parts...)
+	return DigestOf(parts...)
 }
 
-func shortDigest(parts ...any) string {
+// DigestOf returns a digest of values that have neither pointers nor functions.
+func DigestOf(parts ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", parts))
 	return hex.EncodeToString(sum[:16])
 }

@@ -129,13 +129,9 @@ func digestOf(opened *runner.Opened, o Options) string {
 		settings.Dir = "" // the directory of the caller does not count
 	}
 	t := settings.Timeouts
-	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, c.GRPC, opened.Program().MTLS, c.Env, c.CleanEnv, c.NaN, c.NoConvert) +
-		"." + shortHash(t.Call, settings.ErrorField, o.Watch)
-}
-
-func shortHash(values ...any) string {
-	h := sha256.Sum256(fmt.Appendf(nil, "%#v", values))
-	return hex.EncodeToString(h[:8])
+	matters := runner.DigestOf(settings.Transport, settings.Dir, t.Start, t.Stop, k, c.GRPC, opened.Program().MTLS,
+		c.Env, c.CleanEnv, c.NaN, c.NoConvert)
+	return matters + "." + runner.DigestOf(t.Call, settings.ErrorField, o.Watch)
 }
 
 // difference says how the running plugin differs from the wanted one, apart from its files;
