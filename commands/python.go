@@ -38,9 +38,8 @@ func pythonCommand(prog *program) command {
 				return err
 			}
 			if len(words) == 0 && verb != "list" {
-				if cfg.Plugin = "."; !runner.IsPlugin(ctx, cfg) {
-					cfg.Plugin = ""
-				}
+				cfg.Plugin = "."
+				cfg = runner.OrProject(ctx, cfg)
 			}
 			return map[string]func(context.Context, runner.Config) error{"why": prog.pythonWhy, "find": prog.pythonFind, "list": prog.pythonList}[verb](ctx, cfg)
 		})

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,17 +58,10 @@ func (o *syncOptions) read(ctx context.Context, words []string) error {
 	if err == nil {
 		err = openConfig(&o.cfg, word)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		o.cfg = runner.OrProject(ctx, o.cfg)
 	}
-	dir := o.cfg.Plugin
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(o.cfg.Cwd, dir)
-	}
-	if info, err := os.Stat(dir); err == nil && info.IsDir() && !runner.IsPlugin(ctx, o.cfg) {
-		o.cfg.Plugin, o.cfg.Cwd = "", dir
-	}
-	return nil
+	return err
 }
 
 // sync makes the environment of a plugin, unless it exists, and prints it.

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
@@ -30,14 +31,14 @@ type Decision struct {
 // the decision says why, and Explain returns no error.
 func Explain(ctx context.Context, c Config) (Decision, error) {
 	return hook.Interruptible(ctx, func() (d Decision, err error) {
-		r, p, environ, err := pythonRequest(c)
+		r, p, err := pythonRequest(c)
 		if err != nil {
 			return d, err
 		}
 		if env.SourceOf(p.Entry, p.Project.Dirs).Kind == "" {
 			r.Sync = ""
 		}
-		d.Variables = variables(c, environ)
+		d.Variables = variables(c, environ(c, p.Manifest))
 		d.Decision, err = interp.Explain(ctx, r)
 		return d, err
 	})
@@ -47,7 +48,7 @@ func Explain(ctx context.Context, c Config) (Decision, error) {
 // is that of c.Cwd. The error is a [*hook.Error].
 func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 	return hook.Interruptible(ctx, func() (interp.Interpreter, error) {
-		r, _, _, err := pythonRequest(c)
+		r, _, err := pythonRequest(c)
 		if err != nil {
 			return interp.Interpreter{}, err
 		}
@@ -55,13 +56,21 @@ func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 	})
 }
 
-// IsPlugin reports whether c.Plugin is a plugin whose Python pyplug chooses.
-func IsPlugin(ctx context.Context, c Config) bool {
+// OrProject returns c. If c.Plugin is a directory and not a plugin whose Python pyplug chooses, the
+// result is about the project in that directory.
+func OrProject(ctx context.Context, c Config) Config {
+	dir := inDir(c.Cwd, c.Plugin)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return c
+	}
 	_, err := hook.Interruptible(ctx, func() (none struct{}, err error) {
-		_, _, _, err = pythonRequest(c)
+		_, _, err = pythonRequest(c)
 		return none, err
 	})
-	return err == nil
+	if err != nil {
+		c.Plugin, c.Cwd = "", dir
+	}
+	return c
 }
 
 // Pythons lists the Pythons of this machine, see [interp.List].
@@ -71,8 +80,8 @@ func Pythons(ctx context.Context, c Config) ([]interp.Interpreter, error) {
 }
 
 // pythonRequest returns the request for the Python of c.Plugin, which may be empty, with the
-// plugin and its environment.
-func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) {
+// plugin.
+func pythonRequest(c Config) (interp.Request, manifest.Plugin, error) {
 	p, err := manifest.Plugin{Dirs: []string{c.Cwd}}, error(nil)
 	if c.Plugin != "" {
 		p, err = findPlugin(c)
@@ -81,17 +90,17 @@ func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) 
 		p.Requires = manifest.Requires(p.Project.Dirs)
 	}
 	if err != nil {
-		return interp.Request{}, p, nil, hook.NewError(hook.Usage, err)
+		return interp.Request{}, p, hook.NewError(hook.Usage, err)
 	}
 	env := environ(c, p.Manifest)
 	if p.Kind != manifest.Executable {
-		return request(c, p, env), p, env, nil
+		return request(c, p, env), p, nil
 	}
 	r, ok := shebangRequest(c, p, env)
 	if !ok {
-		return interp.Request{}, p, nil, hook.NewError(hook.Usage, fmt.Errorf("%s is a program, which chooses its Python itself", c.Plugin))
+		return r, p, hook.NewError(hook.Usage, fmt.Errorf("%s is a program, which chooses its Python itself", c.Plugin))
 	}
-	return r, p, env, nil
+	return r, p, nil
 }
 
 // pythonVariables are the variables of the caller that concern Python, with their effects.

@@ -33,7 +33,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (SyncPlan, error) {
 }
 
 func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err error) {
-	r, p, _, err := pythonRequest(c)
+	r, p, err := pythonRequest(c)
 	if err != nil {
 		return plan, err
 	}
