@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -50,9 +49,9 @@ func (prog *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 	if err != nil {
 		return err
 	}
-	var chosen *ui.Python
+	var chosen *interp.Facts
 	if d.Err == nil {
-		chosen = new(shownPython(d.Chosen, cfg.Environ))
+		chosen = new(interp.FactsOf(d.Chosen, cfg.Environ))
 	}
 	plugin := strings.Join(cmdline.TypedWords([]string{cfg.Plugin}), " ")
 	if err := prog.write(ctx, func() error { return prog.streams.Why(plugin, d, chosen, prog.opts.json) }); err != nil || d.Err == nil {
@@ -70,11 +69,11 @@ func (prog *program) pythonFind(ctx context.Context, cfg runner.Config) error {
 	if err != nil {
 		return err
 	}
-	python := ui.Python{Path: schema.Path(found.Path)}
+	facts := interp.Facts{Path: schema.Path(found.Path)}
 	if prog.opts.json {
-		python = shownPython(found, cfg.Environ)
+		facts = interp.FactsOf(found, cfg.Environ)
 	}
-	return prog.write(ctx, func() error { return prog.streams.Python(python, prog.opts.json) })
+	return prog.write(ctx, func() error { return prog.streams.Python(facts, prog.opts.json) })
 }
 
 func (prog *program) pythonList(ctx context.Context, cfg runner.Config) error {
@@ -85,19 +84,9 @@ func (prog *program) pythonList(ctx context.Context, cfg runner.Config) error {
 	if len(found) == 0 {
 		prog.streams.Note("no Python was found")
 	}
-	var all []ui.Python
-	for _, python := range found {
-		all = append(all, shownPython(python, cfg.Environ))
+	all := make([]interp.Facts, len(found))
+	for i, python := range found {
+		all[i] = interp.FactsOf(python, cfg.Environ)
 	}
 	return prog.write(ctx, func() error { return prog.streams.Pythons(all, prog.opts.json) })
-}
-
-// shownPython converts a Python, with what files say about it, for the output.
-func shownPython(i interp.Interpreter, environ []string) ui.Python {
-	p := ui.Python{Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: i.Variant, Facts: interp.FactsOf(i, environ)}
-	p.Packages = append([]string{}, p.Packages...)
-	if i.Version.Known() {
-		p.Version = i.Version.String()
-	}
-	return p
 }

@@ -6,10 +6,14 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Facts contains what files say about a Python beside its version. Its JSON is public.
+// Facts contains what files say about a Python. Its JSON is public.
 type Facts struct {
+	// Path is that of the Interpreter.
+	Path schema.Path `json:"path"`
+	Interpreter
 	// Real is the program that the links lead to.
 	Real string `json:"real"`
 	// Kind is "venv", "conda", "managed" by a version manager, "system" or "installed".
@@ -32,7 +36,7 @@ type Facts struct {
 // FactsOf reads what files say about i. environ is shaped like os.Environ().
 func FactsOf(i Interpreter, environ []string) Facts {
 	f := newFinder(Request{Environ: environ})
-	facts := Facts{Real: bounded.Real(i.Path), Kind: "installed"}
+	facts := Facts{Path: schema.Path(i.Path), Interpreter: i, Real: bounded.Real(i.Path), Kind: "installed", Packages: []string{}}
 	facts.Base = prefixOf(facts.Real)
 	facts.Prefix = facts.Base
 	if cfg, env := findConfig(i.Path); env != "" {
@@ -43,7 +47,9 @@ func FactsOf(i Interpreter, environ []string) Facts {
 			facts.Notes = []string{"the Python that it was made from is gone: there is no " + cfg.home}
 		}
 	} else if _, isShim := shimAt(i.Path, facts.Real); isShim { // its location says nothing about that Python
-		return Facts{Real: facts.Real, Kind: "installed", Notes: []string{"it is a shim: the Python that it starts is unknown until it runs"}}
+		facts.Prefix, facts.Base = "", ""
+		facts.Notes = []string{"it is a shim: the Python that it starts is unknown until it runs"}
+		return facts
 	} else if lost := prefixOf(i.Path); lost != facts.Base && bounded.Exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
 		facts.Notes = []string{"pyvenv.cfg is missing: Python starts as the one in " + facts.Base + ", without the packages of " + lost}
 	}

@@ -112,32 +112,33 @@ type Request struct {
 	systemRoot string
 }
 
-// Interpreter is the Python that was chosen. It belongs to the caller.
+// Interpreter is the Python that was chosen. It belongs to the caller. Its JSON is part of that of
+// [Facts].
 type Interpreter struct {
 	// Path is absolute and not resolved. It must also be argv[0].
-	Path string
+	Path string `json:"-"`
+	// Source is where it was found.
+	Source Source `json:"source,omitempty"`
 	// Version is unknown if an explicit source named the Python, no file says the version, and
 	// the Python was not asked. Patch may be unknown even if the rest is known.
-	Version Version
-	// Source is where it was found.
-	Source Source
+	Version Version `json:"version,omitzero"`
+	// Implementation is "cpython", "pypy" and so on, or "" if no file says it.
+	Implementation string `json:"implementation,omitempty"`
+	// Variant contains "t" for a free-threaded Python and "d" for a debug build.
+	Variant string `json:"variant,omitempty"`
+	// Env is the directory of its virtual environment, or "".
+	Env string `json:"-"`
 	// AnyOf reports that the source named a version rather than this Python.
-	AnyOf bool
+	AnyOf bool `json:"-"`
 	// OfProject reports that files of the plugin's project chose it, rather than the user or the
 	// system. Running it means trusting those files.
-	OfProject bool
-	// Env is the directory of its virtual environment, or "".
-	Env string
-	// Variant contains "t" for a free-threaded Python and "d" for a debug build.
-	Variant string
-	// Implementation is "cpython", "pypy" and so on, or "" if no file says it.
-	Implementation string
+	OfProject bool `json:"-"`
 	// Tried lists the candidates that were not chosen, in order.
-	Tried []Attempt
+	Tried []Attempt `json:"-"`
 	// Skipped lists the entries of Tried that surprise users: a broken or unsuitable environment
 	// that VIRTUAL_ENV names, an outdated or unsuitable one that pyplug made, and one that only
 	// its tool finds.
-	Skipped []Attempt
+	Skipped []Attempt `json:"-"`
 }
 
 // Find returns the Python for r. It is safe for concurrent use. The error is an [*Error] or

@@ -33,6 +33,9 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d%s", v.Major, v.Minor, v.Patch, v.Pre)
 }
 
+// MarshalText returns the same as String.
+func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
 // minor returns the version without its patch.
 func (v Version) minor() Version { return Version{Major: v.Major, Minor: v.Minor, Patch: -1} }
 

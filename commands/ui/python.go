@@ -11,20 +11,14 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Python is a Python as [Streams.Pythons] and [Streams.Why] show it.
-type Python struct {
-	Path           schema.Path `json:"path"`
-	Source         string      `json:"source,omitempty"` // where it was found
-	Version        string      `json:"version,omitempty"`
-	Implementation string      `json:"implementation,omitempty"`
-	Variant        string      `json:"variant,omitempty"` // "t": free-threaded, "d": for debugging
-	interp.Facts
-}
-
-// name is the implementation, its version and its variant for people.
-func (p Python) name() string {
+// pythonName is the implementation, its version and its variant for people.
+func pythonName(p *interp.Facts) string {
 	name := map[string]string{"cpython": "CPython", "pypy": "PyPy"}[p.Implementation]
-	return cmp.Or(name, p.Implementation, "Python") + " " + cmp.Or(p.Version, "of unknown version") + p.Variant
+	version := " of unknown version"
+	if p.Version.Known() {
+		version = " " + p.Version.String()
+	}
+	return cmp.Or(name, p.Implementation, "Python") + version + p.Variant
 }
 
 // candidate is one step of the search for a Python.
@@ -49,21 +43,21 @@ func candidatesOf(attempts []interp.Attempt) (all []candidate) {
 type why struct {
 	Plugin      schema.Path          `json:"plugin,omitempty"`
 	Requires    []interp.Requirement `json:"requires"`
-	Python      *Python              `json:"python,omitempty"` // nil: none was chosen
+	Python      *interp.Facts        `json:"python,omitempty"` // nil: none was chosen
 	Candidates  []candidate          `json:"candidates"`       // in the order of the search
 	Environment []runner.Variable    `json:"environment"`
 }
 
 // Why prints how a Python was chosen on standard output: a short tree, or {"schema",
 // "plugin", "requires", "python", "candidates", "environment"}. python is the chosen one; nil: none.
-func (s *Streams) Why(plugin string, d runner.Decision, python *Python, asJSON bool) error {
+func (s *Streams) Why(plugin string, d runner.Decision, python *interp.Facts, asJSON bool) error {
 	w := why{
 		Plugin: schema.Path(plugin), Requires: append([]interp.Requirement{}, d.Requires...), Python: python,
 		Candidates: append([]candidate{}, candidatesOf(d.Before)...), Environment: append([]runner.Variable{}, d.Variables...),
 	}
 	switch {
 	case python != nil:
-		w.Candidates = append(w.Candidates, candidate{Status: "chosen", Source: python.Source, Path: python.Path})
+		w.Candidates = append(w.Candidates, candidate{Status: "chosen", Source: string(python.Source), Path: python.Path})
 	case d.Err.Source != "":
 		w.Candidates = append(w.Candidates, candidatesOf([]interp.Attempt{d.Err.Attempt})...)
 	}
@@ -125,13 +119,13 @@ func (c candidate) title() string {
 func (w why) about(c candidate) []string {
 	var lines []string
 	if c.Status == "chosen" {
-		p := *w.Python
+		p := w.Python
 		kind := p.Kind
 		if p.Kind == "managed" {
 			kind = p.Manager
 		}
-		lines = append(lines, p.name()+", "+kind)
-		if p.Version == "" {
+		lines = append(lines, pythonName(p)+", "+kind)
+		if !p.Version.Known() {
 			lines = append(lines, "the version is unknown until it is started")
 		}
 		if p.Base != p.Prefix {
@@ -152,25 +146,25 @@ func (w why) about(c candidate) []string {
 }
 
 // Pythons lists Pythons on standard output: a table, or {"schema", "pythons"}.
-func (s *Streams) Pythons(all []Python, asJSON bool) error {
+func (s *Streams) Pythons(all []interp.Facts, asJSON bool) error {
 	if asJSON {
-		return s.writeJSON(map[string][]Python{"pythons": append([]Python{}, all...)})
+		return s.writeJSON(map[string][]interp.Facts{"pythons": all})
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	rows := [][]string{{"VERSION", "PYTHON", "KIND", "MANAGER", "PATH"}}
 	for _, p := range all {
-		rows = append(rows, []string{cmp.Or(p.Version, "unknown") + p.Variant, cmp.Or(p.Implementation, "unknown"), p.Kind, p.Manager, pathLine(string(p.Path))})
+		rows = append(rows, []string{p.Version.String() + p.Variant, cmp.Or(p.Implementation, "unknown"), p.Kind, p.Manager, pathLine(string(p.Path))})
 	}
 	return s.Print(strings.Join(table(rows), "\n") + "\n")
 }
 
 // Python prints the path of a Python on standard output, for scripts as it is, or
 // {"schema", "python"}.
-func (s *Streams) Python(p Python, asJSON bool) error {
+func (s *Streams) Python(p interp.Facts, asJSON bool) error {
 	if asJSON {
-		return s.writeJSON(map[string]Python{"python": p})
+		return s.writeJSON(map[string]interp.Facts{"python": p})
 	}
 	return s.printPath(p.Path)
 }
