@@ -125,7 +125,7 @@ func (f *finder) notFound() *Error {
 	e := problem(NoPython, "", "no python found")
 	e.Tried = f.tried
 	if len(f.Requires) > 0 {
-		e.Reason += " that satisfies " + list(f.Requires)
+		e.Reason += " that satisfies " + JoinRequirements(f.Requires)
 	}
 	if len(f.tried) == 0 {
 		e.Reason += "; PATH contains none"
@@ -146,18 +146,9 @@ func (f *finder) conflict() *Error {
 	if len(f.bounds) == 1 || satisfiable(f.clauses()) {
 		return nil
 	}
-	e := problem(Conflict, "", "no Python can satisfy %s", list(f.requirements()))
+	e := problem(Conflict, "", "no Python can satisfy %s", JoinRequirements(f.requirements()))
 	e.Fix = schema.Hintf("change one of the versions that these ask for")
 	return e
-}
-
-// list formats requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
-func list(rs []Requirement) string {
-	words := make([]string, len(rs))
-	for i, r := range rs {
-		words[i] = fmt.Sprintf("%s (%s)", r.Spec, r.From)
-	}
-	return strings.Join(words, " and ")
 }
 
 // String returns the Python for a message: "/usr/bin/python3.12 (3.12.4, PATH)".

@@ -196,7 +196,7 @@ func (f *finder) judge(found Interpreter) (Interpreter, *Error) {
 	switch {
 	case broken != nil:
 	case refused != nil:
-		broken = problem(OtherVersion, found.Path, "is %s, want %s (%s)", found.Version, refused.Spec, refused.From)
+		broken = problem(OtherVersion, found.Path, "is %s, want %s", found.Version, refused)
 		if found.Version.Major == 2 {
 			broken.Code = Python2
 		}

@@ -86,12 +86,8 @@ func (w why) text(width int) string {
 			fmt.Fprintln(&b, stem+"  "+folded(pathLine(line), stem+"  ", 5, width))
 		}
 	}
-	var wants []string
-	for _, r := range w.Requires {
-		wants = append(wants, r.Spec+" ("+r.From+")")
-	}
-	if len(wants) > 0 {
-		fmt.Fprintln(&b, "requires "+pathLine(strings.Join(wants, " and ")))
+	if len(w.Requires) > 0 {
+		fmt.Fprintln(&b, "requires "+pathLine(interp.JoinRequirements(w.Requires)))
 	}
 	for _, v := range w.Environment {
 		value := ""

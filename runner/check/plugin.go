@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -88,7 +87,7 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 	if len(p.Requires) > 0 {
 		var all, shapes []string
 		for _, r := range p.Requires {
-			all, shapes = append(all, r.Spec+" of "+r.From), append(shapes, fmt.Sprintf("%s (%s)", r.Spec, r.From))
+			all, shapes = append(all, r.Spec+" of "+r.From), append(shapes, r.String())
 		}
 		st.Message += ", which satisfies " + joined(all)
 		st.Details["requires"] = shapes
