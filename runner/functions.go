@@ -51,8 +51,6 @@ func openFunctions(r resolved) (transport, error) {
 	})}, nil
 }
 
-func (f *functions) place() pysrc.Place { return f.imported() }
-
 func (f *functions) launcher() hook.Launcher { return f.workers }
 
 func (f *functions) watched() (func() []string, bool) { return f.workers.Files, false }

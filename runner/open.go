@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -79,14 +78,6 @@ func (o *Opened) Environ() []string { return o.environ }
 
 // Resolved returns how long the search for the plugin and its manifest took.
 func (o *Opened) Resolved() time.Duration { return o.took }
-
-// Place says how Python imports the plugin. It reads the file: an edit may change it.
-func (o *Opened) Place() pysrc.Place {
-	if o.transport == nil { // it is not known yet
-		return o.imported()
-	}
-	return o.transport.place()
-}
 
 // Host is the host that --host or the manifest names; false if none is named.
 func (o *Opened) Host() (manifest.Host, bool) {

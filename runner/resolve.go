@@ -247,12 +247,13 @@ func modulePlace(p manifest.Plugin) pysrc.Place {
 	return place
 }
 
-// programPlace returns the place of a plugin that Python runs as a program. Hosts run a script as
-// python FILE, and a package as python -m. A module that runs only under its full name is run by
-// that name.
-func (r *resolved) programPlace() pysrc.Place {
+// Place says how Python imports the plugin, or runs it as a program. It reads the file: an edit may
+// change it. Hosts run a script as python FILE, and a package as python -m. A module that runs only
+// under its full name is run by that name.
+func (r *resolved) Place() pysrc.Place {
 	place := r.imported()
 	switch {
+	case !r.Transport().Serves: // or it is not known yet
 	case place.Name == "":
 		return pysrc.ScriptPlace(r.script)
 	case r.plugin.Kind == manifest.Package:

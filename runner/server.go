@@ -47,8 +47,6 @@ func programOf(t transport) Program {
 	return Program{}
 }
 
-func (s *server) place() pysrc.Place { return s.programPlace() }
-
 func (s *server) launcher() hook.Launcher {
 	c := s.program
 	c.Output = s.config.Output
@@ -140,7 +138,7 @@ runpy.run_module(name, run_name="__main__", alter_sys=True)`
 
 // pythonArgs returns the arguments with which Python runs the plugin as a program.
 func (r *resolved) pythonArgs() ([]string, error) {
-	p, place := r.plugin, r.programPlace()
+	p, place := r.plugin, r.Place()
 	if place.Name == "" {
 		return []string{p.Entry}, nil
 	}

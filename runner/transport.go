@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 
-	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -24,8 +23,6 @@ type Transport struct {
 
 // transport starts one plugin and reads its files. It is safe for concurrent use.
 type transport interface {
-	// place says how Python imports the plugin.
-	place() pysrc.Place
 	// launcher returns what starts the plugin's processes.
 	launcher() hook.Launcher
 	// watched returns a function that lists the plugin's own files as far as they are
