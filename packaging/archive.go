@@ -43,11 +43,11 @@ func (r *release) tarGz(files []file) []byte {
 	t := tar.NewWriter(&b)
 	for _, f := range files {
 		// Without names of users, so that it is the same on every machine.
-		must(0, t.WriteHeader(&tar.Header{Name: f.name, Mode: int64(f.mode), Size: int64(len(f.content)),
+		check(t.WriteHeader(&tar.Header{Name: f.name, Mode: int64(f.mode), Size: int64(len(f.content)),
 			ModTime: r.time, Format: tar.FormatUSTAR})) // writing to memory does not fail
 		must(t.Write(f.content))
 	}
-	must(0, t.Close())
+	check(t.Close())
 	return compress(b.Bytes())
 }
 
@@ -56,14 +56,6 @@ func compress(content []byte) []byte {
 	var b bytes.Buffer
 	z := must(gzip.NewWriterLevel(&b, gzip.BestCompression))
 	must(z.Write(content))
-	must(0, z.Close())
+	check(z.Close())
 	return b.Bytes()
-}
-
-// must returns a value. err is an error that cannot happen.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }

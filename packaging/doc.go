@@ -10,5 +10,5 @@
 //	 3. The wheels and archives are written by the standard library, the Linux packages by nfpm.
 //
 // It runs in the root of the repository, with SOURCE_DATE_EPOCH set. The same sources give the
-// same bytes. It builds no binary, and no program imports it.
+// same bytes. Any error ends the program. It builds no binary, and no program imports it.
 package main

@@ -11,7 +11,7 @@ import (
 var formulaText string
 
 // formula writes the Homebrew formula, in the layout of a tap, if its archives were built.
-func (r *release) formula() error {
+func (r *release) formula() {
 	archives := map[string]string{}
 	for _, t := range r.targets {
 		if name := r.archiveFile(t); t.os != "windows" && r.sums[name] != "" {
@@ -19,8 +19,8 @@ func (r *release) formula() error {
 		}
 	}
 	if len(archives) < 4 {
-		return nil
+		return
 	}
 	archives["SENTENCE"] = strings.ToUpper(summary[:1]) + summary[1:]
-	return writeFile(filepath.Join(dist, "Formula", "pyplug.rb"), []byte(r.fill(formulaText, archives)))
+	writeFile(filepath.Join(dist, "Formula", "pyplug.rb"), []byte(r.fill(formulaText, archives)))
 }

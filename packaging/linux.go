@@ -1,7 +1,9 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,23 +13,18 @@ import (
 
 const nfpmModule = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0" // newer ones may not build
 
+//go:embed nfpm.yaml
+var nfpmText string
+
 const maintainer = "pyplug maintainers <pyplug@users.noreply.github.com>"
 
 // stage makes the manual pages and writes what all packages contain beside the binary.
-func (r *release) stage() error {
-	host, err := parseTarget(runtime.GOOS + "/" + runtime.GOARCH)
-	if err != nil {
-		return err
-	}
-	if r.pages, err = r.manual(must(filepath.Abs(host.binary()))); err != nil {
-		return err
-	}
+func (r *release) stage() {
+	host := must(parseTarget(runtime.GOOS + "/" + runtime.GOARCH))
+	r.pages = r.manual(must(filepath.Abs(host.binary())))
 	for _, shell := range []string{"bash", "zsh", "fish", "ps1"} {
-		script, err := os.ReadFile("completions/pyplug." + shell)
-		if err != nil {
-			return err
-		}
-		r.completions = append(r.completions, file{"completions/pyplug." + shell, 0o644, script})
+		name := "completions/pyplug." + shell
+		r.completions = append(r.completions, file{name, 0o644, must(os.ReadFile(name))})
 	}
 	changelog := fmt.Sprintf("pyplug (%s) unstable; urgency=medium\n\n  * See %s/blob/main/CHANGELOG.md\n\n -- %s  %s\n",
 		strings.Replace(r.version.linux, "-", "~", 1), home, maintainer, r.time.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
@@ -37,34 +34,23 @@ func (r *release) stage() error {
 		files = append(files, file{page.name + ".gz", 0o644, compress(page.content)})
 	}
 	share := filepath.Join(work, "share")
-	if err := os.RemoveAll(share); err != nil {
-		return err
-	}
+	check(os.RemoveAll(share))
 	for _, f := range files {
-		if err := writeFile(filepath.Join(share, f.name), f.content); err != nil {
-			return err
-		}
+		writeFile(filepath.Join(share, f.name), f.content)
 	}
-	return nil
 }
 
 // nfpm returns the package of a target: deb, rpm or apk.
-func (r *release) nfpm(t target, format string) ([]byte, error) {
-	text, err := os.ReadFile("packaging/nfpm.yaml")
-	if err != nil {
-		return nil, err
-	}
-	config := r.fill(string(text), map[string]string{"ARCH": t.arch})
+func (r *release) nfpm(t target, format string) []byte {
+	config := r.fill(nfpmText, map[string]string{"ARCH": t.arch})
 	if format != "deb" { // Debian has no such field
 		config += "license: " + r.licenses() + "\n"
 	}
 	from, to := filepath.Join(work, "nfpm.yaml"), filepath.Join(work, "pyplug."+format)
-	if err := os.WriteFile(from, []byte(config), 0o644); err != nil {
-		return nil, err
-	}
+	writeFile(from, []byte(config))
 	cmd := exec.Command("go", "run", nfpmModule, "package", "--config", from, "--packager", format, "--target", to)
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("nfpm: %s: %w\n%s", format, err, output)
+		log.Fatalf("nfpm: %s: %v\n%s", r.base(t)+"."+format, err, output)
 	}
-	return os.ReadFile(to)
+	return must(os.ReadFile(to))
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"fmt"
+	"log"
 	"maps"
 	"os"
 	"path/filepath"
@@ -21,30 +22,28 @@ const (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "packaging:", err)
-		os.Exit(1)
+	log.SetFlags(0)
+	log.SetPrefix("packaging: ")
+	switch args := os.Args[1:]; len(args) {
+	case 0:
+		log.Fatal("usage: packaging VERSION [FORMAT... OS/ARCH...]")
+	case 1:
+		fmt.Println(must(parseVersion(args[0])).semver)
+	default:
+		newRelease(must(parseVersion(args[0])), args[1:]).build()
 	}
 }
 
-func run(args []string) error {
-	if len(args) == 0 {
-		return fmt.Errorf("usage: packaging VERSION [FORMAT... OS/ARCH...]")
-	}
-	v, err := parseVersion(args[0])
+// must returns a value. An error ends the program, because nothing can be released then.
+func must[T any](value T, err error) T {
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	if len(args) == 1 {
-		fmt.Println(v.semver)
-		return nil
-	}
-	r, err := newRelease(v, args[1:])
-	if err != nil {
-		return err
-	}
-	return r.build()
+	return value
 }
+
+// check ends the program if there is an error.
+func check(err error) { must(0, err) }
 
 var formats = []string{"wheel", "archive", "deb", "rpm", "apk"}
 
@@ -63,106 +62,71 @@ type release struct {
 	sums            map[string]string // SHA-256 of what was written, by file name
 }
 
-func newRelease(v version, words []string) (*release, error) {
+func newRelease(v version, words []string) *release {
 	epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
+		log.Fatalf("SOURCE_DATE_EPOCH: %v", err)
 	}
-	r := &release{version: v, time: time.Unix(epoch, 0).UTC(), sums: map[string]string{}}
+	r := &release{
+		version: v, time: time.Unix(epoch, 0).UTC(), sums: map[string]string{},
+		license: must(os.ReadFile("LICENSE")), readme: must(os.ReadFile("README.md")),
+	}
 	names := map[string]bool{} // of modules
 	for _, word := range words {
 		if slices.Contains(formats, word) {
 			r.formats = append(r.formats, word)
 			continue
 		}
-		t, err := parseTarget(word)
-		if err != nil {
-			return nil, err
-		}
-		info, err := buildinfo.ReadFile(t.binary())
-		if err != nil {
-			return nil, err
-		}
+		t := must(parseTarget(word))
+		info := must(buildinfo.ReadFile(t.binary()))
 		for _, dep := range info.Deps {
 			names[dep.Path+"@"+dep.Version] = true
 		}
 		r.targets, r.goVersion = append(r.targets, t), info.GoVersion
 	}
-	if r.license, err = os.ReadFile("LICENSE"); err != nil {
-		return nil, err
-	}
-	if r.readme, err = os.ReadFile("README.md"); err != nil {
-		return nil, err
-	}
-	if r.modules, err = download(slices.Sorted(maps.Keys(names))); err != nil {
-		return nil, err
-	}
+	r.modules = download(slices.Sorted(maps.Keys(names)))
 	r.notices = writeNotices(r.modules)
-	return r, nil
+	return r
 }
 
 // build fills the output directory.
-func (r *release) build() error {
-	if err := os.RemoveAll(dist); err != nil {
-		return err
-	}
+func (r *release) build() {
+	check(os.RemoveAll(dist))
 	if !slices.Equal(r.formats, formats[:1]) {
-		if err := r.stage(); err != nil {
-			return err
-		}
+		r.stage()
 	}
 	for _, t := range r.targets {
-		if err := r.buildTarget(t); err != nil {
-			return fmt.Errorf("%s: %w", t, err)
-		}
+		r.buildTarget(t)
 	}
-	if err := r.write("pyplug_"+r.version.semver+".cdx.json", r.sbom()); err != nil {
-		return err
-	}
+	r.write("pyplug_"+r.version.semver+".cdx.json", r.sbom())
 	var sums strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(r.sums)) {
 		fmt.Fprintf(&sums, "%s  %s\n", r.sums[name], name)
 	}
-	if err := r.write("checksums.txt", []byte(sums.String())); err != nil {
-		return err
-	}
-	return r.formula()
+	r.write("checksums.txt", []byte(sums.String()))
+	r.formula()
 }
 
-func (r *release) buildTarget(t target) error {
-	binary, err := os.ReadFile(t.binary())
-	if err != nil {
-		return err
-	}
+func (r *release) buildTarget(t target) {
+	binary := must(os.ReadFile(t.binary()))
 	for _, format := range r.formats {
-		name, content := "", []byte(nil)
 		switch {
 		case format == "wheel":
-			name, content = r.wheelFile(t), r.wheel(t, binary)
+			r.write(r.wheelFile(t), r.wheel(t, binary))
 		case format == "archive":
-			name, content = r.archiveFile(t), r.archive(t, binary)
-		case t.os != "linux":
-			continue
-		default:
-			name = r.base(t) + "." + format
-			content, err = r.nfpm(t, format)
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.write(name, content); err != nil {
-			return err
+			r.write(r.archiveFile(t), r.archive(t, binary))
+		case t.os == "linux":
+			r.write(r.base(t)+"."+format, r.nfpm(t, format))
 		}
 	}
-	return nil
 }
 
 // write writes a file of the output and notes its checksum.
-func (r *release) write(name string, content []byte) error {
+func (r *release) write(name string, content []byte) {
 	path := filepath.Join(dist, name)
 	r.sums[name] = fmt.Sprintf("%x", sha256.Sum256(content))
 	fmt.Printf("%10d  %s\n", len(content), path)
-	return writeFile(path, content)
+	writeFile(path, content)
 }
 
 // fill fills in the variables of a template: those of all packages, and more.
@@ -176,9 +140,7 @@ func (r *release) fill(template string, more map[string]string) string {
 }
 
 // writeFile writes a file, and makes its directory.
-func writeFile(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, content, 0o644)
+func writeFile(path string, content []byte) {
+	check(os.MkdirAll(filepath.Dir(path), 0o755))
+	check(os.WriteFile(path, content, 0o644))
 }

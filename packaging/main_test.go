@@ -77,9 +77,8 @@ func TestLicences(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) (v\S+)`).FindAllStringSubmatch(string(text), -1) {
 		names = append(names, m[1]+"@"+m[2])
 	}
-	modules, err := download(names)
-	if err != nil || len(modules) < 20 {
-		t.Errorf("of %d modules, %d have a licence: %v", len(names), len(modules), err)
+	if modules := download(names); len(modules) < 20 { // it ends the test at another licence
+		t.Errorf("of %d modules, %d have a licence", len(names), len(modules))
 	}
 }
 

@@ -2,20 +2,20 @@ package main
 
 import (
 	"fmt"
+	"log"
 	"os/exec"
 	"regexp"
 	"strings"
 )
 
 // manual returns the manual pages. They show what the program's help prints, line by line.
-func (r *release) manual(program string) ([]file, error) {
-	var failed error
+func (r *release) manual(program string) []file {
 	help := func(args ...string) string {
 		cmd := exec.Command(program, args...)
 		cmd.Env = []string{"NO_COLOR=1"}
 		output, err := cmd.Output()
-		if err != nil && failed == nil {
-			failed = fmt.Errorf("%s %s: %w", program, strings.Join(args, " "), err)
+		if err != nil {
+			log.Fatalf("%s: %v", cmd, err)
 		}
 		return string(output)
 	}
@@ -35,7 +35,7 @@ func (r *release) manual(program string) ([]file, error) {
 		usage = strings.NewReplacer("Usage: ", "", "\n       ", "\n").Replace(usage)
 		all = append(all, r.page("pyplug-"+command[0], command[1], section("SYNOPSIS", usage)+section("DESCRIPTION", text)))
 	}
-	return all, failed
+	return all
 }
 
 // entry matches a name and its meaning in a list of the help.

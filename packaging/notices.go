@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,54 +39,40 @@ func identify(text string) (spdx string, ok bool) {
 }
 
 // download returns modules that are named PATH@VERSION, from the module cache if they are there.
-func download(names []string) ([]module, error) {
+func download(names []string) (all []module) {
 	output, err := exec.Command("go", append([]string{"mod", "download", "-json"}, names...)...).Output()
 	if err != nil {
-		return nil, fmt.Errorf("go mod download: %w\n%s", err, output)
+		log.Fatalf("go mod download: %v\n%s", err, output)
 	}
-	var all []module
 	for decoder := json.NewDecoder(bytes.NewReader(output)); decoder.More(); {
 		var found struct{ Path, Version, Dir string }
-		if err := decoder.Decode(&found); err != nil {
-			return nil, err
-		}
+		check(decoder.Decode(&found))
 		m := module{path: found.Path, version: found.Version}
-		if err := m.read(found.Dir); err != nil {
-			return nil, err
-		}
+		m.read(found.Dir)
 		all = append(all, m)
 	}
 	slices.SortFunc(all, func(a, b module) int { return strings.Compare(a.path, b.path) })
-	return all, nil
+	return all
 }
 
 // legal matches the names of files with a licence or notices.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)`)
 
 // read reads the licence of a module in dir.
-func (m *module) read(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries { // LICENSE before NOTICE
-		if !legal.MatchString(entry.Name()) {
-			continue
+func (m *module) read(dir string) {
+	for _, entry := range must(os.ReadDir(dir)) { // LICENSE before NOTICE
+		if legal.MatchString(entry.Name()) {
+			text := must(os.ReadFile(filepath.Join(dir, entry.Name())))
+			m.texts = append(m.texts, strings.TrimSpace(string(text)))
 		}
-		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			return err
-		}
-		m.texts = append(m.texts, strings.TrimSpace(string(text)))
 	}
 	if len(m.texts) == 0 {
-		return fmt.Errorf("%s: no licence in %s", m.path, dir)
+		log.Fatalf("%s: no licence in %s", m.path, dir)
 	}
 	var known bool
 	if m.spdx, known = identify(m.texts[0]); !known {
-		return fmt.Errorf("%s: unknown licence in %s", m.path, dir)
+		log.Fatalf("%s: unknown licence in %s", m.path, dir)
 	}
-	return nil
 }
 
 // writeNotices returns the licences of all modules, each text once.

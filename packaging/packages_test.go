@@ -51,7 +51,7 @@ func TestPackages(t *testing.T) {
 			"tools": tools,
 			"apt":   apt,
 			"olddeb": func(ts *testscript.TestScript, neg bool, args []string) {
-				ts.Check(os.WriteFile(ts.MkAbs("old.deb"), must(old.nfpm(old.targets[0], "deb")), 0o644))
+				ts.Check(os.WriteFile(ts.MkAbs("old.deb"), old.nfpm(old.targets[0], "deb"), 0o644))
 			},
 		},
 		Condition: func(condition string) (bool, error) {
@@ -77,10 +77,7 @@ func packageEnv(t *testing.T) (env []string, old *release) {
 	}
 	system := runtime.GOOS + "/" + runtime.GOARCH
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
-	old, err = newRelease(must(parseVersion("0.0.0-alpha.0")), []string{system})
-	if err != nil {
-		t.Fatal(err)
-	}
+	old = newRelease(must(parseVersion("0.0.0-alpha.0")), []string{system})
 	dir, host := t.TempDir(), old.targets[0]
 	binary, err := os.ReadFile(host.binary())
 	if err != nil {

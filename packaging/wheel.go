@@ -82,6 +82,6 @@ func (r *release) zip(files []file) []byte {
 		w := must(z.CreateHeader(h)) // writing to memory does not fail
 		must(w.Write(f.content))
 	}
-	must(0, z.Close())
+	check(z.Close())
 	return b.Bytes()
 }
