@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/bench"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 )
 
 // benchOptions are the options of bench.
@@ -164,7 +165,7 @@ func (t *benchTarget) Call(ctx context.Context) error { return t.within(ctx, t.k
 func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 	limit := t.settings.Timeouts.Call
 	if t.several {
-		limit = min(limit, runner.Forever-t.o.measure.Limit) + t.o.measure.Limit
+		limit = min(limit, manifest.Forever-t.o.measure.Limit) + t.o.measure.Limit
 	}
 	ctx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()

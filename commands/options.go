@@ -121,9 +121,6 @@ func openConfig(cfg *runner.Config, plugin string) error {
 	return checkGRPC(&cfg.GRPC)
 }
 
-// none stands for a limit of 0 on the command line: no limit, whatever the manifest says.
-const none = -1
-
 // keepCategory is the heading of keepFlags in the help.
 const keepCategory = "Kept alive"
 
@@ -131,25 +128,24 @@ const keepCategory = "Kept alive"
 // set by the environment: how many workers, how much of the machine they use and when
 // they are restarted often depend on where pyplug runs.
 func keepFlags(k *runner.Keep) []cli.Flag {
-	const unlimited = time.Duration(none)
 	workers := cmdline.Count(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
 	workers.Parse, workers.Candidates = orAuto(workers.Parse, &k.Workers), []string{"auto"}
-	memory := cmdline.Size(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
+	memory := cmdline.Size(&k.MaxMemory, manifest.NoLimit, manifest.LeastMemory, 1<<62, "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
 	return cmdline.InCategory(keepCategory,
 		workers.FromEnv("PYPLUG_WORKERS"),
 		cmdline.Count(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)").FromEnv("PYPLUG_CONCURRENCY"),
 		cmdline.Switch(&k.Threads, "threads", "run plain functions in threads, as many as --concurrency"),
 		cmdline.Count(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
-		cmdline.Delay(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
+		cmdline.Delay(&k.QueueTimeout, manifest.NoLimit, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
 		cmdline.Choice(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always").FromEnv("PYPLUG_RESTART"),
-		cmdline.OrZero(&k.MaxFailures, none, cmdline.Count(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row; 0 means never")),
-		cmdline.Delay(&k.Backoff, runner.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
-		cmdline.Delay(&k.BackoffMax, runner.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
-		cmdline.Delay(&k.HealthyAfter, runner.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
+		cmdline.OrZero(&k.MaxFailures, manifest.NoLimit, cmdline.Count(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row; 0 means never")),
+		cmdline.Delay(&k.Backoff, manifest.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
+		cmdline.Delay(&k.BackoffMax, manifest.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
+		cmdline.Delay(&k.HealthyAfter, manifest.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
 		memory.FromEnv("PYPLUG_MAX_MEMORY"),
-		cmdline.OrZero(&k.MaxCalls, none, cmdline.Count(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
-		cmdline.Delay(&k.MaxAge, unlimited, "max-age", "replace workers after `DURATION`"),
-		cmdline.Delay(&k.IdleTime, unlimited, "idle-time", "replace workers idle for `DURATION`"),
+		cmdline.OrZero(&k.MaxCalls, manifest.NoLimit, cmdline.Count(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
+		cmdline.Delay(&k.MaxAge, manifest.NoLimit, "max-age", "replace workers after `DURATION`"),
+		cmdline.Delay(&k.IdleTime, manifest.NoLimit, "idle-time", "replace workers idle for `DURATION`"),
 		cmdline.Choice(&k.Preload, "preload", "fork workers from a preloaded process: `WHEN` is off, auto or force (default: auto, if that is safe)", "off", "auto", "force").FromEnv("PYPLUG_PRELOAD"),
 	)
 }

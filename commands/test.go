@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/cases"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -257,7 +258,7 @@ func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
 		}
 		// Only the isolation decides when a process is replaced.
 		k := &cfg.Keep
-		k.Workers, k.Restart, k.MaxCalls, k.MaxAge, k.IdleTime = 1, "no", none, none, none
+		k.Workers, k.Restart, k.MaxCalls, k.MaxAge, k.IdleTime = 1, "no", manifest.NoLimit, manifest.NoLimit, manifest.NoLimit
 		if p, err = t.launch(ctx, cfg, nil); err != nil {
 			return err
 		}

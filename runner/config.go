@@ -13,7 +13,6 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The defaults of [Timeouts].
@@ -24,12 +23,6 @@ const (
 	DefaultStop      = 5 * time.Second
 	DefaultProbe     = 2 * time.Second
 )
-
-// Forever stands for no limit: no wait is longer, and it does not overflow a time.
-const Forever = schema.MaxDuration
-
-// AtOnce stands for a delay of 0, because the value 0 means the default.
-const AtOnce = time.Nanosecond
 
 // Config says what to open and how. A field with its zero value takes the value of the
 // manifest, else the default. Config is copied and never written to.
@@ -88,12 +81,7 @@ type Config struct {
 func DebugAreas() []string { return []string{"wire", "proc", "state", "grpc", "go-plugin"} }
 
 // Timeouts bound the waits. Zero is not set.
-type Timeouts struct {
-	Start time.Duration // of the import or the handshake
-	Call  time.Duration
-	Stop  time.Duration // from the first signal to the kill
-	Probe time.Duration
-}
+type Timeouts = manifest.Timeouts
 
 // Settings are what [Open] resolved.
 type Settings struct {
@@ -110,26 +98,14 @@ func resolveSettings(c Config, p manifest.Plugin) Settings {
 	m := p.Manifest
 	return Settings{
 		Timeouts: Timeouts{
-			Start: cmp.Or(c.Timeouts.Start, given(m.Timeouts.Start, Forever)), // its default depends on the transport
-			Call:  cmp.Or(c.Timeouts.Call, given(m.Timeouts.Call, Forever), DefaultCall),
-			Stop:  cmp.Or(c.Timeouts.Stop, given(m.Timeouts.Stop, Forever), DefaultStop),
-			Probe: cmp.Or(c.Timeouts.Probe, given(m.Timeouts.Probe, Forever), DefaultProbe),
+			Start: cmp.Or(c.Timeouts.Start, m.Timeouts.Start), // its default depends on the transport
+			Call:  cmp.Or(c.Timeouts.Call, m.Timeouts.Call, DefaultCall),
+			Stop:  cmp.Or(c.Timeouts.Stop, m.Timeouts.Stop, DefaultStop),
+			Probe: cmp.Or(c.Timeouts.Probe, m.Timeouts.Probe, DefaultProbe),
 		},
 		ErrorField: cmp.Or(c.ErrorField, m.ErrorField),
 		Dir:        cmp.Or(c.Dir, m.Cwd),
 	}
-}
-
-// given returns a duration of the manifest: 0 if d is absent, and the value of zero if the duration
-// is 0.
-func given(d *time.Duration, zero time.Duration) time.Duration {
-	switch {
-	case d == nil:
-		return 0
-	case *d == 0:
-		return zero
-	}
-	return *d
 }
 
 // MaxConcurrency is the maximum number of concurrent calls in one worker.
@@ -193,18 +169,14 @@ func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks
 		k.Workers = runtime.GOMAXPROCS(0)
 	}
 	k.Restart = cmp.Or(k.Restart, m.Restart.Policy, pool.Always)
-	if k.MaxFailures == 0 {
-		if k.MaxFailures = k.DefaultMaxFailures; m.Restart.Max != nil {
-			k.MaxFailures = *m.Restart.Max
-		}
-	}
-	k.Backoff = cmp.Or(k.Backoff, given(m.Restart.Backoff, AtOnce))
-	k.BackoffMax = cmp.Or(k.BackoffMax, given(m.Restart.BackoffMax, AtOnce))
-	k.HealthyAfter = cmp.Or(k.HealthyAfter, given(m.Restart.HealthyAfter, AtOnce))
+	k.MaxFailures = max(0, cmp.Or(k.MaxFailures, m.Restart.Max, k.DefaultMaxFailures))
+	k.Backoff = cmp.Or(k.Backoff, m.Restart.Backoff)
+	k.BackoffMax = cmp.Or(k.BackoffMax, m.Restart.BackoffMax)
+	k.HealthyAfter = cmp.Or(k.HealthyAfter, m.Restart.HealthyAfter)
 	k.MaxMemory = max(0, cmp.Or(k.MaxMemory, m.Limits.Memory))
 	k.MaxCalls = max(0, cmp.Or(k.MaxCalls, m.Limits.Calls))
 	k.MaxAge = max(0, cmp.Or(k.MaxAge, m.Limits.Age))
-	k.MaxFailures, k.IdleTime, k.QueueTimeout = max(0, k.MaxFailures), max(0, k.IdleTime), max(0, k.QueueTimeout)
+	k.IdleTime, k.QueueTimeout = max(0, k.IdleTime), max(0, k.QueueTimeout)
 	err = proc.CheckMaxMemory(k.MaxMemory)
 	if errors.Is(err, errors.ErrUnsupported) && !asked {
 		k.MaxMemory = 0

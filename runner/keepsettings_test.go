@@ -13,10 +13,10 @@ import (
 
 // TestResolveKeep holds what comes before what: flag, manifest, default.
 func TestResolveKeep(t *testing.T) {
-	zero, second, five := time.Duration(0), time.Second, 5
+	const second = time.Second
 	said := manifest.Manifest{
 		Workers: 3, Concurrency: 4, Preload: "off",
-		Restart: manifest.Restart{Policy: "on-failure", Max: &five, Backoff: &zero, BackoffMax: &second, HealthyAfter: &second},
+		Restart: manifest.Restart{Policy: "on-failure", Max: 5, Backoff: manifest.AtOnce, BackoffMax: second, HealthyAfter: second},
 		Limits:  manifest.Limits{Memory: 100, Calls: 7, Age: time.Hour},
 	}
 	type change = func(k *Keep)
@@ -27,7 +27,7 @@ func TestResolveKeep(t *testing.T) {
 	}
 	ofManifest := func(k *Keep) {
 		k.Workers, k.Concurrency, k.Preload = 3, 4, "off"
-		k.Policy = pool.Policy{Restart: "on-failure", MaxFailures: 5, Backoff: AtOnce, BackoffMax: second, HealthyAfter: second}
+		k.Policy = pool.Policy{Restart: "on-failure", MaxFailures: 5, Backoff: manifest.AtOnce, BackoffMax: second, HealthyAfter: second}
 		k.MaxMemory, k.MaxCalls, k.MaxAge = said.Limits.Memory, 7, time.Hour
 	}
 	for name, c := range map[string]struct {

@@ -93,7 +93,7 @@ func (r *resolved) grpcConfig() (Program, error) {
 	cfg.Path, cfg.Env, cfg.Dir = r.plugin.Entry, r.environ, r.settings.Dir
 	cfg.StartTimeout, cfg.StopTimeout, cfg.MaxMemory = r.settings.Timeouts.Start, r.settings.Timeouts.Stop, r.keep.MaxMemory
 	// The default is longer for the first answer than for later ones.
-	cfg.HealthTimeout = cmp.Or(c.Timeouts.Probe, given(m.Timeouts.Probe, Forever))
+	cfg.HealthTimeout = cmp.Or(c.Timeouts.Probe, m.Timeouts.Probe)
 	cfg.Service, cfg.Curve = cmp.Or(cfg.Service, m.Probe), curves[c.GRPC.Curve]
 	cfg.Observe, cfg.Debug = c.Observe, c.Debug
 	var err error

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -63,7 +64,7 @@ func decode(v reflect.Value, tag reflect.StructTag, value any) *problem {
 		if !ok || n < int64(least) || n > int64(most) {
 			return wrong(value, fmt.Sprintf("an integer from %d to %d", least, most))
 		}
-		v.SetInt(n)
+		v.SetInt(cmp.Or(n, zeros[tag.Get("zero")]))
 	case reflect.Bool:
 		b, ok := value.(bool)
 		if !ok {
@@ -198,7 +199,7 @@ func decodeDuration(to *time.Duration, tag reflect.StructTag, value any) *proble
 	case d == 0 && tag.Get("zero") == "no":
 		return wrong(value, "a duration above 0")
 	}
-	*to = d
+	*to = cmp.Or(d, time.Duration(zeros[tag.Get("zero")]))
 	return nil
 }
 

@@ -78,15 +78,14 @@ destructive = []
 output-schema = ["*"]
 `)
 	check(t, err)
-	d := func(s string) *time.Duration { v, _ := time.ParseDuration(s); return &v }
-	no, zero := false, 0
+	no := false
 	want := Manifest{
 		File: "/p/pyplug.toml", Form: TOML, Dir: "/p",
 		ID: "greeter", Entry: "greeter.py", Transport: "pipe", Python: ".venv", RequiresPython: ">=3.11", CookieKey: "K", CookieValue: "V",
 		ProtocolVersions: []int{5, 6}, MTLS: &no, Env: map[string]string{"A": "1", "b.c": ""}, Workers: 2, Concurrency: 16, Preload: "off",
 		Probe: "alive", ErrorField: "error.code", Args: []string{"serve", "--verbose"},
-		Timeouts: Timeouts{Start: d("2m"), Call: d("0s"), Stop: d("1500ms"), Probe: d("500ms")},
-		Restart:  Restart{Policy: "on-failure", Max: &zero, Backoff: d("1s"), BackoffMax: d("60s"), HealthyAfter: d("10s")},
+		Timeouts: Timeouts{Start: 2 * time.Minute, Call: Forever, Stop: 1500 * time.Millisecond, Probe: 500 * time.Millisecond},
+		Restart:  Restart{Policy: "on-failure", Max: NoLimit, Backoff: time.Second, BackoffMax: time.Minute, HealthyAfter: 10 * time.Second},
 		Limits:   Limits{Memory: 512 << 20, Calls: 1000, Age: time.Hour},
 		Bootstrap: []HookCall{
 			{Hook: "login", Args: json.RawMessage(`{"list":[1,2.5,true],"n":3,"user":"ü<b>","when":"2020-01-01"}`)},
@@ -97,6 +96,15 @@ output-schema = ["*"]
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// A 0 that is written differs from a key that is missing.
+func TestZero(t *testing.T) {
+	m, err := readText("timeouts.stop = 0\nrestart.backoff = 0\nrestart.max = 0")
+	check(t, err)
+	if m.Timeouts != (Timeouts{Stop: Forever}) || m.Restart != (Restart{Backoff: AtOnce, Max: NoLimit}) {
+		t.Errorf("got %+v and %+v", m.Timeouts, m.Restart)
 	}
 }
 

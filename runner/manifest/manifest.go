@@ -81,9 +81,9 @@ func (p Plugin) OnlyGRPC(key string) *Error {
 
 // Manifest is the content of a manifest. The tags of a field name its key and the valid values.
 // Tag "one" lists the allowed texts, "range" is the range of an integer (default 0 to
-// 2147483647), "zero" says whether a duration may be 0, and "required" says what a required key
-// is. Texts must not be empty. A missing key leaves the zero value. A pointer marks a key whose
-// zero value means something else.
+// 2147483647), "zero" names what a 0 is stored as, or is "no" if a 0 is not valid, and "required"
+// says what a required key is. Texts must not be empty. A missing key leaves the zero value. A
+// pointer marks a key whose zero value means something else.
 type Manifest struct {
 	// File is the absolute path of the manifest, or "".
 	File string
@@ -154,24 +154,38 @@ type MCP struct {
 	OutputSchema []string `key:"output-schema"`
 }
 
-// Timeouts are the timeouts of a plugin. A Call of 0 means no timeout.
+// What stands for a 0 that is written in a manifest or in a flag. The value 0 means that nothing
+// is written.
+const (
+	// Forever is the timeout of a wait without one. It does not overflow a time.
+	Forever = schema.MaxDuration
+	// AtOnce is a delay of 0.
+	AtOnce = time.Nanosecond
+	// NoLimit is a number or a duration without a limit.
+	NoLimit = -1
+)
+
+// zeros has these values by their names in tags.
+var zeros = map[string]int64{"forever": int64(Forever), "at once": int64(AtOnce), "no limit": NoLimit}
+
+// Timeouts bound the waits for a plugin.
 type Timeouts struct {
-	Start *time.Duration `key:"start" zero:"no"`
-	Call  *time.Duration `key:"call"`
-	Stop  *time.Duration `key:"stop"`
-	Probe *time.Duration `key:"probe" zero:"no"`
+	Start time.Duration `key:"start" zero:"no"` // of the import or the handshake
+	Call  time.Duration `key:"call" zero:"forever"`
+	Stop  time.Duration `key:"stop" zero:"forever"` // from the first signal to the kill
+	Probe time.Duration `key:"probe" zero:"no"`
 }
 
 // Restart is the restart policy.
 type Restart struct {
 	Policy string `key:"policy" one:"no,on-failure,always"`
-	// Max is the number of failures in a row after which pyplug gives up. 0 means never.
-	Max *int `key:"max"`
+	// Max is the number of failures in a row after which pyplug gives up.
+	Max int `key:"max" zero:"no limit"`
 	// Backoff is the first delay and BackoffMax the longest. A worker that was ready
 	// for HealthyAfter resets the delay.
-	Backoff      *time.Duration `key:"backoff"`
-	BackoffMax   *time.Duration `key:"backoff-max"`
-	HealthyAfter *time.Duration `key:"healthy-after"`
+	Backoff      time.Duration `key:"backoff" zero:"at once"`
+	BackoffMax   time.Duration `key:"backoff-max" zero:"at once"`
+	HealthyAfter time.Duration `key:"healthy-after" zero:"at once"`
 }
 
 // Limits are the limits of each worker. 0 means no limit.
