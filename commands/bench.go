@@ -18,7 +18,7 @@ import (
 
 // benchOptions are the options of bench.
 type benchOptions struct {
-	runOptions
+	callOptions
 	measure bench.Options
 }
 
@@ -29,9 +29,9 @@ func benchCommand(prog *program) command {
 		cmdline.Duration(&o.measure.Limit, "limit", "start no call of a phase after `DURATION`, 0 for no limit (default: 3s)"),
 		cmdline.Count(&o.measure.Jobs, 1, 1<<31-1, "jobs", "make at most `N` calls at once in the phase pipelined (default: 64)"),
 		cmdline.List(&o.measure.Skip, "skip", "skip these `PHASES` of "+strings.Join(bench.Names(), ","), bench.Names()),
-		timeoutFlag(&o.cfg.Timeouts.Call),
+		timeoutFlag(&o.Config),
 		inputFlag(&o.input),
-	}, launchFlags(&o.cfg), prog.opts.flags())
+	}, launchFlags(&o.Config), prog.opts.flags())
 	cmd := newCommand("bench", "measure how long a plugin's start, calls and restart take", "PLUGIN HOOK [ARG...]",
 		flags, func(ctx context.Context, words []string) error {
 			if err := prog.readBench(ctx, words, o); err != nil {
@@ -39,23 +39,23 @@ func benchCommand(prog *program) command {
 			}
 			return prog.bench(ctx, *o)
 		})
-	cmd.names, cmd.config = 2, &o.cfg
+	cmd.names, cmd.config = 2, &o.Config
 	return cmd
 }
 
 // readBench reads the command line of bench.
 func (prog *program) readBench(ctx context.Context, words []string, o *benchOptions) error {
-	if err := prog.readRun(ctx, words, &o.runOptions); err != nil {
+	if err := prog.readRun(ctx, words, &o.callOptions); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {
 		return cmdline.Usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
 	}
 	jobs := o.measure.Concurrent()
-	o.cfg.Keep.Restart = "always" // the phase crash measures a restart
-	o.cfg.Keep.DefaultConcurrency = min(jobs, runner.MaxConcurrency)
-	if o.cfg.Keep.Queue == 0 {
-		o.cfg.Keep.Queue = max(jobs, runner.DefaultQueue)
+	o.Config.Keep.Restart = "always" // the phase crash measures a restart
+	o.Config.Keep.DefaultConcurrency = min(jobs, runner.MaxConcurrency)
+	if o.Config.Keep.Queue == 0 {
+		o.Config.Keep.Queue = max(jobs, runner.DefaultQueue)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (prog *program) bench(ctx context.Context, o benchOptions) error {
 	t.stopWaiting()
 	err = cmp.Or(t.kept, tried).failed(err)
 	if len(phases) > 0 {
-		measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
+		measured := ui.BenchResult{Plugin: o.Config.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
 		for _, p := range phases {
 			measured.Phases = append(measured.Phases, p.Figures())
 		}
@@ -96,7 +96,7 @@ type benchTarget struct {
 
 // try makes the call once, so that an error is reported before a thousand calls.
 func (t *benchTarget) try(ctx context.Context) (*plugin, error) {
-	cfg := t.o.cfg
+	cfg := t.o.Config
 	cfg.Once = true
 	p := t.prog.newPlugin(cfg.Plugin, true)
 	err := p.start(ctx, cfg, func(s *runner.Opened) error {
@@ -122,8 +122,8 @@ func (t *benchTarget) Begin(ctx context.Context, phase string) (err error) {
 	t.stopWaiting()
 	t.several = phase == bench.Pipelined
 	if phase != bench.Cold && t.kept == nil {
-		t.kept = t.prog.newPlugin(t.o.cfg.Plugin, true)
-		err = t.kept.start(ctx, t.o.cfg, nil)
+		t.kept = t.prog.newPlugin(t.o.Config.Plugin, true)
+		err = t.kept.start(ctx, t.o.Config, nil)
 	}
 	if err == nil {
 		t.stopWaiting = t.prog.streams.Waiting("measuring " + phase)
@@ -140,7 +140,7 @@ func (t *benchTarget) close() {
 
 // Cold makes one call as `run` does.
 func (t *benchTarget) Cold(ctx context.Context) error {
-	cfg := t.o.cfg
+	cfg := t.o.Config
 	cfg.Once = true
 	o, err := runner.Open(ctx, cfg)
 	if err != nil {

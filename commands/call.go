@@ -24,54 +24,55 @@ func callCommand(prog *program) command {
 	var (
 		o       callOptions
 		lines   linesOptions
-		start   startOptions
 		at      addressOptions
 		inLines bool
 	)
 	ofLines := lines.flags("")
 	linesFlag := cmdline.InCategory(linesCategory, cmdline.Switch(&inLines, "lines", "read one call per line from standard input and print one answer per line"))
 	ofCall := []cli.Flag{inputFlag(&o.input)}
-	ofStart, ofAddress := launchFlags(&start.Config), at.flags(&start.Config.GRPC)
+	ofAddress := at.flags(&o.Config.GRPC)
+	o.own = launchFlags(&o.Config)
 	replay := cmdline.Switch(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
 	background := cmdline.InCategory(backgroundCategory,
-		cmdline.Switch(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
+		cmdline.Switch(&o.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
-		slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(limitFlags(&o.Config), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines))
 			if err == nil {
-				err = at.check(slices.Concat(ofStart, background, linesFlag), messageFlags...)
+				err = at.check(slices.Concat(o.own, background, linesFlag), messageFlags...)
 			}
 			switch {
 			case err != nil:
 			case at.address != "":
-				words, o.timeout = append([]string{at.address}, words...), cmp.Or(o.timeout, runner.DefaultCall)
+				words = append([]string{at.address}, words...)
+				o.Config.Timeouts.Call = cmp.Or(o.Config.Timeouts.Call, runner.DefaultCall)
 				if err = cmdline.WantWords(words[1:], "HOOK"); err != nil {
 					err = cmdline.Hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
 				}
 			case inLines:
-				lines.raw, lines.Timeout = o.raw, o.timeout
+				lines.raw, lines.Timeout = o.raw, o.Config.Timeouts.Call
 				err = prog.readLines(ctx, &lines, words, "NAME")
 			default:
 				err = wantHook(words, "NAME")
 			}
-			if err == nil && start.AutoStarted {
-				err = prog.readStart(&start, words[0], ofStart)
+			if err == nil && o.AutoStarted {
+				err = o.read(words[0])
 			} else if err == nil && at.address == "" {
-				err = cmdline.Only(false, "with --auto-start", ofStart)
+				err = cmdline.Only(false, "with --auto-start", o.own)
 			}
 			if err == nil && !inLines {
-				err = prog.readHook(ctx, &o, words[1:], start.Config.GRPC.MaxMessage)
+				err = prog.readHook(ctx, &o, words[1:])
 			}
 			if err != nil {
 				return err
 			}
-			to := target{words[0], at, start, fastcall.Take()}
+			to := target{words[0], at, o.startOptions, fastcall.Take()}
 			if inLines {
-				return prog.callLines(ctx, to, &lines, o.errorField)
+				return prog.callLines(ctx, to, &lines)
 			}
 			return prog.call(ctx, to, &o)
 		})
-	cmd.names, cmd.config = 2, &start.Config
+	cmd.names, cmd.config = 2, &o.Config
 	return cmd
 }
 
@@ -93,7 +94,7 @@ func (prog *program) call(ctx context.Context, to target, o *callOptions) error 
 			err = prog.readInput(ctx, p.transport().Streams, o)
 		}
 		if err == nil {
-			err = p.answer(ctx, o.timeout, *o)
+			err = p.answer(ctx, *o)
 		}
 		return o.stream == nil, p.failed(err)
 	})
@@ -166,17 +167,15 @@ func (k caller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return r, err
 }
 
-// callOptions are the options of one call.
+// callOptions are the options of one call, and of the plugin.
 type callOptions struct {
-	timeout    time.Duration // 0: the plugin's own
-	errorField string        // empty: the plugin's own
-	input      string        // the file of --input
-	raw        bool
+	startOptions
+	input string // the file of --input
+	raw   bool
 
-	call       hook.Call
-	stream     io.Reader // the input, if it is read as it is sent
-	maxMessage int       // the limit of its messages
-	format     ui.Format
+	call   hook.Call
+	stream io.Reader // the input, if it is read as it is sent
+	format ui.Format
 }
 
 func (o *callOptions) rawFlag() *cmdline.Flag {
@@ -188,7 +187,7 @@ func inputFlag(to *string) *cmdline.Flag {
 }
 
 // readHook reads HOOK and its arguments.
-func (prog *program) readHook(ctx context.Context, o *callOptions, words []string, maxMessage int) (err error) {
+func (prog *program) readHook(ctx context.Context, o *callOptions, words []string) (err error) {
 	name, args := words[0], words[1:]
 	switch {
 	case prog.opts.json && o.raw:
@@ -201,17 +200,21 @@ func (prog *program) readHook(ctx context.Context, o *callOptions, words []strin
 	if o.input != "" && len(args) > 0 {
 		return cmdline.Usage("--input gives all arguments; unexpected argument: %s", schema.QuoteLine(args[:1]))
 	}
-	o.call.Hook, o.maxMessage = name, maxMessage
+	o.call.Hook = name
 	o.call.Args.Words, err = prog.readWords(ctx, args)
 	return err
 }
 
-// answer makes a call and prints the result. limit is the timeout; 0 means none.
-func (p *plugin) answer(ctx context.Context, limit time.Duration, o callOptions) error {
+// answer makes a call and prints the result.
+func (p *plugin) answer(ctx context.Context, o callOptions) error {
+	limit, errorField := o.Config.Timeouts.Call, o.Config.ErrorField
+	if p.opened != nil { // its pool looks for errors
+		limit, errorField = p.opened.Settings().Timeouts.Call, ""
+	}
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	if o.stream != nil {
-		most, tooLong := hook.MessageLimit(o.maxMessage)
+		most, tooLong := hook.MessageLimit(o.Config.GRPC.MaxMessage)
 		o.call.Input = hook.Messages(callCtx, o.stream, inputName(o.input), most, tooLong)
 	}
 	prog := p.prog
@@ -220,7 +223,7 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, o callOptions)
 		p.output.Flush()
 		return prog.write(callCtx, func() error { return prog.streams.Item(o.format, o.call.Hook, item) })
 	}
-	r, err := runner.CallCarrying(callCtx, p.running(), o.errorField, o.call)
+	r, err := runner.CallCarrying(callCtx, p.running(), errorField, o.call)
 	stop()
 	p.output.Flush()
 	if err != nil {
@@ -238,26 +241,19 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, o callOptions)
 	return prog.write(ctx, func() error { return prog.streams.Result(o.format, o.call.Hook, r, info, generation) })
 }
 
-// runOptions are the options of run for a single call.
-type runOptions struct {
-	callOptions
-	cfg runner.Config // what they say of the plugin
-}
-
 func runCommand(prog *program) command {
 	var (
-		o             runOptions
+		o             callOptions
 		lines         linesOptions
-		start         startOptions
 		inLines, keep bool
 	)
-	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), start.nameFlags()
+	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), o.nameFlags()
 	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
 	keepFlag := cmdline.Switch(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
-	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
-	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,
+	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.Config.Keep)
+	flags := slices.Concat(limitFlags(&o.Config), ofCall, ofResults,
 		cmdline.InCategory(linesCategory, linesFlag), ofLines, cmdline.InCategory(backgroundCategory, keepFlag), ofKeep,
-		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), prog.opts.flags())
+		resultFlags(&o.Config), ofWorkers, pluginFlags(&o.Config, "10m"), prog.opts.flags())
 	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			if keep && inLines {
@@ -270,34 +266,33 @@ func runCommand(prog *program) command {
 			case err != nil:
 				return err
 			case keep:
-				start.Config = o.cfg
-				if err := prog.readKept(words, &start, nil); err != nil {
+				if err := o.readKept(words); err != nil {
 					return err
 				}
-				return prog.untilSignal(prog.serve(ctx, start, nil))
+				return prog.untilSignal(prog.serve(ctx, o.startOptions, nil))
 			case inLines:
 				lines.raw = o.raw
-				return prog.runLines(ctx, words, &lines, o.cfg)
+				return prog.runLines(ctx, words, &lines, o.Config)
 			}
 			if err := prog.readRun(ctx, words, &o); err != nil {
 				return err
 			}
 			return prog.run(ctx, o)
 		})
-	cmd.names, cmd.config = 2, &o.cfg
+	cmd.names, cmd.config = 2, &o.Config
 	return cmd
 }
 
 // readRun reads PLUGIN, HOOK and its arguments. It reports every mistake in them before anything
 // starts.
-func (prog *program) readRun(ctx context.Context, words []string, o *runOptions) error {
+func (prog *program) readRun(ctx context.Context, words []string, o *callOptions) error {
 	if err := wantHook(words, "PLUGIN"); err != nil {
 		return err
 	}
-	if err := openConfig(&o.cfg, words[0]); err != nil {
+	if err := openConfig(&o.Config, words[0]); err != nil {
 		return err
 	}
-	return prog.readHook(ctx, &o.callOptions, words[1:], o.cfg.GRPC.MaxMessage)
+	return prog.readHook(ctx, o, words[1:])
 }
 
 // wantHook returns a usage error unless the arguments are a plugin and a hook. what is the word
@@ -314,14 +309,14 @@ func wantHook(words []string, what string) error {
 }
 
 // run opens the plugin, calls the hook and prints what it returns.
-func (prog *program) run(ctx context.Context, o runOptions) error {
-	o.cfg.Once = true
-	p, err := prog.launch(ctx, o.cfg, func(s *runner.Opened) error {
-		return prog.readInput(ctx, s.Transport().Streams, &o.callOptions)
+func (prog *program) run(ctx context.Context, o callOptions) error {
+	o.Config.Once = true
+	p, err := prog.launch(ctx, o.Config, func(s *runner.Opened) error {
+		return prog.readInput(ctx, s.Transport().Streams, &o)
 	})
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	return p.failed(p.answer(ctx, p.opened.Settings().Timeouts.Call, o.callOptions))
+	return p.failed(p.answer(ctx, o))
 }

@@ -50,7 +50,7 @@ func checkCommand(prog *program) command {
 		cmdline.List(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 		cmdline.Count(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)").Alias("j"),
-		timeoutFlag(&o.Config.Timeouts.Call),
+		timeoutFlag(&o.Config),
 		headerFlag(&o.Config.GRPC.Metadata),
 	}
 	return newCommand("check", "see whether a plugin will work, and if not, why", "[PLUGIN...]",

@@ -235,7 +235,7 @@ func (prog *program) noteLast(why string, last int64) {
 }
 
 // callLines answers the lines of standard input with calls of a background plugin.
-func (prog *program) callLines(ctx context.Context, to target, o *linesOptions, errorField string) error {
+func (prog *program) callLines(ctx context.Context, to target, o *linesOptions) error {
 	var p *plugin
 	var notes []string
 	err := prog.withCallee(ctx, to, func(found *plugin) (_ bool, err error) {
@@ -254,7 +254,7 @@ func (prog *program) callLines(ctx context.Context, to target, o *linesOptions, 
 	gaveUp := make(chan struct{})
 	o.GaveUp = gaveUp
 	giveUp := sync.OnceFunc(func() { close(gaveUp) })
-	k := caller{Plugin: p.client, errorField: errorField, failed: func(err error) {
+	k := caller{Plugin: p.client, errorField: to.start.Config.ErrorField, failed: func(err error) {
 		if takesNoMore(p.client, hook.AsError(err).Kind) { // later lines would all fail in the same way
 			giveUp()
 		}

@@ -33,22 +33,20 @@ const (
 
 // mcpOptions are the options of mcp.
 type mcpOptions struct {
-	start      startOptions
-	timeout    time.Duration // 0: the plugin's own
-	errorField string
-	client     string // whose configuration to print; empty: serve
-	filter     mcp.Filter
+	start  startOptions
+	client string // whose configuration to print; empty: serve
+	filter mcp.Filter
 }
 
 func mcpCommand(prog *program) command {
 	var o mcpOptions
-	ofStart := launchFlags(&o.start.Config)
+	o.start.own = launchFlags(&o.start.Config)
 	autoStart := cmdline.InCategory(backgroundCategory, cmdline.Switch(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
 	config := cmdline.Choice(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcp.Clients(), ", "), mcp.Clients()...)
 	own := cmdline.InCategory(mcpCategory, config,
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
-	flags := slices.Concat(limitFlags(&o.timeout, &o.errorField), own, autoStart, ofStart, prog.opts.flags()[1:]) // standard output is not for --json
+	flags := slices.Concat(limitFlags(&o.start.Config), own, autoStart, o.start.own, prog.opts.flags()[1:]) // standard output is not for --json
 	return newCommand("mcp", "serve the hooks as tools of an LLM client", "NAME|PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			word, err := cmdline.OneWord(words)
@@ -60,7 +58,7 @@ func mcpCommand(prog *program) command {
 			case o.start.Config.NaN == "literal":
 				return cmdline.Usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
 			}
-			return prog.mcp(ctx, &o, word, ofStart)
+			return prog.mcp(ctx, &o, word)
 		})
 }
 
@@ -76,16 +74,16 @@ func patternFlag(to *[]string, name, usage string) *cmdline.Flag {
 }
 
 // mcp serves one session, of a background plugin or of one that ends with the session.
-func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string, ofStart []cli.Flag) error {
+func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error {
 	named, err := prog.connectNamed(ctx, word)
 	if err != nil {
 		return err
 	}
 	if named != nil && !o.start.AutoStarted {
-		err = named.rejects(ofStart)
+		err = named.rejects(o.start.own)
 	}
 	if err == nil {
-		err = prog.readStart(&o.start, word, ofStart)
+		err = o.start.read(word)
 	}
 	if err != nil {
 		return err
@@ -207,7 +205,6 @@ type ownSource struct {
 // has loaded other files.
 func (prog *program) newOwnSource(ctx context.Context, o *mcpOptions, reload func(mcp.Plugin)) (mcpSource, error) {
 	cfg := &o.start.Config
-	cfg.Timeouts.Call, cfg.ErrorField = o.timeout, o.errorField
 	cfg.Timeouts.Stop = cmp.Or(cfg.Timeouts.Stop, mcpStop)
 	cfg.Keep.DefaultConcurrency = mcpConcurrency
 	p := prog.newPlugin(cfg.Plugin, prog.opts.quiet)
@@ -261,7 +258,8 @@ func (s *sharedSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 		return nil, err
 	}
 	s.running = p
-	return caller{Plugin: p.client, timeout: s.o.timeout, errorField: s.o.errorField}, nil
+	cfg := s.o.start.Config
+	return caller{Plugin: p.client, timeout: cfg.Timeouts.Call, errorField: cfg.ErrorField}, nil
 }
 
 func (s *sharedSource) connect(ctx context.Context) (*plugin, error) {

@@ -88,11 +88,11 @@ func launchFlags(cfg *runner.Config) []cli.Flag {
 }
 
 // limitFlags returns the flags that limit one call, or every call of a plugin that is kept alive.
-func limitFlags(timeout *time.Duration, errorField *string) []cli.Flag {
+func limitFlags(cfg *runner.Config) []cli.Flag {
 	return []cli.Flag{
-		timeoutFlag(timeout),
+		timeoutFlag(cfg),
 		cmdline.New("error-field", "fail if the result has an error at the dotted `PATH`", func(path string) error {
-			if *errorField = path; slices.Contains(strings.Split(path, "."), "") {
+			if cfg.ErrorField = path; slices.Contains(strings.Split(path, "."), "") {
 				return fmt.Errorf("is %q, want names with dots between them", path)
 			}
 			return nil
@@ -100,8 +100,8 @@ func limitFlags(timeout *time.Duration, errorField *string) []cli.Flag {
 	}
 }
 
-func timeoutFlag(to *time.Duration) *cmdline.Flag {
-	return cmdline.Duration(to, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)").FromEnv("PYPLUG_TIMEOUT")
+func timeoutFlag(cfg *runner.Config) *cmdline.Flag {
+	return cmdline.Duration(&cfg.Timeouts.Call, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)").FromEnv("PYPLUG_TIMEOUT")
 }
 
 // openConfig adds the plugin, and the directory and environment of this process, to the

@@ -26,8 +26,8 @@ const backgroundCategory = "Background plugins"
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
 	service.Options
-	events string   // the file of --events
-	words  []string // the flags, for the process in the background
+	events string     // the file of --events
+	own    []cli.Flag // those that the process in the background gets, too
 }
 
 // nameFlags returns the flags of every command that keeps a plugin alive under a name.
@@ -46,36 +46,29 @@ func (o *startOptions) nameFlags() []cli.Flag {
 
 // flags returns the flags of start.
 func (o *startOptions) flags() []cli.Flag {
-	return slices.Concat(o.nameFlags(), limitFlags(&o.Config.Timeouts.Call, &o.Config.ErrorField), launchFlags(&o.Config))
+	o.own = slices.Concat(o.nameFlags(), limitFlags(&o.Config), launchFlags(&o.Config))
+	return o.own
 }
 
-// readStart adds PLUGIN to the options, and the flags for the process in the background.
-func (prog *program) readStart(o *startOptions, plugin string, flags []cli.Flag) error {
+// read adds PLUGIN to the options.
+func (o *startOptions) read(plugin string) error {
 	o.Version = versionText()
-	o.words = cmdline.Words(flags)
-	if o.AutoStarted {
-		o.words = append(o.words, "--auto")
-	}
-	if len(prog.opts.debug) > 0 {
-		o.words = append(o.words, "--debug="+strings.Join(prog.opts.debug, ","))
-	}
 	return openConfig(&o.Config, plugin)
 }
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
-func (prog *program) readKept(words []string, o *startOptions, flags []cli.Flag) error {
+func (o *startOptions) readKept(words []string) error {
 	word, err := cmdline.OneWord(words)
 	if err != nil {
 		return err
 	}
-	return prog.readStart(o, word, flags)
+	return o.read(word)
 }
 
 func startCommand(prog *program) command {
 	var o startOptions
-	flags := o.flags()
 	return newCommand("start", "start a plugin in the background", "PLUGIN...",
-		slices.Concat(flags, prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(o.flags(), prog.opts.flags()), func(ctx context.Context, words []string) error {
 			switch err := cmdline.WantWords(words, slices.Repeat([]string{"PLUGIN"}, max(1, len(words)))...); {
 			case err != nil:
 				return err
@@ -86,7 +79,7 @@ func startCommand(prog *program) command {
 			}
 			var failures []error
 			for _, word := range words {
-				if err := prog.readStart(&o, word, flags); err != nil {
+				if err := o.read(word); err != nil {
 					return err
 				}
 				if err := prog.start(ctx, o); err != nil {
@@ -127,11 +120,18 @@ func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, e
 		return "", p.failed(err)
 	}
 	p.elsewhere = true
+	words := cmdline.Words(o.own)
+	if o.AutoStarted {
+		words = append(words, "--auto")
+	}
+	if len(prog.opts.debug) > 0 {
+		words = append(words, "--debug="+strings.Join(prog.opts.debug, ","))
+	}
 	notePython := sync.OnceFunc(p.notePython)
 	name, err := service.Start(ctx, p.opened, o.Options, service.Starter{
 		Spawn: func() (daemon.Identity, error) {
 			notePython()
-			return daemon.Spawn(ctx, []string{daemonWord, "--", p.path}, append(os.Environ(), daemon.HandOver(o.words)), prog.streams.Note)
+			return daemon.Spawn(ctx, []string{daemonWord, "--", p.path}, append(os.Environ(), daemon.HandOver(words)), prog.streams.Note)
 		},
 		Note:      prog.streams.Note,
 		Replacing: func(name string) { prog.streams.Log("info", "replacing the plugin that a call started", "name", name) },
@@ -145,12 +145,11 @@ const daemonWord = "__daemon"
 // daemonCommand runs the plugin of start in the background process.
 func daemonCommand(prog *program) command {
 	var o startOptions
-	flags := o.flags()
 	auto := cmdline.Switch(&o.AutoStarted, "auto", "")
 	cmd := newCommand(daemonWord, "", "PLUGIN",
-		slices.Concat(flags, []cli.Flag{auto}, prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(o.flags(), []cli.Flag{auto}, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			starter := daemon.OpenStarter()
-			err := prog.readKept(words, &o, flags)
+			err := o.readKept(words)
 			if err == nil {
 				o.Detached = true
 				prog.streams.Quiet = true // all of it goes into the log

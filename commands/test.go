@@ -45,7 +45,7 @@ func testCommand(prog *program) command {
 		cmdline.Switch(&o.update, "update", "replace the answers in the files that differ from those returned"),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 	}
-	flags = append(flags, limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField)...)
+	flags = append(flags, limitFlags(&o.cfg)...)
 	ofPlugin := slices.Concat(resultFlags(&o.cfg), preloadFlag(&o.cfg), pluginFlags(&o.cfg, "10m"))
 	return newCommand("test", "run files of calls, and compare the answers with those that are wanted", "NAME|PLUGIN FILE...",
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {

@@ -21,9 +21,6 @@ const (
 // awaitHealthy waits until the plugin's first process is healthy. If that takes longer than 10 s
 // or than the start timeout, the start fails. Until then callers get the reason as an error.
 func (s *Service) awaitHealthy(ctx context.Context, inst hook.Instance) error {
-	if s.opened.KeepSettings().Probe < 0 {
-		return nil
-	}
 	t := s.opened.Settings().Timeouts
 	limit, cancel := context.WithTimeout(ctx, min(healthyLimit, t.Start))
 	defer cancel()
