@@ -87,7 +87,7 @@ func (prog *program) bench(ctx context.Context, o benchOptions) error {
 type benchTarget struct {
 	prog     *program
 	o        benchOptions
-	settings runner.Settings
+	settings runner.Config
 	kept     *plugin // nil until a phase other than cold begins
 	several  bool    // calls are made at once
 
@@ -100,7 +100,7 @@ func (t *benchTarget) try(ctx context.Context) (*plugin, error) {
 	cfg.Once = true
 	p := t.prog.newPlugin(cfg.Plugin, true)
 	err := p.start(ctx, cfg, func(s *runner.Opened) error {
-		t.settings = s.Settings()
+		t.settings = s.Config()
 		if err := t.prog.readInput(ctx, s.Transport().Streams, &t.o.callOptions); err != nil {
 			return err
 		}

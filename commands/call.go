@@ -209,7 +209,7 @@ func (prog *program) readHook(ctx context.Context, o *callOptions, words []strin
 func (p *plugin) answer(ctx context.Context, o callOptions) error {
 	limit, errorField := o.Config.Timeouts.Call, o.Config.ErrorField
 	if p.opened != nil { // its pool looks for errors
-		limit, errorField = p.opened.Settings().Timeouts.Call, ""
+		limit, errorField = p.opened.Config().Timeouts.Call, ""
 	}
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()

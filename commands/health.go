@@ -69,7 +69,7 @@ func (prog *program) health(ctx context.Context, word string, among bool, at *ad
 	defer p.close()
 	limit := cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe)
 	if p.opened != nil {
-		limit = p.opened.Settings().Timeouts.Probe
+		limit = p.opened.Config().Timeouts.Probe
 	}
 	probe := func() error {
 		ctx, cancel := hook.WithLimit(ctx, limit)

@@ -78,7 +78,7 @@ func (prog *program) runLines(ctx context.Context, words []string, o *linesOptio
 	if p.opened.TakesSeries() {
 		o.Series = linesSeries
 	}
-	o.GaveUp, o.Timeout = p.pool.Failed(), p.opened.Settings().Timeouts.Call
+	o.GaveUp, o.Timeout = p.pool.Failed(), p.opened.Config().Timeouts.Call
 	return p.failed(p.lines(ctx, p.pool, o))
 }
 

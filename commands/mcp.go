@@ -230,7 +230,7 @@ func (s *ownSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return caller{Plugin: pool, timeout: s.p.opened.Settings().Timeouts.Call}, nil
+	return caller{Plugin: pool, timeout: s.p.opened.Config().Timeouts.Call}, nil
 }
 
 // close stops the plugin. Nothing of it is left soon after the stop timeout.

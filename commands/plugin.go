@@ -139,8 +139,8 @@ func (p *plugin) noteReady() {
 	if found.IsInSrc() {
 		p.prog.streams.Aside("using " + found.Entry + ", as if the project were installed")
 	}
-	py, settings, info := p.opened.Interpreter(), p.opened.Settings(), p.newest()
-	p.prog.streams.Log("info", "ready", "plugin", p.path, "file", found.Entry, "transport", settings.Transport, "because", settings.Why,
+	py, settings, info := p.opened.Interpreter(), p.opened.Config(), p.newest()
+	p.prog.streams.Log("info", "ready", "plugin", p.path, "file", found.Entry, "transport", settings.Transport, "because", p.opened.Why(),
 		"python", py.Path, "version", p.pythonVersion(), "source", py.Source, "pid", info.PID, "after", info.Ready)
 }
 

@@ -262,7 +262,7 @@ func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
 		if p, err = t.launch(ctx, cfg, nil); err != nil {
 			return err
 		}
-		limits := p.opened.Settings().Timeouts
+		limits := p.opened.Config().Timeouts
 		t.ready, t.o.Timeout, t.o.Probe = p.pool, limits.Call, limits.Probe
 	}
 	t.plugin = p

@@ -25,7 +25,8 @@ const (
 )
 
 // Config says what to open and how. A field with its zero value takes the value of the
-// manifest, else the default. Config is copied and never written to.
+// manifest, else the default. Config is copied and never written to: [Opened.Config] is a copy
+// with these values.
 type Config struct {
 	// Plugin is the path as typed.
 	Plugin string
@@ -83,29 +84,19 @@ func DebugAreas() []string { return []string{"wire", "proc", "state", "grpc", "g
 // Timeouts bound the waits. Zero is not set.
 type Timeouts = manifest.Timeouts
 
-// Settings are what [Open] resolved.
-type Settings struct {
-	// Transport is "pipe" or "grpc". Why is what decided that, or "" for the default.
-	Transport, Why string
-	Timeouts       Timeouts
-	ErrorField     string
-	Dir            string
-}
-
-// resolveSettings applies flag, manifest and default, in this order, to all but the
-// transport.
-func resolveSettings(c Config, p manifest.Plugin) Settings {
-	m := p.Manifest
-	return Settings{
-		Timeouts: Timeouts{
-			Start: cmp.Or(c.Timeouts.Start, m.Timeouts.Start), // its default depends on the transport
-			Call:  cmp.Or(c.Timeouts.Call, m.Timeouts.Call, DefaultCall),
-			Stop:  cmp.Or(c.Timeouts.Stop, m.Timeouts.Stop, DefaultStop),
-			Probe: cmp.Or(c.Timeouts.Probe, m.Timeouts.Probe, DefaultProbe),
-		},
-		ErrorField: cmp.Or(c.ErrorField, m.ErrorField),
-		Dir:        cmp.Or(c.Dir, m.Cwd),
-	}
+// with applies flag, manifest and default, in this order, to all but what the transport decides.
+func (c Config) with(m manifest.Manifest) Config {
+	t := &c.Timeouts
+	t.Start = cmp.Or(t.Start, m.Timeouts.Start)
+	t.Call = cmp.Or(t.Call, m.Timeouts.Call, DefaultCall)
+	t.Stop = cmp.Or(t.Stop, m.Timeouts.Stop, DefaultStop)
+	t.Probe = cmp.Or(t.Probe, m.Timeouts.Probe)
+	c.GRPC.HealthTimeout = t.Probe // its default is longer: it is for the first answer
+	t.Probe = cmp.Or(t.Probe, DefaultProbe)
+	c.ErrorField = cmp.Or(c.ErrorField, m.ErrorField)
+	c.Dir = cmp.Or(c.Dir, m.Cwd)
+	c.NoConvert = c.NoConvert || m.Convert != nil && !*m.Convert
+	return c
 }
 
 // MaxConcurrency is the maximum number of concurrent calls in one worker.

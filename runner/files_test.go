@@ -16,7 +16,7 @@ import (
 // opened is a gRPC plugin in a tree, as Open returns it.
 func opened(root string, kind manifest.Kind, entry string) *Opened {
 	o := openedAt(fakePython(root), filepath.Join(root, filepath.FromSlash(entry)))
-	o.plugin.Kind, o.settings.Transport = kind, "grpc"
+	o.plugin.Kind, o.config.Transport = kind, "grpc"
 	o.transport = &server{resolved: o.resolved}
 	o.files = newFiles(&o.resolved, o.transport)
 	return o

@@ -25,29 +25,29 @@ type functions struct {
 
 // openFunctions opens a functions file.
 func openFunctions(r resolved) (transport, error) {
-	if r.config.Transport == "" && len(r.plugin.Manifest.Args) > 0 {
+	if r.why != byFlag && len(r.plugin.Manifest.Args) > 0 {
 		return nil, r.plugin.OnlyGRPC("args")
 	}
-	convert := r.plugin.Manifest.Convert
+	c := r.config
 	return &functions{r, pyworker.New(pyworker.Config{
 		Python:       r.python.Path,
 		Plugin:       r.plugin.Entry,
 		Place:        r.imported,
 		Env:          r.environ,
-		Dir:          r.settings.Dir,
-		NaN:          r.config.NaN,
-		NoConvert:    r.config.NoConvert || convert != nil && !*convert,
+		Dir:          c.Dir,
+		NaN:          c.NaN,
+		NoConvert:    c.NoConvert,
 		Probe:        r.plugin.Manifest.Probe,
-		Concurrency:  r.keep.Concurrency,
-		Threads:      r.keep.Threads,
-		Preload:      r.keep.Preload,
-		Note:         r.keep.Note,
-		StartTimeout: r.settings.Timeouts.Start,
-		StopTimeout:  r.settings.Timeouts.Stop,
-		MaxMemory:    r.keep.MaxMemory,
-		Output:       r.config.Output,
-		Debug:        r.config.Debug,
-		DebugWire:    r.config.DebugWire,
+		Concurrency:  c.Keep.Concurrency,
+		Threads:      c.Keep.Threads,
+		Preload:      c.Keep.Preload,
+		Note:         c.Keep.Note,
+		StartTimeout: c.Timeouts.Start,
+		StopTimeout:  c.Timeouts.Stop,
+		MaxMemory:    c.Keep.MaxMemory,
+		Output:       c.Output,
+		Debug:        c.Debug,
+		DebugWire:    c.DebugWire,
 	})}, nil
 }
 
@@ -55,7 +55,9 @@ func (f *functions) launcher() hook.Launcher { return f.workers }
 
 func (f *functions) watched() (func() []string, bool) { return f.workers.Files, false }
 
-func (f *functions) takesSeries() bool { return f.keep.Concurrency == 1 && !f.keep.Threads }
+func (f *functions) takesSeries() bool {
+	return f.config.Keep.Concurrency == 1 && !f.config.Keep.Threads
+}
 
 //go:embed names.py
 var namesSource string
@@ -130,7 +132,7 @@ func (r *resolved) MCPServer() error {
 // OtherHost returns the SDK of a host other than go-plugin's if the plugin is a program on it, and
 // how that host starts it.
 func (r *resolved) OtherHost() (sdk, starts string) {
-	if r.settings.Transport == "" || r.settings.Why != "" || r.Transport().Serves || r.programPart() == "" {
+	if r.config.Transport == "" || r.why != "" || r.Transport().Serves || r.programPart() == "" {
 		return "", ""
 	}
 	for file := range r.parsed() {

@@ -42,7 +42,7 @@ func open(ctx context.Context, c Config) (o *Opened, err error) {
 	if o.resolved, err = resolve(ctx, c); err != nil {
 		return o, err
 	}
-	if o.transport, err = openers[o.settings.Transport](o.resolved); err != nil {
+	if o.transport, err = openers[o.config.Transport](o.resolved); err != nil {
 		return o, hook.NewError(hook.Usage, err)
 	}
 	o.files = newFiles(&o.resolved, o.transport)
@@ -53,16 +53,16 @@ func open(ctx context.Context, c Config) (o *Opened, err error) {
 // Plugin is what the path was resolved to.
 func (o *Opened) Plugin() manifest.Plugin { return o.plugin }
 
-// Settings are the limits and choices in force.
-func (o *Opened) Settings() Settings { return o.settings }
+// Config returns the settings in force: what was asked for, the manifest says or is the default.
+func (o *Opened) Config() Config { return o.config }
 
-// KeepSettings returns how the plugin is kept alive.
-func (o *Opened) KeepSettings() Keep { return o.keep }
+// Why returns what decided the transport, or "" if it is the default.
+func (o *Opened) Why() string { return o.why }
 
 // TakesSeries reports whether workers make a [hook.Series]: they make one call at a time, and
 // results are not searched for errors.
 func (o *Opened) TakesSeries() bool {
-	return o.transport.takesSeries() && o.settings.ErrorField == ""
+	return o.transport.takesSeries() && o.config.ErrorField == ""
 }
 
 // Interpreter is the Python that was chosen; the zero one for an executable.

@@ -113,17 +113,14 @@ func TestSettings(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	got := o.Settings()
-	want := runner.Settings{
-		Transport: "pipe", ErrorField: "error", Dir: cfg.Cwd,
-		Timeouts: runner.Timeouts{
-			Start: runner.DefaultImport, // nobody's
-			Call:  7 * time.Second,      // the manifest's
-			Stop:  time.Second,          // the flag's, before the manifest's
-			Probe: runner.DefaultProbe,
-		},
+	got := o.Config()
+	want := runner.Timeouts{
+		Start: runner.DefaultImport, // nobody's
+		Call:  7 * time.Second,      // the manifest's
+		Stop:  time.Second,          // the flag's, before the manifest's
+		Probe: runner.DefaultProbe,
 	}
-	if got != want {
+	if got.Timeouts != want || got.Transport != "pipe" || got.ErrorField != "error" || got.Dir != cfg.Cwd {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	if o.Plugin().ID != "diary" || o.Interpreter().Path != cfg.Python {

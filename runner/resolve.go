@@ -24,48 +24,48 @@ import (
 // resolved is what is known about a plugin before its transport opens it. The zero value is
 // empty. After an error it has what was resolved before.
 type resolved struct {
-	config   Config
-	plugin   manifest.Plugin
-	took     time.Duration // to find the plugin
-	environ  []string
-	synced   string             // the environment that sync made last, see [interp.Request]
-	sync     string             // the command line that makes it
-	python   interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
-	script   string             // what Python runs, see [scriptOf]
-	dirs     []string           // in which the plugin's own modules are
-	settings Settings
-	keep     Keep
-	lacks    string // the limits of keep that this system cannot enforce; or empty
+	config  Config // with the values of the manifest and the defaults, once they are known
+	plugin  manifest.Plugin
+	took    time.Duration // to find the plugin
+	environ []string
+	synced  string             // the environment that sync made last, see [interp.Request]
+	sync    string             // the command line that makes it
+	python  interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
+	script  string             // what Python runs, see [scriptOf]
+	dirs    []string           // in which the plugin's own modules are
+	why     string             // what decided the transport; or empty for the default
+	lacks   string             // the limits that this system cannot enforce; or empty
 }
 
 // resolve finds the plugin and its Python, chooses the transport and applies the settings. The
 // error is a [*hook.Error], or has ctx's in its chain.
 func resolve(ctx context.Context, c Config) (r resolved, err error) {
 	r.config = c
+	r.config.Transport = "" // until it is chosen
 	began := time.Now()
 	r.plugin, err = findPlugin(c)
 	if r.took = time.Since(began); err != nil {
 		return r, hook.NewError(hook.Usage, err)
 	}
-	r.settings = resolveSettings(c, r.plugin)
-	if r.settings.Dir, err = workDir(c, r.settings.Dir); err != nil {
+	r.config = r.config.with(r.plugin.Manifest)
+	if r.config.Dir, err = workDir(c, r.config.Dir); err != nil {
 		return r, hook.NewError(hook.Usage, err)
 	}
 	r.environ = environ(c, r.plugin.Manifest)
-	if err := r.resolvePython(ctx); err != nil {
+	if err := r.resolvePython(ctx, c.Transport); err != nil {
 		return r, err
 	}
-	start, serves := &r.settings.Timeouts.Start, r.Transport().Serves
+	start, serves := &r.config.Timeouts.Start, r.Transport().Serves
 	if serves {
 		*start = cmp.Or(*start, DefaultHandshake)
 	} else {
 		*start = cmp.Or(*start, c.DefaultStart, DefaultImport)
 	}
-	if r.keep, r.lacks, err = resolveKeep(c.Keep, r.plugin.Manifest, serves); err != nil {
+	if r.config.Keep, r.lacks, err = resolveKeep(c.Keep, r.plugin.Manifest, serves); err != nil {
 		return r, hook.NewError(hook.Usage, err)
 	}
 	if c.Once {
-		r.keep = r.keep.once()
+		r.config.Keep = r.config.Keep.once()
 	}
 	return r, nil
 }
@@ -121,8 +121,9 @@ func scriptOf(entry string) string {
 	return bounded.Real(entry)
 }
 
-// resolvePython chooses the interpreter, and the transport, which depends on it.
-func (r *resolved) resolvePython(ctx context.Context) (err error) {
+// resolvePython chooses the interpreter, and the transport, which depends on it. transport is the
+// value of the flag.
+func (r *resolved) resolvePython(ctx context.Context, transport string) (err error) {
 	c, executable := r.config, r.plugin.Kind == manifest.Executable
 	if !executable {
 		ask := request(c, r.plugin, r.environ)
@@ -138,14 +139,14 @@ func (r *resolved) resolvePython(ctx context.Context) (err error) {
 	}
 	r.script = scriptOf(r.plugin.Entry)
 	r.dirs = r.ownDirs()
-	r.settings.Transport, r.settings.Why = r.chooseTransport()
+	r.config.Transport, r.why = r.chooseTransport(transport)
 	kind, zip := "an executable", manifest.IsZip(r.script)
 	if zip {
 		kind = "a zip application"
 	}
 	switch {
 	case !r.Transport().Serves && (executable || zip):
-		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, r.settings.Transport))
+		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, r.config.Transport))
 	case !executable:
 		return nil
 	case c.Python != "":
@@ -262,12 +263,15 @@ func (r *resolved) Place() pysrc.Place {
 	return place
 }
 
+// byFlag is why a transport was chosen that a flag names.
+const byFlag = "--transport"
+
 // chooseTransport decides on the transport, and says why, without running the plugin.
 // Below, an entry is that of [manifest.Plugin]: a file, or the directory of a package.
-func (r *resolved) chooseTransport() (transport, why string) {
+func (r *resolved) chooseTransport(flag string) (transport, why string) {
 	switch {
-	case r.config.Transport != "":
-		return r.config.Transport, "--transport"
+	case flag != "":
+		return flag, byFlag
 	case r.plugin.Manifest.Transport != "":
 		return r.plugin.Manifest.Transport, r.plugin.Manifest.File
 	case r.plugin.Kind == manifest.Executable:
@@ -315,7 +319,7 @@ func (r *resolved) looksGRPC() (yes bool, why string) {
 }
 
 // Transport returns how the plugin is run. It is the zero value until it is known.
-func (r *resolved) Transport() Transport { return TransportOf(r.settings.Transport) }
+func (r *resolved) Transport() Transport { return TransportOf(r.config.Transport) }
 
 // Source is the plugin's Python source: the files that Python runs, the Python that
 // runs them, and the directories in which the plugin's own modules are. There are none

@@ -90,10 +90,8 @@ func (r *resolved) grpcConfig() (Program, error) {
 	if h, named := manifest.Hosts[c.GRPC.Host]; named {
 		m.CookieKey, m.CookieValue, m.ProtocolVersions, m.MTLS = h.CookieKey, h.CookieValue, h.Versions, &h.MTLS
 	}
-	cfg.Path, cfg.Env, cfg.Dir = r.plugin.Entry, r.environ, r.settings.Dir
-	cfg.StartTimeout, cfg.StopTimeout, cfg.MaxMemory = r.settings.Timeouts.Start, r.settings.Timeouts.Stop, r.keep.MaxMemory
-	// The default is longer for the first answer than for later ones.
-	cfg.HealthTimeout = cmp.Or(c.Timeouts.Probe, m.Timeouts.Probe)
+	cfg.Path, cfg.Env, cfg.Dir = r.plugin.Entry, r.environ, c.Dir
+	cfg.StartTimeout, cfg.StopTimeout, cfg.MaxMemory = c.Timeouts.Start, c.Timeouts.Stop, c.Keep.MaxMemory
 	cfg.Service, cfg.Curve = cmp.Or(cfg.Service, m.Probe), curves[c.GRPC.Curve]
 	cfg.Observe, cfg.Debug = c.Observe, c.Debug
 	var err error

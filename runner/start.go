@@ -17,7 +17,7 @@ import (
 // leastDrain is the minimum time that the calls of a replaced worker get to finish.
 const leastDrain = 2 * time.Minute
 
-// Start starts the plugin and keeps it alive as [Opened.KeepSettings] say. It returns
+// Start starts the plugin and keeps it alive as Keep of [Opened.Config] says. It returns
 // when the first worker is ready. The error is that of the first start, which is not
 // retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
 // Canceled, or those of a call if a bootstrap call failed. After an error nothing is
@@ -25,15 +25,15 @@ const leastDrain = 2 * time.Minute
 //
 // Each call starts one more pool. All pools of a plugin share what makes a start cheap.
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
-	if o.keep.Note != nil && o.lacks != "" {
-		o.keep.Note(o.lacks)
+	opt, t := o.config.Keep.Options, o.config.Timeouts
+	if opt.Note != nil && o.lacks != "" {
+		opt.Note(o.lacks)
 	}
-	opt, t := o.keep.Options, o.settings.Timeouts
 	opt.Bootstrap, opt.Shutdown, opt.CallTimeout = o.Bootstrap(), o.Shutdown(), t.Call
 	opt.ProbeTimeout, opt.Drain = t.Probe, max(t.Call, leastDrain)
 	opt.MaxMemory, opt.Memory = opt.MaxMemory/5*4, proc.Memory
 	opt.Events = o.event
-	if field := o.settings.ErrorField; field != "" {
+	if field := o.config.ErrorField; field != "" {
 		opt.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
 			return CallCarrying(ctx, inst, field, c)
 		}
@@ -68,8 +68,8 @@ func (o *Opened) event(e hook.Event) {
 	if o.config.Debug != nil {
 		o.config.Debug("state", o.plugin.ID+" is "+string(e.To))
 	}
-	if o.keep.Events != nil {
-		o.keep.Events(e)
+	if o.config.Keep.Events != nil {
+		o.config.Keep.Events(e)
 	}
 }
 

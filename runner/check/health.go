@@ -83,7 +83,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	if c.s.Plugin().Manifest.Probe == "" && slices.ContainsFunc(sch.Hooks[at].Params, func(p schema.Param) bool { return p.Required }) {
 		return hook.Stage{Message: asked + "() requires arguments, so it is an ordinary hook; the plugin counts as healthy while it is running"}
 	}
-	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Probe)
+	within, cancel := hook.WithLimit(ctx, c.s.Config().Timeouts.Probe)
 	defer cancel()
 	if err := c.s.inst.Probe(within); err != nil {
 		return failed(c.unwell(err))

@@ -22,14 +22,14 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 			err = refused
 		}
 	}
-	c.report.Transport = s.Settings().Transport
+	c.report.Transport = s.Config().Transport
 	c.report.Entry = s.Plugin().Entry
 	if scripts, _, _ := s.Source(); len(scripts) > 0 {
 		c.report.Entry = scripts[len(scripts)-1]
 	}
-	p, set := s.Plugin(), s.Settings()
+	p, set := s.Plugin(), s.Config()
 	st := hook.Stage{Took: s.Resolved(), Details: map[string]any{
-		"id": p.ID, "entry": p.Entry, "manifest": p.Manifest.File, "transport": set.Transport, "why": set.Why,
+		"id": p.ID, "entry": p.Entry, "manifest": p.Manifest.File, "transport": set.Transport, "why": s.Why(),
 	}}
 	if err != nil && hook.AsError(err).Kind == hook.Interpreter {
 		c.noPython = hook.AsError(err) // the stage interpreter reports it
@@ -48,16 +48,16 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 		st.Message = "a package of functions"
 	}
 	switch {
-	case set.Why == "":
-	case set.Why == p.Manifest.File:
-		st.Message += " (set in " + filepath.Base(set.Why) + ")"
+	case s.Why() == "":
+	case s.Why() == p.Manifest.File:
+		st.Message += " (set in " + filepath.Base(s.Why()) + ")"
 	default:
-		st.Message += ": " + set.Why
+		st.Message += ": " + s.Why()
 	}
 	if p.IsInSrc() {
 		st.Message += ", from " + p.Src + ", which an installed project would be imported from"
 	}
-	if file := p.Manifest.File; file != "" && set.Why != file {
+	if file := p.Manifest.File; file != "" && s.Why() != file {
 		st.Message += "; its manifest is " + filepath.Base(file)
 	}
 	if sdk, starts := s.OtherHost(); sdk != "" {

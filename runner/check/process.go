@@ -65,14 +65,14 @@ func (p *process) calls(ctx context.Context, calls []hook.Call) error {
 
 // Call calls a hook, within the limit of a call.
 func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	ctx, cancel := hook.WithLimit(ctx, p.Settings().Timeouts.Call)
+	ctx, cancel := hook.WithLimit(ctx, p.Config().Timeouts.Call)
 	defer cancel()
-	return runner.CallCarrying(ctx, p.inst, p.Settings().ErrorField, c)
+	return runner.CallCarrying(ctx, p.inst, p.Config().ErrorField, c)
 }
 
 // Hooks describes the hooks, within the limit of a call. Hooks and Status make the process an [mcp.Plugin].
 func (p *process) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
-	ctx, cancel := hook.WithLimit(ctx, p.Settings().Timeouts.Call)
+	ctx, cancel := hook.WithLimit(ctx, p.Config().Timeouts.Call)
 	defer cancel()
 	return p.inst.Describe(ctx, q)
 }

@@ -117,7 +117,7 @@ func (c *check) source(ctx context.Context) hook.Stage {
 
 func lookOf(o *runner.Opened) sourceLook {
 	scripts, python, dirs := o.Source()
-	l := sourceLook{Scripts: scripts, Place: o.Place(), Dirs: o.Plugin().Project.Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
+	l := sourceLook{Scripts: scripts, Place: o.Place(), Dirs: o.Plugin().Project.Dirs, Env: o.Environ(), Dir: o.Config().Dir,
 		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged || python.Env == "" && !python.Source.Named(), python: python, opened: o}
 	if l.Place.Root == "" && len(dirs) > 0 { // an installed module
 		l.Place.Root = dirs[0]

@@ -145,7 +145,7 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	s.changes.started, s.changes.loaded = seen, seen
 	opts := daemon.Options{
 		Starter: s.host.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
-		CallTimeout: s.opened.Settings().Timeouts.Call, Kill: s.host.Kill,
+		CallTimeout: s.opened.Config().Timeouts.Call, Kill: s.host.Kill,
 	}
 	if s.o.AutoStarted {
 		opts.IdleExit = autoIdle
@@ -318,7 +318,7 @@ func (s *Service) describe(ctx context.Context) {
 // loaded older files.
 func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
 	s.printAttach(ctx)
-	alone := s.opened.KeepSettings().Workers == 1
+	alone := s.opened.Config().Keep.Workers == 1
 	seen := s.changes.started
 	for e, err := range events {
 		switch {

@@ -111,7 +111,7 @@ func (s *Session) Close(kill context.Context) {
 	s.mu.Lock() // a start ends with s.ctx
 	defer s.mu.Unlock()
 	if s.pool != nil {
-		ctx, cancel := context.WithTimeout(kill, s.opened.Settings().Timeouts.Stop)
+		ctx, cancel := context.WithTimeout(kill, s.opened.Config().Timeouts.Stop)
 		defer cancel()
 		_ = s.pool.Close(ctx) // it has killed what did not stop
 	}

@@ -111,11 +111,11 @@ func namesOf(opened *runner.Opened, typed string) []string {
 
 // identity says what is served under a name.
 func identity(opened *runner.Opened, o Options, name string) daemon.Identity {
-	path, settings := o.Config.Plugin, opened.Settings()
+	c := opened.Config()
 	return daemon.Identity{
-		Name: name, Plugin: schema.Path(path), Entry: schema.Path(opened.Plugin().Entry), Python: schema.Path(opened.Interpreter().Path),
-		Transport: settings.Transport, Dir: schema.Path(settings.Dir),
-		About: About(opened, path, ""), Digest: digestOf(opened, o), Version: o.Version, AutoStarted: o.AutoStarted,
+		Name: name, Plugin: schema.Path(c.Plugin), Entry: schema.Path(opened.Plugin().Entry), Python: schema.Path(opened.Interpreter().Path),
+		Transport: c.Transport, Dir: schema.Path(c.Dir),
+		About: About(opened, c.Plugin, ""), Digest: digestOf(opened, o), Version: o.Version, AutoStarted: o.AutoStarted,
 	}
 }
 
@@ -123,15 +123,15 @@ func identity(opened *runner.Opened, o Options, name string) daemon.Identity {
 // even if their command lines differ. The settings after the dot do not matter to a
 // call, see [difference].
 func digestOf(opened *runner.Opened, o Options) string {
-	settings, k, c := opened.Settings(), opened.KeepSettings(), o.Config
+	c := opened.Config()
+	k, t := c.Keep, c.Timeouts
 	k.Events, k.Note, k.Await, c.GRPC.MTLS = nil, nil, nil, nil
-	if c.Dir == "" {
-		settings.Dir = "" // the directory of the caller does not count
+	if o.Config.Dir == "" {
+		c.Dir = "" // the directory of the caller does not count
 	}
-	t := settings.Timeouts
-	matters := runner.DigestOf(settings.Transport, settings.Dir, t.Start, t.Stop, k, c.GRPC, opened.Program().MTLS,
+	matters := runner.DigestOf(c.Transport, c.Dir, t.Start, t.Stop, k, c.GRPC, opened.Program().MTLS,
 		c.Env, c.CleanEnv, c.NaN, c.NoConvert)
-	return matters + "." + runner.DigestOf(t.Call, settings.ErrorField, o.Watch)
+	return matters + "." + runner.DigestOf(t.Call, c.ErrorField, o.Watch)
 }
 
 // difference says how the running plugin differs from the wanted one, apart from its files;
