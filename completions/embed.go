@@ -2,6 +2,7 @@ package completions
 
 import (
 	"embed"
+	"maps"
 	"slices"
 )
 
@@ -17,20 +18,9 @@ var names = map[string]string{
 
 // Script returns the script for a shell. If there is none, ok is false.
 func Script(shell string) (text string, ok bool) {
-	name, ok := names[shell]
-	if !ok {
-		return "", false
-	}
-	b, err := scripts.ReadFile(name)
+	b, err := scripts.ReadFile(names[shell])
 	return string(b), err == nil
 }
 
 // Shells returns the sorted names of the shells that have a script.
-func Shells() []string {
-	shells := make([]string, 0, len(names))
-	for shell := range names {
-		shells = append(shells, shell)
-	}
-	slices.Sort(shells)
-	return shells
-}
+func Shells() []string { return slices.Sorted(maps.Keys(names)) }
