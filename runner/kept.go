@@ -23,18 +23,13 @@ type keptHooks struct {
 	Hooks  []schema.Hook `json:"hooks"`
 }
 
-// KeepHooks keeps the hooks of a plugin in the user's cache, for [KeptHooks]. It keeps nothing if
-// the plugin cannot be opened.
+// KeepHooks keeps the hooks of a plugin in the user's cache, for [KeptHooks].
 func KeepHooks(ctx context.Context, c Config, hooks []schema.Hook) error {
-	o, err := Open(ctx, c)
-	if err != nil {
-		return nil // its start reports it
-	}
-	path, err := o.keptPath()
+	path, digest, err := keptFile(ctx, c)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(keptHooks{o.filesDigest(), hooks})
+	text, err := json.Marshal(keptHooks{digest, hooks})
 	if err != nil {
 		return err
 	}
@@ -47,40 +42,36 @@ func KeepHooks(ctx context.Context, c Config, hooks []schema.Hook) error {
 // KeptHooks returns the hooks that were kept, if the plugin's file, its manifest, its interpreter
 // and its directories of packages have not changed. Files that it imports may have changed.
 func KeptHooks(ctx context.Context, c Config) (hooks []schema.Hook, ok bool) {
-	o, err := Open(ctx, c)
-	if err != nil {
-		return nil, false
-	}
-	path, err := o.keptPath()
+	path, digest, err := keptFile(ctx, c)
 	if err != nil {
 		return nil, false
 	}
 	text, _, err := bounded.Read(path, mostKept)
 	var kept keptHooks
-	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Digest != o.filesDigest() {
+	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Digest != digest {
 		return nil, false
 	}
 	return kept.Hooks, true
 }
 
-// keptPath returns the file of a plugin. The path stays the same when the plugin changes.
-func (o *Opened) keptPath() (string, error) {
-	dir, err := workerCache()
-	return filepath.Join(dir, "hooks-"+DigestOf(o.plugin.Entry, o.plugin.Module, o.python.Path)+".json"), err
-}
-
-// filesDigest returns a digest that changes when the hooks have probably changed.
-func (o *Opened) filesDigest() string {
-	files := o.fixedFiles()
+// keptFile returns the file of a plugin, whose path stays the same when the plugin changes, and a
+// digest that changes when the hooks have probably changed.
+func keptFile(ctx context.Context, c Config) (path, digest string, err error) {
+	o, err := Open(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
 	parts := []any{workerIdentity(), o.config.NoConvert, o.config.Transport}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
+	for _, path := range slices.Sorted(maps.Keys(o.fixedFiles())) {
 		parts = append(parts, path, stampOf(path))
 	}
-	return DigestOf(parts...)
+	dir, err := workerCache()
+	name := "hooks-" + DigestOf(o.plugin.Entry, o.plugin.Module, o.python.Path) + ".json"
+	return filepath.Join(dir, name), DigestOf(parts...), err
 }
 
 // DigestOf returns a digest of values that have neither pointers nor functions.
-func DigestOf(parts ...any) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", parts))
+func DigestOf(values ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", values))
 	return hex.EncodeToString(sum[:16])
 }
