@@ -30,7 +30,7 @@ func (c *check) mcp(ctx context.Context) hook.Stage {
 		return failed(found(noTools, hook.Warning, "a client sees no tools"))
 	}
 	for _, t := range tools {
-		st.Lines = append(st.Lines, strings.TrimSuffix(t.Name+": "+t.Hook.Doc, ": "), "  "+string(t.Hook.Input))
+		st.Lines = append(st.Lines, strings.TrimSuffix(t.Name+": "+t.Hook.Doc, ": "), "  "+string(t.Input))
 		if t.Output != nil {
 			st.Lines = append(st.Lines, "  -> "+string(t.Output))
 		}

@@ -73,12 +73,12 @@ func (s *Server) listChanged() {
 // list returns the list of tools for a client.
 func (s *Server) list(r *request) (json.RawMessage, error) {
 	tools, fresh := s.current()
-	if !fresh && tools == nil {
+	if !fresh && len(tools) == 0 {
 		if hooks, ok := s.o.Kept(r.ctx); ok {
 			tools = s.o.Tools(hooks)
 		}
 	}
-	if !fresh && tools == nil {
+	if !fresh && len(tools) == 0 {
 		p, err := r.plugin()
 		if err == nil {
 			tools, err = s.refresh(r.ctx, p)

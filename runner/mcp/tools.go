@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -20,12 +20,22 @@ var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 // Tool is a hook as clients see it.
 type Tool struct {
-	Name string
-	Hook schema.Hook
-	// Output is the JSON Schema of the result; nil if the tool has none.
-	Output json.RawMessage
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Input is the JSON Schema of the arguments, Output that of the result; nil if the tool has none.
+	Input       json.RawMessage `json:"inputSchema"`
+	Output      json.RawMessage `json:"outputSchema,omitempty"`
+	Annotations annotations     `json:"annotations,omitzero"`
+	Hook        schema.Hook     `json:"-"`
+}
 
-	json json.RawMessage // in the list
+// annotations are what [Hints] say about one tool. Clients assume that a tool is destructive and in
+// an open world, unless it says that it is not.
+type annotations struct {
+	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  bool  `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
 // Hints describes the behaviour of hooks by patterns of their names. A client may ask its user
@@ -45,33 +55,20 @@ type Filter struct {
 // Tools returns the hooks as tools, in the same order. Each name is unique, and clients accept it.
 // Methods with a client stream are not tools.
 func (f Filter) Tools(hooks []schema.Hook) []Tool {
-	var tools []Tool
+	tools := []Tool{}
 	taken := map[string]bool{}
 	for _, h := range hooks {
 		if len(f.Only) > 0 && !matches(f.Only, h.Name) || matches(f.Except, h.Name) || h.Streams == "in" || h.Streams == "both" {
 			continue
 		}
-		t := Tool{Name: freeName(h.Name, taken), Hook: h}
+		t := Tool{Name: freeName(h.Name, taken), Description: cmp.Or(h.Documentation, h.Doc), Input: h.Input, Annotations: f.Hints.of(h.Name), Hook: h}
 		taken[t.Name] = true
-		pairs := []any{"name", t.Name}
-		if doc := cmp.Or(h.Documentation, h.Doc); doc != "" {
-			pairs = append(pairs, "description", doc)
+		if t.Input == nil { // its source does not show the parameters
+			t.Input = json.RawMessage(`{"type":"object"}`)
 		}
-		input := h.Input
-		if input == nil { // its source does not show the parameters
-			input = json.RawMessage(`{"type":"object"}`)
-		}
-		pairs = append(pairs, "inputSchema", input)
 		if matches(f.Hints.OutputSchema, h.Name) {
 			t.Output = h.Output
 		}
-		if t.Output != nil {
-			pairs = append(pairs, "outputSchema", t.Output)
-		}
-		if hints := f.Hints.of(h.Name); len(hints) > 0 {
-			pairs = append(pairs, "annotations", object(hints...))
-		}
-		t.json = object(pairs...)
 		tools = append(tools, t)
 	}
 	return tools
@@ -95,33 +92,21 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// of returns the annotations of a tool. Clients assume Destructive and OpenWorld by default. If
-// these have patterns, each tool says whether it matches.
-func (h Hints) of(name string) (pairs []any) {
-	for _, hint := range []struct {
-		key      string
-		patterns []string
-		both     bool
-	}{
-		{"readOnlyHint", h.ReadOnly, false},
-		{"destructiveHint", h.Destructive, true},
-		{"idempotentHint", h.Idempotent, false},
-		{"openWorldHint", h.OpenWorld, true},
-	} {
-		if is := matches(hint.patterns, name); is || hint.both && hint.patterns != nil {
-			pairs = append(pairs, hint.key, is)
+// of returns the annotations of a tool.
+func (h Hints) of(name string) annotations {
+	either := func(patterns []string) *bool {
+		if patterns == nil {
+			return nil
 		}
+		return new(matches(patterns, name))
 	}
-	return pairs
+	return annotations{matches(h.ReadOnly, name), either(h.Destructive), matches(h.Idempotent, name), either(h.OpenWorld)}
 }
 
 // listOf returns the tools as a JSON array.
 func listOf(tools []Tool) json.RawMessage {
-	texts := make([][]byte, len(tools))
-	for i, t := range tools {
-		texts[i] = t.json
-	}
-	return slices.Concat([]byte("["), bytes.Join(texts, []byte(",")), []byte("]"))
+	text, _ := hook.Marshal(tools) // our own shape, and schemas
+	return text
 }
 
 // names lists the names of tools.
