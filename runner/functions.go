@@ -8,7 +8,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -70,15 +69,9 @@ func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
 		return nil
 	}
 	// Isolated and without site: the plugin's own directories and packages do not matter.
-	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars})
-	if err != nil || out.Exit.Code != 0 {
-		return nil
-	}
-	for line := range strings.Lines(string(out.Stdout)) {
-		var h schema.Hook
-		if json.Unmarshal([]byte(line), &h) == nil {
-			hooks = append(hooks, h)
-		}
+	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars, MaxOutput: 4 << 20})
+	if err == nil {
+		_ = json.Unmarshal(out.Stdout, &hooks) // empty if Python cannot parse the file
 	}
 	return hooks
 }

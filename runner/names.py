@@ -1,4 +1,4 @@
-"""Prints the hooks of a file as far as its source shows them, each as a line of JSON: name, documentation, parameters,
+"""Prints the hooks of a file as far as its source shows them, as JSON: name, documentation, parameters,
 and a JSON Schema of the arguments that has the names and the choices.
 
 It does not run the file.
@@ -147,10 +147,9 @@ def enumerated(kind):
 
 
 def plain(value):
-    return isinstance(value, (str, int, float))
+    return isinstance(value, (str, int, float)) and value != float("inf")  # such as 1e999, which is not JSON
 
 
 with open(sys.argv[1], "rb") as file:
     source = ast.parse(file.read())
-for hook in hooks(source, sys.argv[1].endswith("__init__.py")):
-    sys.stdout.write(json.dumps(hook, separators=(",", ":")) + "\n")
+json.dump(hooks(source, sys.argv[1].endswith("__init__.py")), sys.stdout, separators=(",", ":"))
