@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// readAnswer sets an answer to the values of "result", of "items", and of "binary": true if all values
+// read sets an answer to the values of "result", of "items", and of "binary": true if all values
 // are bytes, or a list if only some items are.
-func readAnswer(a *lines.Answer, result, items, binary json.RawMessage) error {
+func (a *answer) read(result, items, binary json.RawMessage) error {
 	a.Value, a.Streamed = result, items != nil
 	var texts []json.RawMessage
 	if a.Streamed && (json.Unmarshal(items, &texts) != nil || texts == nil) {
@@ -23,7 +22,7 @@ func readAnswer(a *lines.Answer, result, items, binary json.RawMessage) error {
 		return fmt.Errorf(`"binary" is %s, want true`, schema.Short(string(binary)))
 	}
 	for i, text := range texts {
-		a.Items = append(a.Items, hook.Item{Value: text, Binary: a.Binary || each[i]})
+		a.Items = append(a.Items, hook.Item{Value: text, Binary: a.Binary || each[i], Sole: a.Sole})
 	}
 	return nil
 }

@@ -74,28 +74,32 @@ func (p *parser) line(line []byte, start int) error {
 // read reads the case at a place.
 func (f *File) read(at place) (*Case, error) {
 	line, _, _ := bytes.Cut(f.text[at.start:], []byte("\n"))
-	c := &Case{File: f.Path, Line: at.line, heading: at.heading, start: at.start, end: at.start + len(line)}
-	call, fields, err := parseLine(line)
+	c, err := parseCase(line)
 	if err != nil {
 		return nil, err
 	}
-	c.call = call
-	return c, c.read(fields)
+	c.File, c.Line, c.heading, c.start, c.end = f.Path, at.line, at.heading, at.start, at.start+len(line)
+	return c, nil
 }
 
-// parseLine returns the call of a line, and the fields beside it.
-func parseLine(line []byte) (c lines.Call, fields map[string]json.RawMessage, err error) {
-	fields = map[string]json.RawMessage{}
-	c, bad := lines.ParseCall(line, func(key string, value []byte) {
+// parseCase reads a line of a file of cases, or of a record.
+func parseCase(line []byte) (c *Case, err error) {
+	c = &Case{occurrence: 1}
+	fields := map[string]json.RawMessage{}
+	call, bad := lines.ParseCall(line, func(key string, value []byte) {
 		if fields[key] != nil && err == nil {
 			err = fmt.Errorf("%q is given twice", key)
 		}
 		fields[key] = value
 	})
-	if bad != nil {
-		err = bad
+	switch {
+	case bad != nil:
+		return nil, bad
+	case err != nil:
+		return nil, err
 	}
-	return c, fields, err
+	c.call = call
+	return c, c.read(fields)
 }
 
 // add adds a case. In a record, the last answer of an occurrence of a call replaces the earlier
@@ -105,7 +109,7 @@ func (p *parser) add(c *Case, at place) {
 		return
 	}
 	if p.record {
-		key := keyOf(c.call, max(c.occurrence, 1))
+		key := keyOf(c.call, c.occurrence)
 		if before, ok := p.last[key]; ok {
 			if b, _ := p.file.read(p.file.places[before]); isSame(b.call, c.call) {
 				p.file.places[before].line = 0
@@ -169,6 +173,7 @@ func (c *Case) read(fields map[string]json.RawMessage) error {
 	}{
 		{"name", &c.Name, "text"}, {"skip", &c.Skip, "text with the reason"}, {"match", &match, "text with a regular expression"},
 		{"health", &c.health, "true"}, {"under", &under, `text such as "200ms"`}, {"occurrence", &c.occurrence, "a number"},
+		{"attempts", &c.wants.Attempts, "a number"}, {"sole", &c.wants.Sole, "text"},
 	} {
 		if value := fields[field.key]; value != nil && (json.Unmarshal(value, field.to) != nil || slices.Contains(noValue, string(value))) {
 			return fmt.Errorf("%q is %s, want %s", field.key, schema.Short(string(value)), field.want)
@@ -213,7 +218,7 @@ func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
 		return c.readError(fields["error"])
 	}
 	c.hasAnswer = len(given) > 0
-	return readAnswer(&c.wants.Answer, fields["result"], fields["items"], fields["binary"])
+	return c.wants.read(fields["result"], fields["items"], fields["binary"])
 }
 
 // errorKeys are the keys of the error of a case. errorShape lists the other keys that a

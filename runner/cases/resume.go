@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -142,46 +141,22 @@ func (r *Record) Find(c lines.Call) (occurrence int, read func() (*lines.Answer,
 // same key.
 func (r *Record) answer(at int64, c lines.Call, occurrence int) (*lines.Answer, error) {
 	line, err := r.page.line(at)
-	var kept *lines.Answer
+	var kept *Case
 	if err == nil {
-		kept, err = parseAnswer(line, c, occurrence)
+		kept, err = parseCase(line)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("the answer at byte %d: %w", at, err)
+	case kept.occurrence != occurrence || !isSame(kept.call, c):
+		return nil, nil
 	}
 	i, _ := slices.BinarySearchFunc(r.heads, at, func(h head, at int64) int { return cmp.Compare(h.at, at) })
 	was := r.heads[i-1].files // a head line is in front of all answers
-	if kept != nil && was != "" && r.head.Files != "" && was != r.head.Files {
+	if was != "" && r.head.Files != "" && was != r.head.Files {
 		r.outdated.Add(1)
 	}
-	return kept, nil
-}
-
-// parseAnswer reads the answer in a line. It returns nil if the line belongs to another call or
-// occurrence.
-func parseAnswer(line []byte, c lines.Call, occurrence int) (*lines.Answer, error) {
-	got, fields, err := parseLine(line)
-	if err != nil {
-		return nil, err
-	}
-	var a lines.Answer
-	n := 1
-	for _, field := range []struct {
-		key string
-		to  any
-	}{{"occurrence", &n}, {"attempts", &a.Attempts}, {"sole", &a.Sole}} {
-		if value := fields[field.key]; value != nil {
-			err = errors.Join(err, json.Unmarshal(value, field.to))
-		}
-	}
-	if n != occurrence || !isSame(got, c) {
-		return nil, err
-	}
-	err = errors.Join(err, readAnswer(&a, fields["result"], fields["items"], fields["binary"]))
-	for i := range a.Items {
-		a.Items[i].Sole = a.Sole
-	}
-	return &a, err
+	return &kept.wants.Answer, nil
 }
 
 // page reads lines of a file at any offset, fast if they follow each other.
