@@ -1,8 +1,8 @@
 // Package lines answers JSON Lines with calls: one call for each line that it reads,
 // one answer for each, many at a time.
 //
-//  1. One goroutine reads lines and makes a request of each. If there is a [Record], a
-//     second goroutine follows and reads the answers that the record has.
+//  1. One goroutine reads lines and makes a request of each. A second goroutine follows. It
+//     reads the answers that the [Record] has, if there is one.
 //  2. A request gets its place in the order of answers and waits for one of the
 //     goroutines that make calls. While calls are fast, a goroutine takes several
 //     requests and passes them on together, as a [hook.Series]. It adds new requests to

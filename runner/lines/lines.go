@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"sync"
 	"time"
 
@@ -215,7 +214,12 @@ func (e *Engine) Run(ctx context.Context) error {
 	for range e.o.Jobs {
 		calls.Go(func() { e.work(ctx) }) // ends when the outbox is closed and all tasks are answered
 	}
-	go e.read() // ends with the input; or when the outbox is closed, except for a read that waits
+	batches, inputErr := make(chan []*task, 1), make(chan error, 1)
+	go func() { // ends with the input, or with the calls except for a read that waits
+		inputErr <- e.read(batches)
+		close(batches)
+	}()
+	go func() { e.out.close(e.admit(batches, inputErr), false) }() // ends with read, or when no more tasks are admitted
 	var reason error
 	select {
 	case <-written:
@@ -244,85 +248,56 @@ func (e *Engine) Run(ctx context.Context) error {
 	return e.out.endErr
 }
 
-// read admits tasks for all lines. With a record the lines are read ahead, since reading an answer from it
-// takes as long as reading a line.
-func (e *Engine) read() {
-	var end error
-	batches := e.tasks(&end)
-	if e.o.Record != nil {
-		batches = ahead(batches)
+// batchSize is the largest number of tasks that read passes on together.
+const batchSize = 64
+
+// read makes a task of each line, and passes on several together if several lines have come. It returns the
+// error of the input.
+func (e *Engine) read(batches chan<- []*task) error {
+	in := NewReader(e.o.In, e.o.MaxLine, e.o.Null)
+	p, before := parser{hook: e.o.Hook, items: e.o.Items}, int64(0)
+	var batch []*task
+	for number := 1; ; number++ {
+		if len(batch) == batchSize || len(batch) > 0 && !in.ready() {
+			select {
+			case batches <- batch:
+			case <-e.out.dropping:
+				return nil
+			}
+			batch = nil
+		}
+		line, err := in.Next()
+		t := &task{line: number}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.As(err, &t.bad):
+			return &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard input: %w", err)}
+		case err == nil && p.blank(line):
+			continue
+		}
+		t.read, before = in.read-before, in.read
+		if t.bad == nil {
+			t.Call, t.bad = p.parse(line)
+		}
+		e.findKept(t)
+		batch = append(batch, t)
 	}
+}
+
+// admit admits tasks, with the answers that the record has, until there are no more or no more are accepted.
+// It returns the error of the record or of the input. It does not wait for read, since reading an answer from
+// the record takes as long as reading a line.
+func (e *Engine) admit(batches <-chan []*task, inputErr <-chan error) error {
 	for batch := range batches {
 		for _, t := range batch {
 			if err := e.readKept(t); err != nil {
-				e.out.close(err, false)
-				return
+				return err
 			}
 			if !e.out.admit(t) {
-				return
+				return nil
 			}
 		}
 	}
-	e.out.close(end, false)
-}
-
-// batchSize is the largest number of tasks that tasks yields together.
-const batchSize = 64
-
-// tasks yields tasks for lines: several if several lines have come. In the end it sets the error of the
-// input.
-func (e *Engine) tasks(end *error) iter.Seq[[]*task] {
-	return func(yield func([]*task) bool) {
-		in := NewReader(e.o.In, e.o.MaxLine, e.o.Null)
-		p, before := parser{hook: e.o.Hook, items: e.o.Items}, int64(0)
-		var batch []*task
-		for number := 1; ; number++ {
-			if len(batch) == batchSize || len(batch) > 0 && !in.ready() {
-				if !yield(batch) {
-					return
-				}
-				batch = nil
-			}
-			line, err := in.Next()
-			t := &task{line: number}
-			if err != nil && !errors.As(err, &t.bad) {
-				if !errors.Is(err, io.EOF) {
-					*end = &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard input: %w", err)}
-				}
-				return
-			}
-			if err == nil && p.blank(line) {
-				continue
-			}
-			t.read, before = in.read-before, in.read
-			if t.bad == nil {
-				t.Call, t.bad = p.parse(line)
-			}
-			e.findKept(t)
-			batch = append(batch, t)
-		}
-	}
-}
-
-// ahead yields what seq yields, which it runs in another goroutine.
-func ahead[T any](seq iter.Seq[T]) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		values, over := make(chan T, 4), make(chan struct{})
-		defer close(over)
-		go func() { // ends with seq, or after over when seq yields
-			defer close(values)
-			for v := range seq {
-				select {
-				case values <- v:
-				case <-over:
-					return
-				}
-			}
-		}()
-		for v := range values {
-			if !yield(v) {
-				return
-			}
-		}
-	}
+	return <-inputErr
 }
