@@ -135,9 +135,11 @@ func appendEnd(dst []byte, a *Answer) []byte {
 
 // failed answers a line with the error of its call, unless the call is made again.
 func (e *Engine) failed(ctx context.Context, t *task, err *hook.Error) {
-	if t.made++; e.shouldRetry(t, err) && e.out.delay(t) {
-		go e.retry(ctx, t, err) // ends with the delay, or when no more lines are called
-		return
+	if t.made++; e.shouldRetry(t, err) {
+		if held := e.out.hold(t); held != nil {
+			go e.retry(ctx, held, err) // ends with the delay, or when no more lines are called
+			return
+		}
 	}
 	e.failedLast(ctx, t, err)
 }

@@ -111,7 +111,7 @@ func (o *Options) Resolve(ctx context.Context, p hook.Plugin) error {
 }
 
 // Counts say how far an [Engine] is: how many lines are answered, how many of them
-// with an error and how many from the record, and how many calls are in progress. Last is
+// with an error and how many from the record, and how many calls are in progress or wait to be made again. Last is
 // the number of the last line that is answered, 0 for none. Read and KeptRead are the bytes of the
 // lines that are answered, and of those from the record.
 type Counts struct {
@@ -182,14 +182,18 @@ func New(caller hook.Caller, o Options) *Engine {
 	}
 	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
-	return &Engine{caller: caller, series: series, o: o, out: newOutbox(!o.Unordered, 2*o.Series)}
+	e := &Engine{caller: caller, series: series, o: o, out: newOutbox(!o.Unordered, 2*o.Series)}
+	e.out.jobs = o.Jobs
+	return e
 }
 
 // Counts reports how far the engine is. It may be called at any time.
 func (e *Engine) Counts() Counts {
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()
-	return e.out.counts
+	now := e.out.counts
+	now.Running = int64(len(e.out.taken))
+	return now
 }
 
 // Run reads lines until the input ends or [Options].Stop is closed, and answers all that

@@ -40,11 +40,11 @@ type outbox struct {
 	err     error       // of the output
 	counts  Counts
 
+	jobs        int           // how many goroutines take tasks
 	ahead       int           // how many tasks may wait to be called
 	waiting     []*task       // to be called, in order
 	waitingSize int           // bytes of their arguments
-	taken       [][]*task     // taken and not released
-	delayed     []*task       // to be called again later
+	taken       [][]*task     // taken or held, and not released
 	dropping    chan struct{} // closed when dropped is set
 	dropped     bool          // tasks that wait are called only if one behind them is
 	unanswered  bool          // a task got no answer
@@ -63,7 +63,7 @@ func (o *outbox) admit(t *task) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	full := func() bool {
-		return len(o.waiting) >= o.ahead || o.waitingSize >= roomSize || len(o.delayed) >= window
+		return len(o.waiting) >= o.ahead || o.waitingSize >= roomSize || len(o.taken) >= o.jobs+window
 	}
 	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || full() || t.kept != nil && len(o.buf) >= roomSize) {
 		o.changed.Wait()
@@ -100,13 +100,12 @@ func (o *outbox) take(n int) []*task {
 	}
 	taken := o.takeFirst(max(1, o.callable(n)))
 	o.taken = append(o.taken, taken)
-	o.counts.Running++
 	return taken
 }
 
 // isOver reports whether there are no more calls to make, and all that were made have ended. Held: mu.
 func (o *outbox) isOver() bool {
-	return o.closed && len(o.waiting)+len(o.taken)+len(o.delayed) == 0
+	return o.closed && len(o.waiting)+len(o.taken) == 0
 }
 
 // takeMore takes up to n further tasks for the goroutine that holds taken. called is how
@@ -149,7 +148,6 @@ func (o *outbox) takeFirst(n int) []*task {
 func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.counts.Running--
 	o.taken = slices.DeleteFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
 	for _, t := range taken[called:] {
 		o.enqueue(t)
@@ -165,7 +163,7 @@ func (o *outbox) dropWaiting() {
 		return
 	}
 	last := int(o.counts.Last)
-	for _, tasks := range slices.Concat(o.taken, [][]*task{o.delayed}) {
+	for _, tasks := range o.taken {
 		for _, t := range tasks {
 			last = max(last, t.line)
 		}

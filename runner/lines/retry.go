@@ -19,52 +19,29 @@ func (e *Engine) shouldRetry(t *task, err *hook.Error) bool {
 	return t.made <= e.o.Retries && slices.Contains(e.o.RetryOn, err.Kind) && !t.begun && !e.isGivenUp()
 }
 
-// retry queues a call again after a delay. Meanwhile other lines are called. If no more lines are
-// called, retry answers the line with err.
-func (e *Engine) retry(ctx context.Context, t *task, err *hook.Error) {
+// retry queues the call of a held task again after a delay. Meanwhile other lines are called. If no more
+// lines are called, retry answers the line with err.
+func (e *Engine) retry(ctx context.Context, held []*task, err *hook.Error) {
+	t, answered := held[0], 0
 	select {
 	case <-time.After(min(firstDelay<<min(t.made-1, 10), longestDelay)):
 	case <-e.out.dropping:
-	}
-	if !e.out.again(t) {
 		e.failedLast(ctx, t, err)
-		e.out.endDelay(t)
+		answered = 1
 	}
+	e.out.release(held, answered)
 }
 
-// delay keeps a task that is to be called again. It returns false if no more tasks are called.
-func (o *outbox) delay(t *task) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.dropped {
-		o.delayed = append(o.delayed, t)
-	}
-	return !o.dropped
-}
-
-// again queues a delayed task. It returns false if no more tasks are called.
-func (o *outbox) again(t *task) bool {
+// hold takes a task that is to be called again. It returns nil if no more tasks are called.
+func (o *outbox) hold(t *task) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.dropped {
-		return false
+		return nil
 	}
-	o.enqueue(t)
-	o.removeDelayed(t)
-	return true
-}
-
-// endDelay ends the delay of a task that is answered.
-func (o *outbox) endDelay(t *task) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.removeDelayed(t)
-}
-
-// removeDelayed removes a delayed task. Held: mu.
-func (o *outbox) removeDelayed(t *task) {
-	o.delayed = slices.DeleteFunc(o.delayed, func(other *task) bool { return other == t })
-	o.changed.Broadcast()
+	held := []*task{t}
+	o.taken = append(o.taken, held)
+	return held
 }
 
 // enqueue queues a task before those of later lines, whose answers are held until it is answered.
