@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -32,8 +31,7 @@ const (
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) {
 	defer s.use()()
 	call := hook.Call{Hook: r.PathValue("hook"), Replay: r.URL.Query().Get("replay") != ""}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx := r.Context()
 	out := newLineWriter(ctx, w)
 	defer out.close()
 	call.Emit = func(item hook.Item) error { return out.emit(wire.AppendItem(nil, item)) }
@@ -45,7 +43,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 		w.Header().Set("Connection", "close")
 		_ = out.control.EnableFullDuplex()
 		endReads(ctx, w)
-		call.Input = hook.Messages(ctx, clientBody{r.Body, cancel}, "the input", maxBody, errTooLarge)
+		call.Input = hook.Messages(ctx, r.Body, "the input", maxBody, errTooLarge)
 	} else if call.Args, err = readArgs(ctx, w, r, mediaType); err != nil {
 		return nil, err
 	}
@@ -110,20 +108,6 @@ var errTooLarge = fmt.Errorf("the body is larger than %d MB", maxBody>>20)
 // endReads makes reads of a request's body fail once ctx ends. stop cancels that.
 func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
-}
-
-// clientBody is the body of a client stream. If the client is gone, it cancels the call.
-type clientBody struct {
-	io.Reader
-	cancel context.CancelFunc
-}
-
-func (c clientBody) Read(b []byte) (int, error) {
-	n, err := c.Reader.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
-		c.cancel()
-	}
-	return n, err
 }
 
 // writeResult answers with a value.
