@@ -62,7 +62,9 @@ type Call struct {
 // Series is a list of calls that one instance makes in order. The instance receives
 // several calls together, so it does not wait for the caller after each call.
 type Series struct {
-	Calls []Call // the calls that have no answer yet
+	Calls []Call // the calls that have no answer yet; their Emit is not used
+	// Emit receives the items of the first of Calls, as [Call].Emit does. ctx ends with that call.
+	Emit func(ctx context.Context, item Item) error
 	// Limit is the timeout of each call; 0 means no timeout. It starts at the previous
 	// answer.
 	Limit time.Duration

@@ -3,7 +3,6 @@ package lines
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
@@ -53,8 +52,9 @@ func (e *Engine) call(ctx context.Context, t *task) {
 // at once, it takes more tasks. It returns the tasks that it held last, and how many of them were
 // called.
 func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, made int) {
-	turn := time.Now() // the start of the next call
-	s := &hook.Series{Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
+	s := &hook.Series{Calls: e.callsOf(tasks), Limit: e.o.Timeout}
+	s.Emit = func(ctx context.Context, item hook.Item) error { return e.emit(ctx, tasks[made], item) }
+	s.Answered = func(r hook.Result, err *hook.Error) {
 		t := tasks[made]
 		made++
 		if err != nil {
@@ -62,9 +62,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, m
 		} else {
 			e.succeeded(ctx, t, r)
 		}
-		turn = time.Now()
-	}}
-	s.Calls = e.callsOf(ctx, tasks, &turn)
+	}
 	if len(tasks) == e.o.Series {
 		s.More = func(n int) []hook.Call {
 			more, left := e.out.takeMore(tasks, made, n), len(tasks)-made
@@ -72,26 +70,18 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, m
 				return nil
 			}
 			tasks, made = more, 0
-			return e.callsOf(ctx, tasks[left:], &turn)
+			return e.callsOf(tasks[left:])
 		}
 	}
 	e.series.CallSeries(ctx, s)
 	return tasks, made
 }
 
-// callsOf returns the calls of tasks. *turn is the start of the current call.
-func (e *Engine) callsOf(ctx context.Context, tasks []*task, turn *time.Time) []hook.Call {
+// callsOf returns the calls of tasks.
+func (e *Engine) callsOf(tasks []*task) []hook.Call {
 	calls := make([]hook.Call, len(tasks))
 	for i, t := range tasks {
-		emit := func(item hook.Item) error {
-			if e.o.Timeout <= 0 {
-				return e.emit(ctx, t, item)
-			}
-			callCtx, cancel := context.WithDeadline(ctx, turn.Add(e.o.Timeout))
-			defer cancel()
-			return e.emit(callCtx, t, item)
-		}
-		calls[i] = hook.Call{Hook: t.Hook, Args: t.Arguments(e.o.Field, e.o.Words), Emit: emit}
+		calls[i] = hook.Call{Hook: t.Hook, Args: t.Arguments(e.o.Field, e.o.Words)}
 	}
 	return calls
 }

@@ -149,7 +149,7 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	o := panicked
 	defer func() { p.finishUncounted(i, o) }()
 	last := outcome{}
-	i.Instance.CallSeries(ctx, &hook.Series{Calls: s.Calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
+	i.Instance.CallSeries(ctx, &hook.Series{Calls: s.Calls, Emit: s.Emit, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
 		last = outcome{}
 		if err != nil {
 			last = outcomeOf(err)

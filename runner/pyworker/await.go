@@ -3,7 +3,6 @@ package pyworker
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -11,10 +10,14 @@ import (
 // await emits the items of a call until the call is answered or its time is over. It
 // returns the error of an error frame.
 func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
-	var expired <-chan time.Time
+	if c.limit > 0 && !inst.hasAnswer(c, number) { // mostly it has: a context takes a microsecond
+		var cancel context.CancelFunc
+		ctx, cancel = hook.WithLimit(ctx, c.limit)
+		defer cancel()
+	}
 	for {
 		over := len(c.taken) == 0 && c.isOver() // no frame follows those in taken
-		f, err := inst.emitItems(c, number)
+		f, err := inst.emitItems(ctx, c, number)
 		switch {
 		case err != nil:
 			return frame{}, inst.emitFailed(ctx, c, number, err)
@@ -25,40 +28,37 @@ func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame,
 		case over:
 			return frame{}, inst.lostError(c.hook, c.begun && number == c.number)
 		}
-		if expired == nil && c.limit > 0 {
-			c.timer.Reset(c.limit)
-			expired = c.timer.C
-		}
-		var ended *hook.Error
 		select {
 		case <-c.more:
-			continue
 		case <-c.done:
-			continue
 		case <-ctx.Done():
-			ended = hook.Ended(ctx, c.hook, "", false)
-		case <-expired:
-			ended = c.expired()
+			ended := hook.Ended(ctx, c.hook, "", false)
+			ended.Begun, ended.At = inst.cancel(c, number)
+			return frame{}, ended
 		}
-		ended.Begun, ended.At = inst.cancel(c, number)
-		return frame{}, ended
 	}
 }
 
-// expired returns the error of a call of a series that reached its limit.
-func (c *call) expired() *hook.Error {
-	return &hook.Error{Kind: hook.Timeout, Hook: c.hook, Err: &hook.LimitError{Limit: c.limit}, Hints: hook.TimeoutHints}
-}
-
-// emitItems emits the items of a call that were received, and returns the answer if it
-// was received, too. Then it lets the worker send as many bytes again, with one frame for
-// all items, because many small ones arrive together.
-func (inst *instance) emitItems(c *call, number uint32) (frame, error) {
+// take removes the frames that were received, unless some of those removed before are left.
+func (inst *instance) take(c *call) {
 	if len(c.taken) == 0 {
 		inst.mu.Lock()
 		c.taken, c.came = c.came, nil
 		inst.mu.Unlock()
 	}
+}
+
+// hasAnswer reports whether the next frame is the answer of a call, without items.
+func (inst *instance) hasAnswer(c *call, number uint32) bool {
+	inst.take(c)
+	return len(c.taken) > 0 && c.taken[0].call == number && c.taken[0].kind != frameItem
+}
+
+// emitItems emits the items of a call that were received, and returns the answer if it
+// was received, too. Then it lets the worker send as many bytes again, with one frame for
+// all items, because many small ones arrive together.
+func (inst *instance) emitItems(ctx context.Context, c *call, number uint32) (frame, error) {
+	inst.take(c)
 	size := 0
 	for len(c.taken) > 0 {
 		f := c.taken[0]
@@ -69,7 +69,7 @@ func (inst *instance) emitItems(c *call, number uint32) (frame, error) {
 			return f, nil
 		default:
 			if c.emit != nil {
-				if err := c.emit(f.item()); err != nil {
+				if err := c.emit(ctx, f.item()); err != nil {
 					return frame{}, err
 				}
 			}
@@ -94,12 +94,8 @@ func (inst *instance) emitFailed(ctx context.Context, c *call, number uint32, er
 	if own, ok := errors.AsType[*hook.Error](err); ok {
 		e = new(*own)
 	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		e = hook.Ended(ctx, c.hook, "", true)
-		e.At = at
-	case c.limit > 0 && errors.Is(err, context.DeadlineExceeded):
-		e = c.expired()
 		e.At = at
 	}
 	e.Hook, e.Begun = c.hook, true

@@ -20,15 +20,14 @@ import (
 type call struct {
 	hook   string
 	began  time.Time
-	frame  []byte                // the frame to send; for a series, those of all its calls
-	emit   func(hook.Item) error // receives the items; nil drops them
-	limit  time.Duration         // timeout of each call of a series; 0 for none
-	timer  *time.Timer           // for limit; nil without one
-	taken  []frame               // frames that were removed from came and not handled yet
-	stream bool                  // items may come
-	probe  bool                  // it is a probe; if it is canceled, the worker is not condemned
-	more   chan struct{}         // has a token when frames have come
-	done   chan struct{}         // closed when the last call was answered, refused or lost
+	frame  []byte                                 // the frame to send; for a series, those of all its calls
+	emit   func(context.Context, hook.Item) error // receives the items; nil drops them
+	limit  time.Duration                          // timeout of each call of a series; 0 for none
+	taken  []frame                                // frames that were removed from came and not handled yet
+	stream bool                                   // items may come
+	probe  bool                                   // it is a probe; if it is canceled, the worker is not condemned
+	more   chan struct{}                          // has a token when frames have come
+	done   chan struct{}                          // closed when the last call was answered, refused or lost
 
 	// Protected by the instance's mu.
 	number, last uint32        // of the call that is to be answered next, and of the last one
@@ -92,7 +91,10 @@ func (inst *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, erro
 		return hook.Result{}, requestError(hc.Hook, errors.New("a functions file does not accept a stream of input"))
 	}
 	c := newCall(hc.Hook)
-	c.emit, c.stream = hc.Emit, true
+	c.stream = true
+	if hc.Emit != nil {
+		c.emit = func(_ context.Context, item hook.Item) error { return hc.Emit(item) }
+	}
 	var err *hook.Error
 	if c.frame, err = appendArgs(c.frame, hc); err != nil {
 		return hook.Result{}, err

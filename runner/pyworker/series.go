@@ -23,7 +23,7 @@ const (
 // one that takes long.
 func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	c := newCall("")
-	c.stream = true
+	c.stream, c.emit, c.limit = true, s.Emit, s.Limit
 	var n int
 	if c.frame, n = seriesFrames(s.Calls, frameCall); n == 0 || inst.launcher.cfg.Concurrency > 1 || inst.launcher.cfg.Threads {
 		return
@@ -37,17 +37,12 @@ func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	if err != nil {
 		return
 	}
-	if c.limit = s.Limit; c.limit > 0 {
-		c.timer = time.NewTimer(c.limit)
-		defer c.timer.Stop()
-	}
 	for part := n; n > 0; n-- {
 		if part > 0 && n <= part { // all before the last part are answered
 			part = inst.sendPart(c, s, n)
 			n += part
 		}
-		hc := s.Calls[0]
-		c.hook, c.began, c.emit = hc.Hook, time.Now(), hc.Emit
+		c.hook, c.began = s.Calls[0].Hook, time.Now()
 		f, failed := inst.await(ctx, c, number)
 		switch {
 		case failed == nil:

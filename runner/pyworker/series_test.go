@@ -58,11 +58,8 @@ func series(ctx context.Context, inst hook.Instance, limit time.Duration, first 
 	calls := make([]hook.Call, len(names))
 	for i, name := range names {
 		calls[i] = hook.Call{Hook: name}
-		if name == "items" || name == "flow" {
-			calls[i].Emit = func(hook.Item) error { return nil }
-		}
 	}
-	s := &hook.Series{Limit: limit}
+	s := &hook.Series{Limit: limit, Emit: func(context.Context, hook.Item) error { return nil }}
 	s.More = func(n int) []hook.Call {
 		more := calls[:min(n, len(calls))]
 		calls = calls[len(more):]
@@ -156,11 +153,11 @@ func TestSeriesSlow(t *testing.T) {
 		return // it has no SIGINT for one process
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	begun := func(hook.Item) error {
+	begun := func(context.Context, hook.Item) error {
 		time.AfterFunc(30*time.Millisecond, func() { cancel(errors.New("enough")) })
 		return nil
 	}
-	s := &hook.Series{Calls: []hook.Call{{Hook: "begin", Emit: begun}, {Hook: "hang"}, {Hook: "wait"}}}
+	s := &hook.Series{Calls: []hook.Call{{Hook: "begin"}, {Hook: "hang"}, {Hook: "wait"}}, Emit: begun}
 	s.Answered = func(_ hook.Result, err *hook.Error) {
 		if err == nil || err.Kind != hook.Canceled || !err.Begun {
 			t.Errorf("got %+v", err)
@@ -246,7 +243,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = inst.Stop(context.Background()) })
 	items := 0
-	emit := func(hook.Item) error {
+	emit := func(context.Context, hook.Item) error {
 		if items++; items == 1 {
 			next()
 			<-received // the answer and the next item, which are taken together
@@ -254,7 +251,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 		return nil
 	}
 	answered := 0
-	s := &hook.Series{Calls: []hook.Call{{Hook: "one", Emit: emit}, {Hook: "two", Emit: emit}}}
+	s := &hook.Series{Calls: []hook.Call{{Hook: "one"}, {Hook: "two"}}, Emit: emit}
 	s.Answered = func(_ hook.Result, err *hook.Error) {
 		if err != nil {
 			t.Error(err)
