@@ -68,8 +68,8 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 // startWorkers starts the first worker, waits for it, and begins the others. If two
 // instances may be unable to live at once, it waits for the second worker, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
-	for n := 1; n <= p.opt.Workers; n++ {
-		first := make(chan error, 1)
+	for before := range p.opt.Workers { // read once: it changes when a worker leaves the pool
+		n, first := before+1, make(chan error, 1)
 		w := &worker{pool: p, number: n, changed: sync.Cond{L: &p.mu}, replies: []chan error{first}}
 		p.mu.Lock()
 		p.workers = append(p.workers, w)

@@ -138,6 +138,20 @@ func TestReplace(t *testing.T) {
 	})
 }
 
+// TestAllButOneLeave holds that all workers leave the pool that cannot live beside the first, also
+// those that start together.
+func TestAllButOneLeave(t *testing.T) {
+	bubble(t, Options{Workers: 4, Policy: always}, func(l *fakeLauncher) {
+		l.alone = &hook.Error{Kind: hook.Start, Alone: true, Err: errors.New("alone")}
+	}, func(w *world) {
+		synctest.Wait()
+		if st := w.status(); st.Workers != 1 || st.Ready != 1 {
+			t.Errorf("got %+v, want one worker", st)
+		}
+		w.works()
+	})
+}
+
 // TestAlone stops the old instance first where two cannot live at once.
 func TestAlone(t *testing.T) {
 	opt := Options{Workers: 2, Policy: always}

@@ -127,8 +127,8 @@ func (w *worker) begin(reason string, exit *hook.Exit) {
 	w.pool.launchNext(i)
 }
 
-// startEnded records how a start ended. A second worker leaves the pool if its instance cannot live
-// beside that of the first one.
+// startEnded records how a start ended. A worker leaves the pool if its first instance cannot live
+// beside that of another one.
 func (w *worker) startEnded() {
 	p, i := w.pool, w.starting
 	alone, e := alone(i.failed), hook.AsError(i.failed)
@@ -146,8 +146,9 @@ func (w *worker) startEnded() {
 		p.event(w, hook.StateStarting, hook.StateStopped, i, "superseded: "+w.restart, e.Exit, 0)
 	case w.serving != nil:
 		w.keepServing(i, e, alone)
-	case alone && first && w.number == 2:
-		p.workers, p.opt.Workers, p.oneAtATime = p.workers[:1], 1, true
+	case alone && first && w.number > 1:
+		others := slices.DeleteFunc(slices.Clone(p.workers), func(other *worker) bool { return other == w })
+		p.workers, p.opt.Workers, p.oneAtATime = others, len(others), true
 		w.reply(e)
 	default:
 		w.cause, w.failed, w.startError = e, i.version, reasonOf(e)
