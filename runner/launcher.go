@@ -39,22 +39,10 @@ func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	return inst, err
 }
 
-// forPool returns the launcher for one more pool.
-func (l *launcher) forPool() hook.Launcher {
-	l.pools.Add(1)
-	return &pooled{launcher: l}
-}
-
-// pooled is the launcher of one pool.
-type pooled struct {
-	*launcher
-	closed atomic.Bool
-}
-
-// Close releases what is kept between launches if no other pool uses it.
-func (p *pooled) Close(ctx context.Context) error {
-	if p.closed.Swap(true) || p.pools.Add(-1) > 0 {
+// Close releases what is kept between launches, unless another pool uses it. Each pool calls it once.
+func (l *launcher) Close(ctx context.Context) error {
+	if l.pools.Add(-1) > 0 {
 		return nil
 	}
-	return p.Launcher.Close(ctx)
+	return l.Launcher.Close(ctx)
 }

@@ -43,7 +43,8 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	} else {
 		opt.Version = o.files.version
 	}
-	return pool.Start(ctx, o.launcher.forPool(), opt)
+	o.launcher.pools.Add(1)
+	return pool.Start(ctx, o.launcher, opt)
 }
 
 // Pool is a plugin that runs. See [pool.Pool].
@@ -79,7 +80,7 @@ func (o *Opened) Memory() int64 { return proc.TotalMemory() }
 
 // Launcher returns what starts the plugin's processes. The caller makes bootstrap calls and
 // restarts, and limits calls. With [Config].Once the processes share nothing.
-func (o *Opened) Launcher() hook.Launcher { return o.transport.launcher() }
+func (o *Opened) Launcher() hook.Launcher { return o.launcher }
 
 // CallCarrying calls a hook. The call fails if the result, or an item, has an error at a path.
 // Such an item ends the stream. With an empty path nothing is searched.

@@ -16,11 +16,10 @@ import (
 // keeps the evidence of a start that failed.
 type process struct {
 	*runner.Opened
-	cfg      runner.Config
-	launcher hook.Launcher
-	inst     hook.Instance       // nil if it did not start
-	ready    bool                // the bootstrap calls succeeded, so Close makes the shutdown calls
-	seen     grpcplugin.Evidence // what a gRPC plugin did during the start, even if that failed
+	cfg   runner.Config
+	inst  hook.Instance       // nil if it did not start
+	ready bool                // the bootstrap calls succeeded, so Close makes the shutdown calls
+	seen  grpcplugin.Evidence // what a gRPC plugin did during the start, even if that failed
 }
 
 // open resolves a plugin without starting it. The returned process is never nil.
@@ -36,14 +35,11 @@ func open(ctx context.Context, cfg runner.Config) (*process, error) {
 // Start starts the process and makes the bootstrap calls. If one of these fails, the
 // process runs until Close.
 func (p *process) Start(ctx context.Context) error {
-	p.launcher = p.Launcher()
-	inst, err := p.launcher.Launch(ctx)
+	inst, err := p.Launcher().Launch(ctx)
 	if err != nil {
 		return err
 	}
-	if p.inst = inst; p.cfg.Started != nil {
-		p.cfg.Started(inst.Info())
-	}
+	p.inst = inst
 	if err := p.calls(ctx, p.Bootstrap()); err != nil {
 		return err
 	}
@@ -133,7 +129,7 @@ func (p *process) Close(ctx context.Context) (farewell, stop error) {
 		farewell = p.calls(ctx, p.Shutdown())
 	}
 	p.ready = false
-	return farewell, errors.Join(p.inst.Stop(ctx), p.launcher.Close(ctx))
+	return farewell, errors.Join(p.inst.Stop(ctx), p.Launcher().Close(ctx))
 }
 
 // fresh starts the plugin once more, and returns how long that took. The plugin must be

@@ -22,6 +22,8 @@ type Pool struct {
 	running  sync.WaitGroup // worker goroutines and what they start
 	failed   chan struct{}  // closed when all workers were given up
 
+	closeLauncher func() error // does so once
+
 	replaying chan struct{} // has a token while a replay is made, so that all workers see one order
 
 	mu          sync.Mutex // protects what follows, and the fields of workers and instances that say so
@@ -55,6 +57,7 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 		subscribers: map[chan hook.Event]struct{}{}, replaying: make(chan struct{}, 1),
 		failures: map[hook.Kind]uint64{}, restarts: map[string]int{},
 	}
+	p.closeLauncher = sync.OnceValue(func() error { return launcher.Close(context.Background()) })
 	p.replays = append(p.replays, opt.Bootstrap...)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.kill, p.killNow = context.WithCancel(context.Background())
@@ -250,7 +253,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.subscribers = nil
 	err := p.stopErr
 	p.mu.Unlock()
-	return errors.Join(err, p.launcher.Close(context.WithoutCancel(ctx))) // no start is under way: it does not wait
+	return errors.Join(err, p.closeLauncher()) // no start is under way: it does not wait
 }
 
 // checkDrained closes drained when no call is left. p.mu is held.
