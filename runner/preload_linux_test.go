@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/pyworker"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -82,8 +81,8 @@ func TestSeveralPools(t *testing.T) {
 	end(four)
 }
 
-// TestFileChanges holds the runner, which watches a plugin's files, and the process that
-// workers are forked from to one table: after which changes of a file they have changed.
+// TestFileChanges holds after which changes of a file the plugin counts as changed, and its next
+// worker imports it anew.
 func TestFileChanges(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, test := range map[string]struct {
@@ -107,7 +106,7 @@ func TestFileChanges(t *testing.T) {
 			cfg := file(t, "import helper\n"+counting)
 			helper := filepath.Join(cfg.Cwd, "helper.py")
 			put(t, cfg.Cwd, "helper.py", "x = 1\n")
-			cfg.Once = true
+			cfg.Keep.Preload = "force"
 			o, err := runner.Open(t.Context(), cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -117,18 +116,9 @@ func TestFileChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Close(context.Background())
-			l := pyworker.New(pyworker.Config{Python: o.Interpreter().Path, Plugin: cfg.Plugin, Env: o.Environ(), Preload: "force"})
-			defer l.Close(context.Background())
-			launch := func() error {
-				w, err := l.Launch(t.Context())
-				if err == nil {
-					err = w.Stop(context.Background())
-				}
-				return err
-			}
 			seen, err := o.Snapshot(t.Context())
 			was, missing := os.Stat(helper)
-			if err := errors.Join(err, missing, launch()); err != nil {
+			if err := errors.Join(err, missing, p.Replace(t.Context(), "a test")); err != nil {
 				t.Fatal(err)
 			}
 			imports := len(read(t, filepath.Join(cfg.Cwd, "imports")))
@@ -138,10 +128,37 @@ func TestFileChanges(t *testing.T) {
 			if changed := seen.Changed(); (len(changed) > 0) != test.want {
 				t.Errorf("the runner saw %q changed", changed)
 			}
-			err = launch()
+			err = p.Replace(t.Context(), "a test")
 			if anew := err != nil || len(read(t, filepath.Join(cfg.Cwd, "imports"))) > imports; anew != test.want {
 				t.Errorf("imported anew: %v (%v), want %v", anew, err, test.want)
 			}
 		})
+	}
+}
+
+// TestFileChangesInImport holds that a file that was edited while it was being imported is imported
+// anew by the next worker: which version the import has read is unknown.
+func TestFileChangesInImport(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := file(t, "import helper\nopen(helper.__file__, 'a').write('x = 2\\n')\n"+counting)
+	put(t, cfg.Cwd, "helper.py", "x = 1\n")
+	if err := os.Chtimes(filepath.Join(cfg.Cwd, "helper.py"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Keep.Preload = "force"
+	o, err := runner.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := o.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(context.Background())
+	if err := p.Replace(t.Context(), "a test"); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(read(t, filepath.Join(cfg.Cwd, "imports"))); n != 2 {
+		t.Errorf("%d imports, want 2", n)
 	}
 }

@@ -122,8 +122,6 @@ func (p *Process) requestFork(n uint32, descriptors []int) (pid int, err error) 
 	}
 	number := 0
 	switch _, bad := fmt.Sscan(rest, &number); {
-	case word == "refused":
-		return 0, &RefusedError{Reason: rest}
 	case bad == nil && word == "errno":
 		return 0, os.NewSyscallError("fork", syscall.Errno(number))
 	case bad == nil && word == "pid" && number > 1:

@@ -239,21 +239,15 @@ func (f *files) closeOurs() {
 // and was killed.
 var ErrNoFork = errors.New("the process that forks is gone")
 
-// RefusedError is the reason for which a process did not fork, in its own words.
-type RefusedError struct{ Reason string }
-
-// Error returns the reason.
-func (e *RefusedError) Error() string { return e.Reason }
-
 // Fork makes a process that was started with Forks fork a worker. The worker is a [Process]
 // like one from [Start] with Talk, with its own group, lifeline, tag, pipes and Exit. Fork
 // uses OnLine, StackSignal, Grace and MaxMemory of s; the other values are those of the
 // forking process. The worker may outlive the forking process.
 //
-// Fork returns within 2 seconds and is safe for concurrent use. It returns a [*RefusedError]
-// if the process refused; [ErrNoFork] if it is gone, or did not answer and was killed; an
-// error of the system, such as EAGAIN; [errors.ErrUnsupported] if [CanFork] is false. After
-// an error nothing is left behind. After [ErrNoFork] that holds once the process is Done.
+// Fork returns within 2 seconds and is safe for concurrent use. It returns [ErrNoFork] if the
+// process is gone, or did not answer and was killed; an error of the system, such as EAGAIN;
+// [errors.ErrUnsupported] if [CanFork] is false. After an error nothing is left behind. After
+// [ErrNoFork] that holds once the process is Done.
 //
 // Descriptor 4 of the process is a socket of whole messages (SOCK_SEQPACKET). The process
 // receives one request at a time, and answers each in one message:
@@ -262,8 +256,8 @@ func (e *RefusedError) Error() string { return e.Reason }
 //	                 and PLACE; the last may be absent. The worker needs its own group,
 //	                 and TAG as the value of PYPLUG_RUN in its first environment, where
 //	                 all tags have one length. It must not run the user's code until it
-//	                 can read something. The answer is "pid PID", "errno NUMBER" if the
-//	                 system refused, or "refused REASON".
+//	                 can read something. The answer is "pid PID", or "errno NUMBER" if
+//	                 the system refused.
 //	reap PID         Reap a dead worker. The answer is "status STATUS", waitpid's,
 //	                 or "gone" if there is no such worker.
 //

@@ -13,7 +13,7 @@ import (
 )
 
 // forkTries is how often a launch tries to fork a worker before all workers are started
-// by exec. If the zygote has died, or its import is stale, the next try starts a new one.
+// by exec. If the zygote has died, the next try starts a new one.
 const forkTries = 2
 
 // preload is the zygote of a launcher: a process that has imported the plugin, and
@@ -51,8 +51,8 @@ func (l *Launcher) Close(ctx context.Context) error {
 	return nil
 }
 
-// Renew makes the next launch import the plugin anew, even if none of its own files has
-// changed, and check again whether workers can be forked. Workers continue.
+// Renew makes the next launch import the plugin anew, and check again whether workers can
+// be forked. Workers continue.
 func (l *Launcher) Renew() {
 	l.preload.stale.Store(true)
 	l.preload.byExec.Store(false)
@@ -72,10 +72,10 @@ func (l *Launcher) useExec(why string) {
 func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error) {
 	why := "forked workers exit before they are ready"
 	for range forkTries {
-		inst, refused, failed := l.fork(ctx)
+		inst, failed := l.fork(ctx)
 		switch {
-		case refused != "":
-			why = refused
+		case failed != nil && errors.Is(failed, proc.ErrNoFork):
+			why = proc.ErrNoFork.Error()
 			continue
 		case failed != nil || inst.ready > 0:
 			return inst, failed
@@ -93,11 +93,11 @@ func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error)
 
 // fork forks a worker, which has yet to be started. If the process that imported the plugin
 // cannot be forked, fork returns that process as the worker, which is ready then. If the zygote
-// refuses, fork stops it, and another try may succeed.
-func (l *Launcher) fork(ctx context.Context) (inst *instance, refused string, failed *hook.Error) {
+// is gone, the error is [proc.ErrNoFork], and another try may succeed.
+func (l *Launcher) fork(ctx context.Context) (*instance, *hook.Error) {
 	p := &l.preload
 	if err := p.acquire(ctx); err != nil {
-		return nil, "", &hook.Error{Kind: hook.Canceled, Err: err}
+		return nil, &hook.Error{Kind: hook.Canceled, Err: err}
 	}
 	defer p.release()
 	if p.stale.Swap(false) {
@@ -107,26 +107,24 @@ func (l *Launcher) fork(ctx context.Context) (inst *instance, refused string, fa
 		z, failed := l.startPython(ctx, l.cfg.Preload)
 		switch {
 		case failed != nil:
-			return nil, "", failed
+			return nil, failed
 		case !z.about.Zygote:
 			l.useExec(z.about.Exec)
-			return z, "", nil
+			return z, nil
 		}
 		p.zygote = z
 	}
 	began, pid := time.Now(), p.zygote.proc.PID()
 	child, err := p.zygote.proc.Fork(l.spec())
-	_, no := errors.AsType[*proc.RefusedError](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		l.cfg.Debug("proc", fmt.Sprintf("forked pid %d from %d after %s", child.PID(), pid, time.Since(began)))
-		return newInstance(l, child, began), "", nil
-	case errors.Is(err, proc.ErrNoFork) || no:
+		return newInstance(l, child, began), nil
+	}
+	if errors.Is(err, proc.ErrNoFork) {
 		l.cfg.Debug("proc", fmt.Sprintf("zygote %d: %s", pid, err))
 		l.stopZygote()
-		return nil, err.Error(), nil
 	}
-	return nil, "", &hook.Error{Kind: hook.Start, Err: fmt.Errorf("cannot fork a worker: %w", err)}
+	return nil, &hook.Error{Kind: hook.Start, Err: fmt.Errorf("cannot fork a worker: %w", err)}
 }
 
 // stopZygote stops the zygote, if there is one. The workers continue. Requires the turn.

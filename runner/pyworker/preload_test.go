@@ -239,7 +239,7 @@ func kill(t testing.TB, pid int) {
 	}
 }
 
-// New code is imported anew, broken code told as by exec, and who runs runs on.
+// When it is renewed, new code is imported anew, broken code told as by exec, and who runs runs on.
 func TestPreloadEdited(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, "import helper\ndef text(): return helper.TEXT\n")
@@ -248,6 +248,7 @@ func TestPreloadEdited(t *testing.T) {
 	l := preloading(t, path)
 	old := worker(t, l)
 	edit(t, helper, "TEXT = 'new'\n", time.Now().Add(-time.Minute))
+	l.Renew()
 	if got := value(t, worker(t, l), "text"); got != `"new"` {
 		t.Errorf("after the edit: %s", got)
 	}
@@ -258,6 +259,7 @@ func TestPreloadEdited(t *testing.T) {
 		t.Errorf("%d imports, %d before it was to be renewed", imports(t, path), before)
 	}
 	edit(t, helper, "TEXT = \n", time.Now().Add(-time.Second))
+	l.Renew()
 	for range 2 {
 		var e *hook.Error
 		if _, err := l.Launch(t.Context()); !errors.As(err, &e) || e.Kind != hook.Start || e.Python == nil || e.Python.Type != "SyntaxError" {
@@ -268,6 +270,7 @@ func TestPreloadEdited(t *testing.T) {
 		t.Errorf("the worker that runs: %s", got)
 	}
 	edit(t, helper, "TEXT = 'mended'\n", time.Now())
+	l.Renew()
 	if got := value(t, worker(t, l), "text"); got != `"mended"` {
 		t.Errorf("after the cure: %s", got)
 	}

@@ -10,7 +10,6 @@ import os
 import sys
 from _socket import CMSG_SPACE, MSG_CTRUNC, socket
 from errno import EMFILE
-from time import time_ns
 
 import _pyplug_start as start
 import _pyplug_worker as core
@@ -22,16 +21,13 @@ TAG = "PYPLUG_RUN"
 
 control = None  # the socket
 resource = None  # the standard library's module
-began = 0  # when the import began
-files = {}  # the plugin's own files, and the state of each
 tag = 0  # where the tag is in memory
-forked = False  # a worker was asked for before
 lent = None  # what the process that is being forked gets: (request, descriptors), () to end at once
 
 
 def prepare():
     """Called before the import."""
-    global control, resource, began
+    global control, resource
     # Registered before the handlers of the user's code, so that it runs first.
     os.register_at_fork(after_in_child=become_worker)
     if hasattr(gc, "unfreeze"):  # else the globals of the import would outlive Python: files would not be flushed
@@ -43,7 +39,6 @@ def prepare():
     import resource
 
     del sys.modules["resource"]
-    began = time_ns()
 
 
 def check(forced):
@@ -58,9 +53,6 @@ def check(forced):
             pass
         return risk
     core.flush()
-    for path in start.reported:
-        seen = state(path)
-        files[path] = None if seen and began <= seen[0] <= time_ns() else seen  # it may have changed since it was imported
     gc.freeze()
     return ""
 
@@ -82,15 +74,6 @@ def unable():
     except (OSError, ValueError):
         return "its environment cannot be accessed after the import"
     return ""
-
-
-def state(path):
-    """The properties by which a changed file is recognised."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    return found.st_mtime_ns, found.st_size
 
 
 def serve(kind, ready):
@@ -123,13 +106,8 @@ def answer():
 
 def fork(request, numbers, cut):
     """Makes a worker of descriptors, unless some were cut off, and returns the reply; None in the worker."""
-    global forked, lent
-    # The first worker was asked for with the import.
-    old = next((path for path, seen in files.items() if forked and state(path) != seen), None)
-    forked = True
+    global lent
     try:
-        if old is not None:
-            return "refused changed: " + old
         if cut:
             raise OSError(EMFILE, os.strerror(EMFILE))
         lent = request, numbers

@@ -7,7 +7,7 @@ import signal
 import socket
 import unittest
 
-from client import LIMIT, SCRATCH, write
+from client import LIMIT, write
 from zygote_client import PLACE, TAG, TAGS, ZygoteCase, read
 
 
@@ -52,18 +52,6 @@ class ZygoteTest(ZygoteCase):
         worker.receive()
         worker.close()  # without load it ends
         self.assertRegex(zygote.ask("reap " + answer[4:]), "^status 0$")
-
-    def test_changed(self):
-        zygote = self.zygote("import json\ndef one(): return 1\n")
-        path = os.path.join(SCRATCH, self.id(), "plug.py")
-        os.utime(path, (1000000001, 1000000001))
-        _, worker = self.worker(zygote)  # the first is as it was imported
-        os.utime(path, (1000000002, 1000000002))
-        answer, other = zygote.fork(TAGS[2])
-        self.assertEqual(answer, "refused changed: " + path)
-        self.assertIsNone(other.receive())
-        other.close()
-        self.assertEqual(worker.call("one"), ("R", 1))
 
     def test_dies(self):
         """What a handler of the user's raises is shown as theirs."""
