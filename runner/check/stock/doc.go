@@ -6,10 +6,10 @@
 //     that is not the plugin's. It has a process of its own, since go-plugin may
 //     wait forever, panic, or leave processes behind.
 //  2. It prints one line of JSON on its standard output for each step that begins or
-//     ends, and for each line that is logged. Each step has a timeout. A step that
-//     exceeds it is the last one, because a real host would hang in it.
-//  3. [Run] starts that process, reads the lines, and reports how it ended. Host and
-//     plugin are gone when it returns.
+//     ends, and for each line that is logged.
+//  3. [Run] starts that process, reads the lines, and reports how it ended. Each step
+//     has a timeout. A step that exceeds it is the last one, because a real host would
+//     hang in it: Run kills this one. Host and plugin are gone when it returns.
 //
 // It never knows what a step's result means, hooks, or Python.
 package stock

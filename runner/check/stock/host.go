@@ -67,21 +67,20 @@ const (
 // The host's exit codes; Go's runtime has 2 for a panic.
 const (
 	exitDone  = 0
-	exitHung  = 1
 	exitUsage = 2
 )
 
 // Main runs the host. args are those that [Run] appends to Request.Host. out is the
-// standard output, which Run reads. The process must exit with the returned code at once,
-// because a step that hangs is still running. The process must do nothing else, because
-// Main starts a process and reads the environment.
+// standard output, which Run reads. The process must exit with the returned code at once, and
+// do nothing else, because Main starts a process and reads the environment.
 func Main(args []string, out io.Writer) int {
 	h := host{out: json.NewEncoder(out)}
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &h.spec) != nil || len(h.spec.Command) == 0 {
 		fmt.Fprintln(os.Stderr, "pyplug check runs this, with one argument of JSON")
 		return exitUsage
 	}
-	return h.run()
+	h.run()
+	return exitDone
 }
 
 // host does the steps, one after the other.
@@ -97,7 +96,7 @@ type host struct {
 }
 
 // run executes the steps as hosts do: after a failed step it still calls Kill.
-func (h *host) run() int {
+func (h *host) run() {
 	client := plugin.NewClient(h.config())
 	var conn plugin.ClientProtocol
 	start := func() (err error) {
@@ -122,12 +121,10 @@ func (h *host) run() int {
 		h.known.Address = shorten(h.address.Network()+":"+h.address.String(), maxAddress)
 		works := h.step(StepConnect, 0, connect) && (!h.spec.Ping || h.step(StepPing, 0, ping)) &&
 			(h.spec.Watch == 0 || h.step(StepWatch, h.spec.Watch, watch))
-		exited = !works && h.known.Hung == "" && exits(client, exitTime)
+		exited = !works && exits(client, exitTime)
 	}
 	uptime := time.Since(started)
-	if h.known.Hung != "" || !h.step(StepStop, 0, func() error { client.Kill(); return nil }) {
-		return exitHung
-	}
+	h.step(StepStop, 0, func() error { client.Kill(); return nil })
 	if state := h.cmd.ProcessState; state != nil { // Kill has waited for it
 		e := Exit{ByItself: exited, Uptime: uptime}
 		e.Code, e.Signal = proc.StatusOf(state)
@@ -135,7 +132,6 @@ func (h *host) run() int {
 		h.known.Exit = &e
 		h.print(h.known)
 	}
-	return exitDone
 }
 
 // exits reports whether the plugin exits within a time. go-plugin notices an exit when the
@@ -150,26 +146,19 @@ func exits(client *plugin.Client, within time.Duration) bool {
 }
 
 // step does one step and reports whether it succeeded. Its limit is longer than that of other
-// steps by a time. The goroutine of a step that hangs ends with the process.
+// steps by a time. [Run] kills a host that exceeds it.
 func (h *host) step(name string, longer time.Duration, do func() error) bool {
-	h.known.Begun = name
+	h.known.Begun, h.known.Limit = name, h.spec.Limit+longer
 	h.print(h.known)
 	began := time.Now()
-	done := make(chan error, 1)
-	go func() { done <- do() }()
-	var err error
-	select {
-	case err = <-done:
-		s := Step{Name: name, Took: time.Since(began)}
-		if err != nil {
-			s.Err = shorten(err.Error(), maxError)
-		}
-		h.known.Steps = append(h.known.Steps, s)
-	case <-time.After(h.spec.Limit + longer):
-		h.known.Hung = name
+	err := do()
+	s := Step{Name: name, Took: time.Since(began)}
+	if err != nil {
+		s.Err = shorten(err.Error(), maxError)
 	}
+	h.known.Steps = append(h.known.Steps, s)
 	h.print(h.known)
-	return err == nil && h.known.Hung == ""
+	return err == nil
 }
 
 // print prints a record or a line of the log. It fails only if the parent is gone, which ends

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// slack is the time that the host has before and after its steps.
-	slack = 2 * time.Second
+	// startLimit is how long the host may take to reach its first step.
+	startLimit = 10 * time.Second
 	// maxLog and maxCrash are how many lines are kept of the log and of a crash.
 	maxLog   = 40
 	maxCrash = 8
@@ -92,19 +92,18 @@ func (o Outcome) Step(name string) (Step, bool) {
 // not an error. Run is safe for concurrent use.
 func Run(ctx context.Context, r Request) (Outcome, error) {
 	spec, _ := json.Marshal(r.Spec) // always marshals
-	rec := recorder{}
+	rec := recorder{late: time.NewTimer(startLimit)}
+	defer rec.late.Stop()
 	args := append(slices.Clone(r.Host[1:]), string(spec))
 	p, err := proc.Start(proc.Spec{Path: r.Host[0], Args: args, Env: r.Env, OnLine: rec.line})
 	if err != nil {
 		return Outcome{}, err
 	}
-	// The host bounds its five steps itself. This timeout is for a host that cannot, for
-	// example because the plugin has suspended it.
-	limit := slack + r.Spec.StartTimeout + r.Spec.Watch + 5*r.Spec.Limit
 	select {
 	case <-p.Done():
-	case <-time.After(limit):
-		p.Kill()
+	case <-rec.late.C:
+		_ = p.Crash() // the host alone: what it leaves behind is part of the outcome
+		<-p.Done()
 		if rec.inStep() {
 			rec.Hung = rec.Begun
 		}
@@ -119,15 +118,17 @@ func Run(ctx context.Context, r Request) (Outcome, error) {
 // each line of which it prints as a JSON string.
 type record struct {
 	Outcome
-	Begun string // the last step that began
+	Begun string        // the last step that began
+	Limit time.Duration // its timeout
 }
 
 // recorder records what the host prints. Until the process is done, only proc uses it; then
 // only Run does.
 type recorder struct {
 	record
-	crashed bool     // Go's runtime has begun to report a crash
-	stderr  []string // the first lines of the crash, or of standard error if there is no crash
+	late    *time.Timer // it takes too long
+	crashed bool        // Go's runtime has begun to report a crash
+	stderr  []string    // the first lines of the crash, or of standard error if there is no crash
 }
 
 // inStep reports whether the last step that began has not ended.
@@ -147,6 +148,7 @@ func (r *recorder) line(line proc.Line) {
 		r.Log = r.Log[max(0, len(r.Log)-maxLog):]
 	default: // fails if the line is not the host's, which prints whole lines only
 		_ = json.Unmarshal([]byte(line.Text), &r.record)
+		r.late.Reset(r.Limit)
 	}
 }
 
