@@ -27,6 +27,7 @@ type Source struct {
 	// lock files and requirements.txt.
 	Requirements []string
 
+	text     string      // what the file lists
 	tool     string      // the tool that must read the file, such as the one that wrote a lock file; empty for any
 	digest   string      // hash of what the source asks for
 	place    string      // what else the meaning depends on, such as the directory; empty if it is the same everywhere
@@ -124,23 +125,22 @@ func readSource(s Source) (Source, error) {
 	case err != nil:
 		return Source{}, err
 	}
-	s.info = info
+	s.info, s.text = info, string(content)
 	switch s.Kind {
 	case block, "pyproject.toml", "setup.cfg":
 		uv, err := s.list(content)
 		if err != nil {
 			return Source{}, err
 		}
-		content = []byte(strings.Join(s.Requirements, "\n"))
+		s.text = strings.Join(s.Requirements, "\n")
+		content = []byte(s.text)
 		if uv["sources"] != nil || uv["index"] != nil || uv != nil && s.Kind == block { // another tool would find other packages
 			s.tool, s.place, content = "uv", filepath.Dir(s.Path), fmt.Append(content, uv)
 		}
 	case "requirements.txt":
-		included := pysrc.Includes(s.Path, string(content))
-		for _, text := range included {
-			content = append(content, text...)
-		}
-		s.includes = len(included) > 0
+		texts := append([]string{s.text}, pysrc.Includes(s.Path, s.text)...)
+		content, s.text = []byte(strings.Join(texts, "")), strings.Join(texts, "\n")
+		s.includes = len(texts) > 1
 		if local().Match(content) {
 			s.place = filepath.Dir(s.Path)
 		}
@@ -150,6 +150,18 @@ func readSource(s Source) (Source, error) {
 	}
 	s.digest = digest(s.Kind, string(content))
 	return s, nil
+}
+
+// Names returns the distributions that the file lists, as they are written.
+func (s Source) Names() (names []string) {
+	name := lockedName
+	if s.Requirements != nil || s.Kind == "requirements.txt" {
+		name = requiredName
+	}
+	for _, m := range name().FindAllStringSubmatch(pysrc.Decode([]byte(s.text)), -1) {
+		names = append(names, m[1])
+	}
+	return names
 }
 
 // hasMain reports whether a project of poetry has the main group. Without dependencies it has none,
@@ -221,6 +233,10 @@ func require[T any](s *Source, name string, list []T) error {
 var (
 	// requirement matches a PEP 508 requirement, and neither an option nor a path.
 	requirement = pysrc.Expression(`^\s*\w[\w.-]*\s*([\[(<>=!~;@].*)?$`)
+	// requiredName matches a line that names a distribution of a package index. It matches no line
+	// that names a file, a directory or an address. lockedName matches such a line of a lock file.
+	requiredName = pysrc.Expression(`(?m)^[ \t]*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)[ \t]*(?:\[[^\]]*\][ \t]*)?(?:$|[<>=!~;#(])`)
+	lockedName   = pysrc.Expression(`(?m)^name = "([\w.-]+)"`)
 	// local matches a line of a requirements file that may name a relative path.
 	local = pysrc.Expression(`(?m)^([^#\n]*\s)?(\.|-e|-f|--editable|--find-links|file:|[^\s:#]+[/\\]|[^\s:#]+\.(whl|zip|gz|bz2|tgz)\b)`)
 )

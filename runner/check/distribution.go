@@ -55,20 +55,6 @@ func distribution(module string, listed []string) string {
 	return ""
 }
 
-// requirement matches a line that names a distribution of a package index. It matches no
-// line that names a file, a directory or an address.
-var requirement = pysrc.Expression(`^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?:$|[<>=!~;#(])`)
-
-// required returns the distributions that requirements name.
-func required(lines []string) (names []string) {
-	for _, line := range lines {
-		if m := requirement().FindStringSubmatch(line); m != nil {
-			names = append(names, m[1])
-		}
-	}
-	return names
-}
-
 // standardNames lists modules that are in the standard library of some Pythons only. That
 // depends on the version, the system and the build. Anybody may own a distribution of
 // such a name.

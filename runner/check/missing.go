@@ -202,9 +202,6 @@ func (l *sourceLook) alsoMissing(m missing, start bool) (all []missing) {
 	return all
 }
 
-// lockedName is a line of a lock file that names a distribution.
-var lockedName = pysrc.Expression(`(?m)^name = "([\w.-]+)"`)
-
 // toolSync maps a lock file to the command line of its tool that makes the project's
 // environment.
 var toolSync = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
@@ -225,21 +222,7 @@ func (l *sourceLook) readSource() {
 	default:
 		return
 	}
-	l.source = source.Path
-	text, _ := pysrc.Read(l.source, pysrc.LargestFile) // empty if it cannot be read
-	lines := source.Requirements
-	switch {
-	case source.Kind == "requirements.txt":
-		lines = strings.Split(text, "\n")
-		for _, include := range pysrc.Includes(l.source, text) {
-			lines = append(lines, strings.Split(include, "\n")...)
-		}
-	case lines == nil:
-		for _, m := range lockedName().FindAllStringSubmatch(text, -1) {
-			lines = append(lines, m[1])
-		}
-	}
-	l.listed = required(lines)
+	l.source, l.listed = source.Path, source.Names()
 }
 
 // remedy says how to install the packages of missing modules, by a command if possible; zero if it
