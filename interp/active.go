@@ -37,7 +37,7 @@ func (f *finder) activeFirst() (Interpreter, *Error) {
 	for _, active := range f.unjudged() {
 		if f.Active || bounded.Exists(active.Path) && f.related(active.Path) {
 			f.judged = append(f.judged, active.Source)
-			return f.activeEnv(active)
+			return f.inEnv(active.Path, active.Source)
 		}
 	}
 	return Interpreter{}, nil
@@ -48,14 +48,6 @@ func (f *finder) unjudged() []Attempt {
 	return slices.DeleteFunc(f.activated(), func(a Attempt) bool {
 		return f.NoActive || slices.Contains(f.judged, a.Source)
 	})
-}
-
-// activeEnv examines the Python of an activated environment.
-func (f *finder) activeEnv(active Attempt) (Interpreter, *Error) {
-	if _, err := os.Stat(active.Path); err != nil {
-		return Interpreter{}, statError(active.Path, err).from(active.Source)
-	}
-	return f.inEnv(active.Path, active.Source)
 }
 
 // related reports whether an activated environment is in the plugin's project.
@@ -78,7 +70,7 @@ func SamePath(a, b string) bool {
 // but reports an error if an environment of the project does not exist.
 func (f *finder) active() (Interpreter, *Error) {
 	for _, active := range f.unjudged() {
-		found, broken := f.activeEnv(active)
+		found, broken := f.inEnv(active.Path, active.Source)
 		if broken == nil || !bounded.Exists(active.Path) && f.related(active.Path) { // its packages would be missing
 			return found, broken
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -92,10 +91,8 @@ func LookPath(environ []string, program string) string {
 // program returns the path of a program on PATH, or "".
 func (f *finder) program(name string) string {
 	files := *f // a copy, because pathDirs records skipped entries
-	for _, dir := range files.pathDirs() {
-		path := filepath.Join(dir, exe(name))
-		info, err := os.Stat(path)
-		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
+	for path := range programs([]string{name}, files.pathDirs()) {
+		if program(path) == nil {
 			return path
 		}
 	}

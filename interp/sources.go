@@ -170,6 +170,9 @@ func envPython(env string) (string, *Error) {
 			return "", statError(path, err)
 		}
 	}
+	if _, err := os.Stat(env); err != nil {
+		return "", statError(env, err)
+	}
 	return "", problem(EnvWithoutPython, env, "has no python in it: no %s", filepath.FromSlash(names[0])).in(env)
 }
 
