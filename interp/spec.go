@@ -16,14 +16,14 @@ type Requirement struct {
 	From string `json:"from"`
 }
 
-// String returns the requirement for a message: ">=3.11 (plugin.py)".
-func (r Requirement) String() string { return r.Spec + " (" + r.From + ")" }
+// Text returns the requirement for a message: ">=3.11 (plugin.py)".
+func (r Requirement) Text() string { return r.Spec + " (" + r.From + ")" }
 
 // JoinRequirements formats requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
 func JoinRequirements(all []Requirement) string {
 	words := make([]string, len(all))
 	for i, r := range all {
-		words[i] = r.String()
+		words[i] = r.Text()
 	}
 	return strings.Join(words, " and ")
 }

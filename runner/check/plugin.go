@@ -87,7 +87,7 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 	if len(p.Requires) > 0 {
 		var all, shapes []string
 		for _, r := range p.Requires {
-			all, shapes = append(all, r.Spec+" of "+r.From), append(shapes, r.String())
+			all, shapes = append(all, r.Spec+" of "+r.From), append(shapes, r.Text())
 		}
 		st.Message += ", which satisfies " + joined(all)
 		st.Details["requires"] = shapes
