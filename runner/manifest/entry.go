@@ -187,7 +187,7 @@ func resolveModule(path, module, from string) (Plugin, error) {
 			f = found{entry: entry} // the manifest is about another entry
 		}
 	case missing == nil && info.Mode().IsRegular():
-		f, err = findFile(entry+".py", info)
+		f, err = findBeside(entry+".py", true)
 	}
 	p := Plugin{Path: path}
 	if err == nil && f.entry != "" {

@@ -38,20 +38,12 @@ func Resolve(path, from string) (Plugin, error) {
 	if info.IsDir() {
 		f, err = findDir(abs)
 	} else {
-		f, err = findFile(abs, info)
+		f, err = findBeside(abs, true)
 	}
 	if err != nil {
 		return Plugin{}, err
 	}
 	return f.plugin(path)
-}
-
-// findFile checks that a file can be a plugin, and finds its manifests.
-func findFile(path string, info fs.FileInfo) (found, error) {
-	if reason := unfit(path, info); reason != "" {
-		return found{}, notPlugin(path, reason)
-	}
-	return findBeside(path, true)
 }
 
 // findBeside finds the manifests of a file or package: those beside it, or beside the target of a
