@@ -188,10 +188,12 @@ func (r *resolved) locateModule(ctx context.Context) error {
 	}
 	words := strings.Split(string(answer), "\x00")
 	switch kind, where := words[0], words[1]; kind {
-	case "package", "file":
-		r.plugin = p.Located(where, kind == "package")
+	case "package":
+		p.Entry, p.Kind = where, manifest.Package
+	case "file":
+		p.Entry, p.Kind = where, manifest.File
 	case "built-in": // each has a path of its own
-		r.plugin = p.Located(r.python.Path+":"+p.Module, false)
+		p.Entry, p.Kind = r.python.Path+":"+p.Module, manifest.File
 	case "namespace":
 		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is a directory without __init__.py: want a module with code", p.Module))
 	default:
@@ -202,6 +204,7 @@ func (r *resolved) locateModule(ctx context.Context) error {
 		}
 		return e
 	}
+	r.plugin = p
 	return nil
 }
 

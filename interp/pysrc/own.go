@@ -61,7 +61,7 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 		if file.Path != added {
 			added, dirs = file.Path, append(slices.Clip(dirs), file.SearchPath()...)
 		}
-		loaded := imp.find(dirs, filepath.Dir(file.Path))
+		loaded := imp.Find(dirs, filepath.Dir(file.Path))
 		if len(loaded) == 0 && imp.Level == 0 && !asked[imp.Module] {
 			asked[imp.Module] = true
 			others = append(others, imp)
@@ -98,8 +98,9 @@ func walk(queue []string, most Limits, follow func(file File, imp Import) []stri
 	return files
 }
 
-// find lists the files that an import in a file of dir loads.
-func (i Import) find(dirs []string, dir string) []string {
+// Find lists the files that an import in a file of dir loads. dirs are the directories that are
+// searched before dir.
+func (i Import) Find(dirs []string, dir string) []string {
 	bases := []string{dir}
 	if i.Level == 0 {
 		bases = slices.Compact(append(slices.Clone(dirs), dir))
@@ -130,13 +131,13 @@ func Libraries(dirs []string, imports []Import, most Limits) []File {
 	var named []string
 	for _, imp := range imports {
 		if !imp.isGRPC() {
-			named = append(named, imp.find(dirs, "")...)
+			named = append(named, imp.Find(dirs, "")...)
 		}
 	}
 	return walk(named, most, func(file File, imp Import) []string {
 		dir := filepath.Dir(file.Path)
 		if top, _, _ := strings.Cut(imp.Module, "."); imp.Level > 0 || slices.Contains(strings.Split(dir, string(filepath.Separator)), top) {
-			return imp.find(dirs, dir)
+			return imp.Find(dirs, dir)
 		}
 		return nil
 	})

@@ -179,7 +179,7 @@ func (f File) findsRelative(reach string) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(f.imports, func(i Import) bool { return i.Level > 0 && i.find(nil, filepath.Dir(f.Path)) != nil })
+	return slices.ContainsFunc(f.imports, func(i Import) bool { return i.Level > 0 && i.Find(nil, filepath.Dir(f.Path)) != nil })
 }
 
 // attribute matches the use of a module's attribute.

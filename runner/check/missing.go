@@ -95,11 +95,10 @@ func (l *sourceLook) besides(m missing) string {
 	// Of a directory without __init__.py, which may be anything, the next part counts.
 	top, rest, _ := strings.Cut(m.Module, ".")
 	next, _, _ := strings.Cut(rest, ".")
+	imported := pysrc.Import{Module: top, Names: []string{next}}
 	for _, dir := range dirs {
-		for _, path := range []string{top + ".py", top + "/__init__.py", top + "/" + next + ".py", top + "/" + next + "/__init__.py"} {
-			if bounded.Exists(filepath.Join(dir, filepath.FromSlash(path))) {
-				return dir
-			}
+		if imported.Find(nil, dir) != nil {
+			return dir
 		}
 	}
 	return ""

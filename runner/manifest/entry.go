@@ -206,16 +206,6 @@ func resolveModule(path, module, from string) (Plugin, error) {
 	return p, nil
 }
 
-// Located returns the plugin with the entry that Python found: a package's directory or another
-// file.
-func (p Plugin) Located(entry string, isPackage bool) Plugin {
-	p.Entry, p.Kind = entry, File
-	if isPackage {
-		p.Kind = Package
-	}
-	return p
-}
-
 // Root returns the directory that contains the plugin's module: From, where Python looks first,
 // or Src, the directory of the project's sources. It is "" for an installed module.
 func (p Plugin) Root() string {

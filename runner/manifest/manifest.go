@@ -46,8 +46,8 @@ type Plugin struct {
 	// Path is the path that was resolved, unchanged.
 	Path string
 	// Entry is the absolute path of the Python file, the package's directory or the executable.
-	// Symbolic links stay as they are. It is empty for a module that is not in From: see
-	// [Plugin.Located].
+	// Symbolic links stay as they are. It is empty for a module that is not in From, until its
+	// Python was asked where the module is.
 	Entry string
 	// Module is the dotted name of a plugin named by its module, else "". From is the directory
 	// in which Python looks for it first, Src the one of its project in which Python looks last,
