@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 
@@ -111,7 +110,7 @@ func (r *resolved) programPart() string {
 
 // MCPServer returns a usage error if the plugin's file serves the Model Context Protocol by itself.
 func (r *resolved) MCPServer() error {
-	for file := range r.parsed() {
+	for _, file := range r.parsed() {
 		if name, class := file.MCPServer(); name != "" {
 			return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf("%s is an MCP server already: %s is a %s object", r.config.Plugin, name, class), Hints: []schema.Hint{
 				schema.Hintf("its own library runs it, as with `python %s`", r.config.Plugin),
@@ -128,7 +127,7 @@ func (r *resolved) OtherHost() (sdk, starts string) {
 	if r.config.Transport == "" || r.why != "" || r.Transport().Serves || r.programPart() == "" {
 		return "", ""
 	}
-	for file := range r.parsed() {
+	for _, file := range r.parsed() {
 		if sdk, starts = file.OtherHost(); sdk != "" {
 			break
 		}
@@ -136,14 +135,13 @@ func (r *resolved) OtherHost() (sdk, starts string) {
 	return sdk, starts
 }
 
-// parsed yields the plugin's own files.
-func (r *resolved) parsed() iter.Seq[pysrc.File] {
-	return func(yield func(pysrc.File) bool) {
-		scripts, _, _ := r.Source()
-		for _, script := range scripts {
-			if text, ok := pysrc.Read(script, pysrc.LargestFile); ok && !yield(pysrc.Parse(script, text)) {
-				return
-			}
+// parsed returns the files that Python runs, as far as they can be read.
+func (r *resolved) parsed() (files []pysrc.File) {
+	scripts, _, _ := r.Source()
+	for _, script := range scripts {
+		if text, ok := pysrc.Read(script, pysrc.LargestFile); ok {
+			files = append(files, pysrc.Parse(script, text))
 		}
 	}
+	return files
 }
