@@ -33,8 +33,8 @@ taken = None  # an Event, set when all frames are handled; read_aside waits for 
 over = None  # the error that ends the worker; False if it ends as asked, None while it runs
 
 
-def serve(number, value, deliver):
-    """Runs the loop until the worker ends, beginning with what one call returned. False if there can be no loop."""
+def serve(number, value):
+    """Runs the loop until the worker ends, beginning with what a call returned, if there is one. False if there can be no loop."""
     global loop, has_input, over
     try:
         # A future made before belongs to a loop already.
@@ -45,7 +45,8 @@ def serve(number, value, deliver):
     loop.close = lambda: None  # a hook that uses the loop must not close it for other calls
     has_input = pipeline.input_poll()
     core.loop = sys.modules[__name__]
-    start_task(number, value, deliver)
+    if number:
+        start_task(number, value)
     loop.call_soon(pause)
     try:
         loop.add_reader(core.source, readable)
@@ -170,12 +171,12 @@ def cancel_task(number):
         calls[number].cancel()
 
 
-def start_task(number, value, deliver):
+def start_task(number, value):
     """Starts a task that awaits a value and answers its call. The calls behind it do not wait for the answer."""
     if pipelined():
         core.send(pipeline.TASK, number, b"")
     before = current.set(number)
-    task = loop.create_task(run(number, value, deliver))
+    task = loop.create_task(run(number, value))
     current.reset(before)
     if not task.done():
         calls[number] = task
@@ -186,7 +187,7 @@ def pipelined():
     return isinstance(core.way, pipeline.Way)
 
 
-async def run(number, value, deliver):
+async def run(number, value):
     """Answers one call with the result of an awaitable, or with the items of a stream."""
     begun.add(number)
     done = core.RESULT
@@ -203,7 +204,7 @@ async def run(number, value, deliver):
             done = core.END
             await core.part("streams").Stream(number, value).run_async(sys.modules[__name__])
         else:
-            deliver(number, value)
+            core.finish(number, value)
     except values.Unrepresentable as trouble:
         values.refuse(number, trouble)
     except BaseException as error:

@@ -1,30 +1,37 @@
-"""Asks the user's file whether it is healthy."""
+"""Probes: calls of the user's health function, whose result is judged."""
 
 import _pyplug_worker as core
 
 HEALTHY = ("ok", "healthy", "serving", "pass")
 
 
-def find(number):
-    """Returns the health function; if there is none, answers and returns None."""
+def begin(number):
+    """Returns what a probe calls, as core.begin does. If there is no health function, it answers and returns None."""
     hooks = core.part("hooks")
     name = core.probe_name or "health"
     function, why = hooks.look_up(name)
     if why is not None and core.probe_name:
-        hooks.find(number, name)  # it was named: its absence is an error
-        return None
+        return hooks.find(number, name)  # it was named: its absence is an error
     if why is not None or not core.probe_name and core.part("describe").needed(function):
-        judge(number, None)
+        core.answer(core.RESULT, number, b"{}")
         return None
-    return hooks.ready(function)
+    return function, verdict, (name, hooks.ready(function)), core.NOTHING
 
 
-def judge(number, value):
-    """Answers with the verdict that a health function returned."""
+def verdict(name, function):
+    return judged(core.part("arguments").run(name, function, core.NOTHING, b""))
+
+
+def judged(value):
+    """Returns the answer for what a health function returned."""
     if core.part("values").is_awaitable(value):
-        return core.start_task(number, value, judge)
+        return judged_later(value)
     reason = degraded(value)
-    core.answer(core.RESULT, number, core.encode({"degraded": reason} if reason else {}))
+    return {"degraded": reason} if reason else {}
+
+
+async def judged_later(value):
+    return judged(await value)
 
 
 def degraded(value):

@@ -40,14 +40,7 @@ sending = allocate_lock()  # held to write a frame
 # The main thread
 
 
-class Nothing:
-    """What the event loop starts with, so that it is there when a thread needs it."""
-
-    def __await__(self):
-        return iter(())
-
-
-core.start_task(0, Nothing(), lambda number, value: None)
+core.awaited = 0, None  # the event loop starts now, so that it is there when a thread needs it
 
 
 class Way(core.Way):
@@ -57,13 +50,13 @@ class Way(core.Way):
         with sending:
             super().write(frame)
 
-    def run(self, number, hook, function, args, kwargs, deliver):
+    def run(self, number, hook, function, args, kwargs):
         code = getattr(hook, "__code__", None)
         try:
             if code is not None and code.co_flags & ASYNC:
-                core.start_task(number, function(*args, **kwargs), deliver)
+                core.start_task(number, function(*args, **kwargs))
             else:
-                in_thread(number, function, args, kwargs, deliver)
+                in_thread(number, function, args, kwargs)
         except BaseException as error:
             errors.answer(number, error, (function, args, kwargs), canceled=False)
 
@@ -125,9 +118,9 @@ def raise_in(ident, what):
         pythonapi.PyThreadState_SetAsyncExc(c_ulong(ident), py_object(what) if what else None)
 
 
-def to_loop(number, value, deliver):
+def to_loop(number, value):
     """Starts what a thread was returned and cannot await, and leaves the call to the loop, with a cancel that came before."""
-    event_loop.start_task(number, value, deliver)
+    event_loop.start_task(number, value)
     active.discard(number)
     if number in canceled:
         canceled.discard(number)
@@ -189,19 +182,19 @@ def answer(thread, number, *task):
             forget(number)
 
 
-def make(thread, number, function, args, kwargs, deliver):
+def make(thread, number, function, args, kwargs):
     """Runs one call, and answers it or leaves it to the loop."""
     interrupted = thread.run(number, function, args, kwargs)
     value, error = values.plain(thread.value), thread.error
     thread.value = thread.error = None
     if error is None and (values.is_awaitable(value) or hasattr(type(value), "__aiter__")):
-        return on_loop(number, value, deliver)
+        return on_loop(number, value)
     if error is not None:
         errors.answer(number, error, (function, args, kwargs), canceled=interrupted)
     elif type(value) is values.GENERATOR:
         streams.Stream(number, value).run_in(thread, canceled)
     else:
-        deliver(number, value)
+        core.finish(number, value)
     forget(number)
 
 
@@ -211,9 +204,9 @@ def forget(number):
     core.streams.pop(number, None)
 
 
-def on_loop(number, value, deliver):
+def on_loop(number, value):
     if event_loop.loop is not None:
-        event_loop.loop.call_soon_threadsafe(to_loop, number, value, deliver)
+        event_loop.loop.call_soon_threadsafe(to_loop, number, value)
     else:  # no descriptor was left for it
         active.discard(number)
         errors.refuse(number, "raised", "there is no event loop")

@@ -51,7 +51,7 @@ def finish(number, value):
     if isinstance(value, BINARY):
         kind, value = core.BYTES, base64(value)
     elif is_awaitable(value) or hasattr(type(value), "__aiter__") or type(value) is GENERATOR and core.loop is not None:
-        return core.start_task(number, value, core.finish)
+        return core.start_task(number, value)
     elif type(value) is GENERATOR:
         return core.part("streams").Stream(number, value).run()
     try:

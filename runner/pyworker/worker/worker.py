@@ -51,7 +51,7 @@ modules = 0  # the length of sys.modules when the plugin's files were last liste
 running = False  # user code runs, and SIGINT may interrupt it
 asked = False  # SIGINT came during the current call; streams
 tasks = {}  # number → the task of the event loop that answers the call; event_loop
-awaited = None  # what the event loop is to start with: (number, value, deliver)
+awaited = None  # what the event loop is to start with: (number, value), 0 and None if it is only to be there; threads
 part = None  # returns a part of the worker, loaded at its first use; boot
 loop = None  # the module event_loop while its loop runs; event_loop
 
@@ -146,7 +146,9 @@ def call(function, args=(), kwargs=NOTHING):
 
 
 def begin(number, body):
-    """Returns what a call frame calls, as (hook, function, args, kwargs); None if the call is answered already."""
+    """Returns what a frame calls, as (hook, function, args, kwargs); None if it is answered already. A probe has no body."""
+    if not body:
+        return part("probe").begin(number)
     try:
         request = decode(body)
     except (ValueError, RecursionError) as error:  # too long a number, nested too deeply
@@ -233,13 +235,13 @@ def finish(number, value):
     part("values").finish(number, value)
 
 
-def start_task(number, value, deliver):
-    """Leaves a call to the event loop, which awaits the value, and calls deliver with the result. serve starts the loop."""
+def start_task(number, value):
+    """Leaves a call to the event loop, which awaits the value, and answers with the result. serve starts the loop."""
     global awaited
     if loop is not None:
-        loop.start_task(number, value, deliver)
+        loop.start_task(number, value)
     else:
-        awaited = number, value, deliver
+        awaited = number, value
 
 
 class Way:
@@ -262,36 +264,26 @@ class Way:
                 os._exit(1)
 
     def invoke(self, number, body):
-        """Runs the hook that a call frame names, and answers."""
+        """Runs the hook that a frame calls, and answers."""
         global asked
         asked = False
         begun = begin(number, body)
         if begun is not None:
-            hook, function, args, kwargs = begun
-            self.run(number, hook, function, args, kwargs, finish)
+            self.run(number, *begun)
 
-    def run(self, number, hook, function, args, kwargs, deliver):
-        """Calls function for a hook, and deliver with the result."""
+    def run(self, number, hook, function, args, kwargs):
+        """Calls function for a hook, and answers with the result."""
         try:
             value = call(function, args, kwargs)
         except BaseException as error:
             return part("errors").answer(number, error, (function, args, kwargs))
-        deliver(number, value)
+        finish(number, value)
 
     def after(self, number, body, more):
         """Runs the hook of a frame behind another call, more of a later part: the pipelined way does, from now on."""
         global way
         way = part("pipeline").Way()
         way.after(number, body, more)
-
-    def probe(self, number):
-        """Answers a probe with what the file's health function returns."""
-        global asked
-        asked = False
-        health = part("probe")
-        function = health.find(number)
-        if function is not None:
-            self.run(number, function, function, (), NOTHING, health.judge)
 
     def cancel(self, number):
         """Ignores a cancel. SIGINT ends the running call, and any other call is over."""
@@ -317,7 +309,7 @@ way = Way()  # runs the calls; start
 def handle(kind, number, body):
     """Handles a frame. Returns False if it is quit."""
     try:
-        if kind == CALL:
+        if kind == CALL or kind == PROBE:
             way.invoke(number, body)
         elif kind == AFTER or kind == MORE:
             way.after(number, body, kind == MORE)
@@ -329,8 +321,6 @@ def handle(kind, number, body):
                 streams[number].grant(from_bytes(body, "little"))
         elif kind == DESCRIBE:
             part("describe").answer(number, body)
-        elif kind == PROBE:
-            way.probe(number)
         elif kind != QUIT:
             sys.exit("pyplug: unknown frame type %d" % kind)
     except (ImportError, OSError) as error:  # of a module that a part imports

@@ -59,6 +59,25 @@ class Probe(Case):
             answer = self.refused(self.judged(prefix + "def health(): 1/0"), "raised")
             self.assertEqual(answer["python"]["type"], "ZeroDivisionError")
 
+    def test_hanging(self):
+        text = "import os, time\ndef health():\n    os.write(int(os.environ['MARKER']), b'!')\n    while True: time.sleep(0.001)\n"
+        for calls in ("", "pipeline"):
+            worker = self.start(text, calls=calls)
+            worker.send("P", 1)
+            worker.wait_mark()
+            worker.send("K", 1)
+            self.refused(worker.interrupted(1), "canceled")
+
+    def test_iterator(self):
+        """What a health function returns is judged, in every way; it is never a stream."""
+        for prefix in ("", "async "):
+            for calls in ("", "threads"):
+                self.ok(self.judged(prefix + "def health(): return iter(['ok'])", calls=calls), {})
+
+    def test_needs_an_argument(self):
+        answer = self.refused(self.judged("def fine(x): pass", probe="fine"), "arguments")
+        self.assertEqual((answer["message"], answer["place"]), ("x is missing, want", "x"))
+
     def test_named(self):
         self.ok(self.judged("def health(): return False\ndef fine(): pass", probe="fine"), {})
         self.refused(self.judged("def health(): pass", probe="nope"), "hook")
