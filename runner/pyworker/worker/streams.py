@@ -70,8 +70,6 @@ class Stream:
             while True:
                 while has_input(0):
                     self.read()
-                if core.asked:
-                    raise GeneratorExit
                 body = self.encode(core.call(next, (self.items,)))
                 while not self.fits(body):
                     self.wait(has_input)
@@ -87,8 +85,6 @@ class Stream:
         except KeyboardInterrupt:
             raise GeneratorExit from None
         self.read()
-        if core.asked:
-            raise GeneratorExit
 
     def read(self):
         if not core.fill():
@@ -97,9 +93,8 @@ class Stream:
 
     def take_frames(self):
         """Handles the frames that concern the stream. The others wait in core.backlog."""
-        found = core.frame()
-        while found is not None:
-            kind, number, body = found
+        for found in iter(core.frame, None):
+            kind, number, _ = found
             if kind == core.CREDIT:
                 core.handle(*found)
             elif kind == core.QUIT:
@@ -111,7 +106,6 @@ class Stream:
             elif any(waiting[1] == number for waiting in core.backlog):
                 core.backlog[:] = [waiting for waiting in core.backlog if waiting[1] != number]
                 errors.refuse(number, "canceled", "it had not begun")
-            found = core.frame()
 
     def quit(self):
         """Stops the stream, and then the worker."""

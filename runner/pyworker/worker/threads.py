@@ -52,13 +52,20 @@ class Way(core.Way):
 
     def run(self, number, hook, function, args, kwargs):
         code = getattr(hook, "__code__", None)
+        if code is not None and code.co_flags & ASYNC:
+            return super().run(number, hook, function, args, kwargs)
+        active.add(number)
         try:
-            if code is not None and code.co_flags & ASYNC:
-                core.start_task(number, function(*args, **kwargs))
+            if idle:
+                idle.pop()
             else:
-                in_thread(number, function, args, kwargs)
-        except BaseException as error:
-            errors.answer(number, error, (function, args, kwargs), canceled=False)
+                thread = Thread()
+                start_new_thread(thread.work, ())
+                made.append(thread)
+            waiting.put((number, function, args, kwargs))
+        except BaseException as error:  # no thread can be started
+            active.discard(number)
+            errors.answer(number, error, canceled=False)
 
     def cancel(self, number):
         """Interrupts a call, now or when it next runs user code."""
@@ -82,22 +89,6 @@ class Way(core.Way):
             if len(idle) + len(running) >= len(made):
                 break
             sleep(MOMENT)
-
-
-def in_thread(number, function, *task):
-    """Runs a call in a thread. If no thread can be started, it answers with the error."""
-    active.add(number)
-    try:
-        if idle:
-            idle.pop()
-        else:
-            thread = Thread()
-            start_new_thread(thread.work, ())
-            made.append(thread)
-        waiting.put((number, function, *task))
-    except BaseException as error:
-        active.discard(number)
-        errors.answer(number, error, canceled=False)
 
 
 def trace(number, ident):
@@ -169,36 +160,25 @@ class Thread:
         return True
 
 
-def answer(thread, number, *task):
-    """Runs one call in a thread and answers it, even if the worker itself fails."""
+def answer(thread, number, function, args, kwargs):
+    """Runs one call, and answers it or leaves it to the loop, even if the worker itself fails."""
     try:
-        make(thread, number, *task)
+        interrupted = thread.run(number, function, args, kwargs)
+        value, error = values.plain(thread.value), thread.error
+        thread.value = thread.error = None
+        if error is not None:
+            errors.answer(number, error, (function, args, kwargs), canceled=interrupted)
+        elif values.is_awaitable(value) or hasattr(type(value), "__aiter__"):
+            return on_loop(number, value)
+        elif type(value) is values.GENERATOR:
+            streams.Stream(number, value).run_in(thread, canceled)
+        else:
+            core.finish(number, value)
     except BaseException as error:
         try:
             errors.bare(number, error)
         except BaseException:  # else its caller would wait for ever
             os._exit(1)
-        finally:
-            forget(number)
-
-
-def make(thread, number, function, args, kwargs):
-    """Runs one call, and answers it or leaves it to the loop."""
-    interrupted = thread.run(number, function, args, kwargs)
-    value, error = values.plain(thread.value), thread.error
-    thread.value = thread.error = None
-    if error is None and (values.is_awaitable(value) or hasattr(type(value), "__aiter__")):
-        return on_loop(number, value)
-    if error is not None:
-        errors.answer(number, error, (function, args, kwargs), canceled=interrupted)
-    elif type(value) is values.GENERATOR:
-        streams.Stream(number, value).run_in(thread, canceled)
-    else:
-        core.finish(number, value)
-    forget(number)
-
-
-def forget(number):
     active.discard(number)
     canceled.discard(number)
     core.streams.pop(number, None)

@@ -167,17 +167,12 @@ def begin(number, body):
 
 def fits(kinds, args, kwargs):
     """Reports whether arguments have the annotated types already."""
-    if kinds is None:
+    if kinds is None or args and kwargs:  # pyplug does not send both
         return not converts
-    if args:
-        for kind, value in zip(kinds.values(), args):
-            if kind is not None and (type(value) is not kind or kind is float and value - value != 0):
-                return False
-    if kwargs:
-        for name, value in kwargs.items():
-            kind = kinds.get(name)
-            if kind is not None and (type(value) is not kind or kind is float and value - value != 0):
-                return False
+    for name, value in zip(kinds, args) if args else kwargs.items():
+        kind = kinds.get(name)
+        if kind is not None and (type(value) is not kind or kind is float and value - value != 0):
+            return False
     return True
 
 
@@ -198,17 +193,14 @@ def plain_kinds(function, skip=0):
     values.update(function.__kwdefaults__ or NOTHING)
     kinds = dict.fromkeys(named)
     for name in named:
-        if type(values.get(name)) not in PLAIN:  # it may describe the parameter
+        default = values.get(name)
+        if type(default) not in PLAIN:  # it may describe the parameter
             return None
-        if name in notes:
-            note = notes.pop(name)
-            kinds[name] = KINDS.get(note) if type(note) in (str, type) and note not in function.__globals__ else None
-            if kinds[name] is None:
+        if name in notes or default is not None:
+            note = notes.pop(name, type(default))
+            if type(note) not in (str, type) or note not in KINDS or note in function.__globals__:
                 return None
-        elif values.get(name) is not None:
-            kinds[name] = KINDS.get(type(values[name]))
-            if kinds[name] is None:
-                return None
+            kinds[name] = KINDS[note]
     return None if notes else kinds  # any notes left are those of *args or **kwargs
 
 
