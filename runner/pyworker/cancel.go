@@ -50,7 +50,7 @@ func (inst *instance) cancel(c *call, number uint32) (begun bool, at []hook.Fram
 		defer inst.mu.Unlock()
 		for _, f := range c.came {
 			if f.call == number && f.kind == frameError {
-				at = answeredAt(f)
+				at = f.place()
 			}
 		}
 		return number <= c.last, at
@@ -157,7 +157,7 @@ func (inst *instance) condemn(c *call) []hook.Frame {
 			others = append(others, o)
 		}
 	}
-	stood := tracedAt(c.stood)
+	stood := c.stood.place()
 	inst.mu.Unlock()
 	switch {
 	case len(others) == 0:

@@ -80,23 +80,14 @@ func readAnswer(f frame) (answer, error) {
 	return a, nil
 }
 
-// answeredAt returns where a canceled call was, according to its answer.
-func answeredAt(f frame) []hook.Frame {
+// place returns where a canceled call was, according to its answer or a trace. It is nil for
+// the zero frame.
+func (f frame) place() []hook.Frame {
 	a, err := readAnswer(f)
 	if err != nil || a.Python == nil {
 		return nil
 	}
 	return a.Python.Frames
-}
-
-// tracedAt returns where a canceled call was, according to a trace, or nil without one.
-func tracedAt(f frame) []hook.Frame {
-	var stood hook.Raised
-	if json.Unmarshal(f.body, &stood) != nil {
-		return nil
-	}
-	addSource(&stood, make(map[string][]string))
-	return stood.Frames
 }
 
 // answerError returns the error of an error frame, or nil for any other answer.

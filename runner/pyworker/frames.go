@@ -50,7 +50,7 @@ import (
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
 //	N not begun  no body; a call of type A or M, and those of type A or M behind it, have not begun and will not
 //	O task     no body; the call has become a task of the event loop: the call behind it may begin
-//	T trace    {"frames": [...]}: where a canceled call is that still runs; not an answer
+//	T trace    {"python": {"frames"}}: where a canceled call is that still runs; not an answer
 //
 // The worker answers a call once: with R, B or E, or with I and J any number of times and
 // then Z or E. At most 262144 bytes of items of a stream may be in flight. W grants more.

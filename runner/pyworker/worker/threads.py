@@ -100,7 +100,7 @@ def trace(number, ident):
         errors.add_frame(found, frame, frame.f_lineno)
         frame = frame.f_back
     if found and number in active:  # else it has answered, and the thread may be at another call
-        core.send(TRACE, number, core.encode({"frames": errors.shorten(found[::-1])}))
+        core.send(TRACE, number, core.encode({"python": {"frames": errors.shorten(found[::-1])}}))
 
 
 def raise_in(ident, what):

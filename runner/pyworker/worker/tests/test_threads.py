@@ -136,7 +136,7 @@ class Threads(Case):
         self.worker.wait_mark()
         self.worker.send("K", number)
         kind, about, told = self.worker.receive()
-        self.assertEqual((kind, about, told["frames"][-1]["function"]), ("T", number, "stuck"))
+        self.assertEqual((kind, about, told["python"]["frames"][-1]["function"]), ("T", number, "stuck"))
         other = self.worker.begin("release")
         answer, _ = self.answers(number, other)
         self.refused(answer, "canceled")
