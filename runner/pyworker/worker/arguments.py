@@ -170,7 +170,7 @@ class Plan:
                     value = parameter.by_name(items)
             except convert.Refused as error:
                 if parameter is self.rest:
-                    error.below("[%d]" % (len(args) - len(self.by_position)))
+                    error.below(len(args) - len(self.by_position))
                 refused = misfit(name or parameter.name, error)
                 refused.more["word"] = number_of(item) if name is None else 0
                 if isinstance(item, Word) and not error.path:

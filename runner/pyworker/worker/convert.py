@@ -25,8 +25,9 @@ class Refused(Exception):
         self.value, self.want, self.why, self.choices, self.problem = value, want, why, choices, problem
         self.path, self.others = "", []  # others are (place, what is wrong there)
 
-    def below(self, step):
-        """Adds a step in front of the place, and returns the error."""
+    def below(self, key):
+        """Adds a key, or a position, in front of the place, and returns the error."""
+        step = core.part("values").step(key)
         self.path = step + self.path
         self.others = [(step + path, what) for path, what in self.others]
         return self
@@ -44,10 +45,6 @@ def shown(value):
     except Exception:
         text = without_limit(repr, value)
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
-
-
-def step(key):
-    return core.part("values").step(key)
 
 
 class Converter:
@@ -279,7 +276,7 @@ def each(takes, values):
         for take, value in zip(takes, values):
             made.append(take(value))
     except Refused as error:
-        raise error.below("[%d]" % len(made))
+        raise error.below(len(made))
     return made
 
 
@@ -338,9 +335,9 @@ class Table(Container):
                     raise Refused(key, "another key", "it is the same as the key " + shown(other))
                 made[found] = self.item.json(item)
             except Refused as error:
-                raise error.below(step(key))
+                raise error.below(key)
             except TypeError as error:
-                raise Refused(key, self.text, str(error)).below(step(key)) from None
+                raise Refused(key, self.text, str(error)).below(key) from None
         if self.make is not dict:
             return self.make(made)
         return value if all(map(is_, made, value)) and all(map(is_, made.values(), value.values())) else made
@@ -363,38 +360,32 @@ class Union(Converter):
         self.choices = [choice for one in some for choice in one.choices] if all(one.choices for one in some) else ()
 
     def json(self, value):
-        for exact, members in ((True, self.unchanging), (False, self.members)):
-            refusals = []
-            for member in members:
-                try:
-                    found = member.json(value)
-                except Refused as error:
-                    refusals.append(error)
-                else:
-                    if not exact or found is value or type(value) is Number and type(found) is float:
-                        return found
-        raise self.refused(value, refusals)
+        for member in self.unchanging:
+            try:
+                found = member.json(value)
+            except Refused:
+                continue
+            if found is value or type(value) is Number and type(found) is float:
+                return found
+        return self.first(self.members, value, lambda one: one.json(value))
 
     def word(self, text, value):
-        return self.first(text, lambda one: one.word(text, value))
+        return self.first(self.by_word, text, lambda one: one.word(text, value))
 
     def verbatim(self, text, value):
-        return text if self.takes_text else self.first(text, lambda one: one.verbatim(text, value))
+        return text if self.takes_text else self.first(self.by_word, text, lambda one: one.verbatim(text, value))
 
-    def first(self, text, take):
+    def first(self, members, value, take):
+        """Returns what the first member makes. It refuses as the only one does, or the only one about a part of the value."""
         refusals = []
-        for member in self.by_word:
+        for member in members:
             try:
                 return take(member)
             except Refused as error:
                 refusals.append(error)
-        raise self.refused(text, refusals)
-
-    def refused(self, value, refusals):
-        """Returns the refusal to report: the only one, the only one about a part of the value, or a new one."""
         some = [one for one in refusals if one.want != "None"]
         inner = [one for one in refusals if one.path]
         if len(some) == 1 or len(inner) == 1:
-            return (inner or some)[0]
-        return Refused(value, self.text, choices=self.choices)
+            raise (inner or some)[0]
+        raise Refused(value, self.text, choices=self.choices)
 

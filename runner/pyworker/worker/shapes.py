@@ -91,16 +91,16 @@ class Fields(Container):
                 try:
                     made[name] = take.json(value[name])
                 except Refused as error:
-                    raise error.below(convert.step(name))
+                    raise error.below(name)
             elif required:
-                raise Refused(value, self.text, problem="is missing", why=take.text).below(convert.step(name))
+                raise Refused(value, self.text, problem="is missing", why=take.text).below(name)
         return made
 
     def made(self, value, fields):
         for name in value:
             if name not in fields:
                 choices = list(self.fields)
-                raise Refused(name, self.text, problem="is unknown", choices=choices).below(convert.step(name))
+                raise Refused(name, self.text, problem="is unknown", choices=choices).below(name)
         try:
             return self.kind(**fields)
         except Exception as error:
@@ -166,7 +166,7 @@ class Model(Container):
 def refusal(value, text, error):
     """Returns the refusal for what a constructor or validator raised. Of the errors that it lists, the first one leads."""
     try:
-        found = [("".join(map(place_step, one["loc"])), one["msg"], one) for one in error.errors()]
+        found = [("".join(map(core.part("values").step, one["loc"])), one["msg"], one) for one in error.errors()]
         path, what, first = found[0]
         missing = first.get("type") == "missing"
         refused = Refused(first.get("input", value), "", "" if missing else what, problem="is missing" * missing)
@@ -176,10 +176,6 @@ def refusal(value, text, error):
     if len(found) > MOST:
         refused.others.append(("", "%d more errors" % (len(found) - MOST)))
     return refused
-
-
-def place_step(key):
-    return "[%d]" % key if isinstance(key, int) else convert.step(str(key))
 
 
 def literal(values, text):

@@ -47,18 +47,16 @@ class Unrepresentable(Exception):
 
 def finish(number, value):
     """Answers with a value that the core cannot encode."""
-    kind, value = core.RESULT, plain(value)
-    if isinstance(value, BINARY):
-        kind, value = core.BYTES, base64(value)
-    elif is_awaitable(value) or hasattr(type(value), "__aiter__") or type(value) is GENERATOR and core.loop is not None:
+    value = plain(value)
+    if is_awaitable(value) or hasattr(type(value), "__aiter__") or type(value) is GENERATOR and core.loop is not None:
         return core.start_task(number, value)
-    elif type(value) is GENERATOR:
+    if type(value) is GENERATOR:
         return core.part("streams").Stream(number, value).run()
     try:
         body = encode(value)
     except Unrepresentable as trouble:
         return refuse(number, trouble)
-    core.answer(kind, number, body)
+    core.answer(core.BYTES if isinstance(value, BINARY) else core.RESULT, number, body)
 
 
 def is_awaitable(value):
@@ -331,7 +329,9 @@ def key_text(key, place):
 
 
 def step(key):
-    """Returns the step from a dictionary's place to that of a key."""
+    """Returns the step from the place of a dictionary or a list to that of an item."""
+    if isinstance(key, int):
+        return "[%d]" % key
     if key.isidentifier():
         return "." + key
     try:
