@@ -13,12 +13,18 @@ plans = {}  # hook → (its function, its plan)
 making = allocate_lock()
 
 
-class Misfit(Exception):
+class Misfit(core.Refusal):
     """Arguments that do not fit a hook: what is wrong, where, and more for the answer."""
 
     def __init__(self, message, place="", **more):
         super().__init__(message)
         self.place, self.more, self.plan = place, more, None
+
+    def answer(self, number):
+        more = {key: value for key, value in self.more.items() if value}
+        if self.plan is not None:
+            more["signature"] = describe.described(*self.plan.signature)
+        core.part("errors").refuse(number, "arguments", str(self), place=self.place, **more)
 
 
 def run(name, function, request, body):
@@ -54,18 +60,11 @@ def with_literals(body):
     return core.part("start").without_limit(scan, bytes(body).decode(), 0)[0]
 
 
-def refuse(number, error, function=None, args=(), kwargs=core.NOTHING):
-    """Answers that arguments do not fit. error is a Misfit, or the TypeError of a call that did not reach the function."""
-    if not isinstance(error, Misfit):
-        error = explained(error, function, args, kwargs)
-    more = {key: value for key, value in error.more.items() if value}
-    if error.plan is not None:
-        more["signature"] = describe.described(*error.plan.signature)
-    core.part("errors").refuse(number, "arguments", str(error), place=error.place, **more)
-
-
 def explained(error, function, args, kwargs):
-    """Returns the Misfit for a TypeError. It has Python's message if the arguments fit the signature."""
+    """Returns the Misfit for the TypeError of a call that did not reach the function.
+
+    It has Python's message if the arguments fit the signature.
+    """
     try:
         if function is not run:
             plan = Plan(function)

@@ -29,10 +29,10 @@ def answer(number, error, called=None, canceled=None, done=core.RESULT):
         refuse(number, "canceled", "interrupted", python=described(error))
     elif done and is_success(error):
         core.answer(done, number, b"null" if done == core.RESULT else b"")
-    elif isinstance(error, core.part("arguments").Misfit):
-        core.part("arguments").refuse(number, error)
+    elif isinstance(error, core.Refusal):
+        error.answer(number)
     elif called is not None and isinstance(error, TypeError) and below_own(error.__traceback__) is None:
-        core.part("arguments").refuse(number, error, *called)
+        core.part("arguments").explained(error, *called).answer(number)
     else:
         info, missing = described(error), absent(error)
         refuse(number, "raised", headline(info), python=info, missing=None if missing and is_there(missing) else missing)

@@ -205,8 +205,6 @@ async def run(number, value):
             await core.part("streams").Stream(number, value).run_async(sys.modules[__name__])
         else:
             core.finish(number, value)
-    except values.Unrepresentable as trouble:
-        values.refuse(number, trouble)
     except BaseException as error:
         ended = number in canceled or number in interrupted
         errors.answer(number, error, canceled=ended, done=done)

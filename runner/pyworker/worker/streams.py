@@ -55,8 +55,6 @@ class Stream:
             pass  # the caller gets the exception that ended the stream
         if type(error) is StopIteration:
             core.answer(core.END, self.number, b"")
-        elif isinstance(error, values.Unrepresentable):
-            values.refuse(self.number, error)
         else:
             errors.answer(self.number, error, canceled=canceled, done=core.END)
 

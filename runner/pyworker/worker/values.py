@@ -37,12 +37,17 @@ BINARY = (bytes, bytearray, memoryview)  # base64 text, where the answer is mark
 ways = {}  # class → the function that converts its values
 
 
-class Unrepresentable(Exception):
+class Unrepresentable(core.Refusal):
     """A value that JSON has nothing for: where it stands in the result, and what it is."""
 
     def __init__(self, place, what):
         super().__init__(what)
         self.place = shown(place)
+
+    def answer(self, number):
+        errors, cause = core.part("errors"), self.__cause__
+        more = {} if cause is None else {"python": errors.raised(cause)}
+        errors.refuse(number, "result", str(self), place=self.place, **more)
 
 
 def finish(number, value):
@@ -55,7 +60,7 @@ def finish(number, value):
     try:
         body = encode(value)
     except Unrepresentable as trouble:
-        return refuse(number, trouble)
+        return trouble.answer(number)
     core.answer(core.BYTES if isinstance(value, BINARY) else core.RESULT, number, body)
 
 
@@ -80,13 +85,6 @@ def plain(value):
 
 def items_of(value):
     yield from value
-
-
-def refuse(number, trouble):
-    """Answers that a value cannot be represented."""
-    cause = trouble.__cause__
-    more = {} if cause is None else {"python": core.part("errors").raised(cause)}
-    core.part("errors").refuse(number, "result", str(trouble), place=trouble.place, **more)
 
 
 def encode(value):

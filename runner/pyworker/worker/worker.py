@@ -127,6 +127,10 @@ def leave(code):
 # Calls
 
 
+class Refusal(Exception):
+    """Ends a call that has no result for a reason of the worker's own, which the method answer reports."""
+
+
 def on_sigint(signum, where):
     (loop or way).interrupt(where)
 
