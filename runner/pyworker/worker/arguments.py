@@ -14,11 +14,11 @@ making = allocate_lock()
 
 
 class Misfit(core.Refusal):
-    """Arguments that do not fit a hook: what is wrong, where, and more for the answer."""
+    """Arguments that do not fit a hook: what is wrong, where, the plan, and more for the answer."""
 
-    def __init__(self, message, place="", **more):
+    def __init__(self, message, place="", plan=None, **more):
         super().__init__(message)
-        self.place, self.more, self.plan = place, more, None
+        self.place, self.plan, self.more = place, plan, more
 
     def answer(self, number):
         more = {key: value for key, value in self.more.items() if value}
@@ -35,9 +35,6 @@ def run(name, function, request, body):
             args, kwargs = plan.arguments(request)
         except convert.Inexact:
             args, kwargs = plan.arguments(with_literals(body))
-    except Misfit as error:
-        error.plan = plan
-        raise
     except RecursionError:
         raise Misfit("nested too deeply") from None
     return function(*args, **kwargs)
@@ -67,10 +64,8 @@ def explained(error, function, args, kwargs):
     """
     try:
         if function is not run:
-            plan = Plan(function)
-            plan.bind([(None, one) for one in args] + list(kwargs.items()))
+            Plan(function).bind([(None, one) for one in args] + list(kwargs.items()))
     except Misfit as misfit:
-        misfit.plan = plan
         return misfit
     except Exception:
         pass
@@ -170,7 +165,7 @@ class Plan:
             except convert.Refused as error:
                 if parameter is self.rest:
                     error.below(len(args) - len(self.by_position))
-                refused = misfit(name or parameter.name, error)
+                refused = misfit(name or parameter.name, error, self)
                 refused.more["word"] = number_of(item) if name is None else 0
                 if isinstance(item, Word) and not error.path:
                     refused.more["as_json"] = core.part("explain").json_word(parameter)
@@ -195,7 +190,7 @@ class Plan:
             rest = named.pop(self.rest.name)
         for one in self.by_position:
             if rest and one.name not in named:
-                raise Misfit("%s is missing, want" % one.name, one.name, ends=True)
+                raise Misfit("%s is missing, want" % one.name, one.name, self, ends=True)
             if one.name not in named or one.kind != "position" and not rest:
                 break
             positions.append(named.pop(one.name))
@@ -214,7 +209,7 @@ class Plan:
                 for number, text in words:
                     yield None, whole(text, form="text", number=number)
             elif "fault" in word:
-                raise Misfit(word["fault"], word.get("name", ""))
+                raise Misfit(word["fault"], word.get("name", ""), self)
             else:
                 yield self.spelled(word), Word(word, number=number)
 
@@ -228,7 +223,7 @@ class Plan:
             return other, Word(word, json=False)
         _, value = next(words, (0, None))
         if value is None and (name in self.named or self.names is not None):
-            raise Misfit("%s needs a value" % word["typed"], name)
+            raise Misfit("%s needs a value" % word["typed"], name, self)
         value = whole(value or core.NOTHING)
         value.update(option=word["typed"], typed=word["typed"] + " " + value["text"])
         return name, value
@@ -260,7 +255,7 @@ class Plan:
                 bound.append(entry)
             elif parameter.list is None or None in (name, entry[0]) or not isinstance(item, Word):
                 twice = "%s is given twice: %s and %s"
-                raise Misfit(twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item)), name or key)
+                raise Misfit(twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item)), name or key, self)
             entry[2].append(item)
             if key is not None:
                 seen[key] = entry
@@ -268,7 +263,7 @@ class Plan:
         if missing:
             text = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
             text += " is missing, want" if len(missing) == 1 else " are missing, want"
-            raise Misfit(text, missing[0], ends=True)
+            raise Misfit(text, missing[0], self, ends=True)
         return bound
 
     def at(self, count, item, seen):
@@ -280,7 +275,7 @@ class Plan:
         most = "at most %d" % len(self.by_position) if self.by_position else "none"
         text = "unexpected value %s, want %s by position:" % (typed(None, item), most)
         other = next((one.name for one in self.params if one.kind == "name" and one.name not in seen), "")
-        raise Misfit(text, ends=True, other=other, word=number_of(item))
+        raise Misfit(text, "", self, ends=True, other=other, word=number_of(item))
 
     def named_by(self, name, item, seen):
         """Returns the parameter for a name, and a unique key: **kwargs may repeat the name of one by position."""
@@ -290,7 +285,7 @@ class Plan:
         if self.names is not None:
             return self.names, "**" + name
         if found is not None:
-            raise Misfit("%s is given by name, want it by position:" % name, name, ends=True)
+            raise Misfit("%s is given by name, want it by position:" % name, name, self, ends=True)
         known = [one.name for one in self.named.values() if one.kind != "position"]
         more = {"unknown": name, "choices": known, "word": number_of(item)}
         if isinstance(item, Word):
@@ -302,7 +297,7 @@ class Plan:
                 more["as_json"] = explain.json_word(owners[0])
             elif "text" in item and any(one.take.takes_text and one.kind != "name" for one in left):
                 more["typed"] = item.get("option") or item.get("typed", "%s=%s" % (name, item["text"]))
-        raise Misfit("no parameter %s, want" % convert.shown(name), name, ends=True, **more)
+        raise Misfit("no parameter %s, want" % convert.shown(name), name, self, ends=True, **more)
 
 
 class Word(dict):
@@ -342,7 +337,7 @@ def from_word(take, word):
     return take.verbatim(text, value) if "form" in word else take.word(text, value)
 
 
-def misfit(name, error):
+def misfit(name, error, plan=None):
     """The Misfit for a value that was refused."""
     place = core.part("values").shown("$.%s%s" % (name, error.path)) if error.path else name
     want = error.want
@@ -354,4 +349,4 @@ def misfit(name, error):
     text += (", want " + want if want else "") + (": " + error.why if error.why else "")
     text += "".join("; $.%s%s: %s" % (name, path, what) for path, what in error.others)
     near = error.value if type(error.value) is str else ""
-    return Misfit(text, place, near=near, choices=list(error.choices))
+    return Misfit(text, place, plan, near=near, choices=list(error.choices))

@@ -29,10 +29,10 @@ def start():
     if sys.path[:1] == [""]:  # of -c
         del sys.path[0]
     take_descriptors(int(stdout))
+    make_codec(core.nan == "literal")
     greet()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-    make_codec(core.nan == "literal")
     if preload:
         core.part("zygote").prepare()
 
@@ -63,9 +63,8 @@ def start():
 
 
 def greet():
-    version = "%d.%d.%d" % sys.version_info[:3]
-    hello = '{"python":"%s","implementation":"%s","pid":%d}'
-    core.send(HELLO, 0, (hello % (version, sys.implementation.name, core.PID)).encode())
+    hello = {"python": "%d.%d.%d" % sys.version_info[:3], "implementation": sys.implementation.name, "pid": core.PID}
+    core.send(HELLO, 0, core.encode(hello))
 
 
 def take_descriptors(stdout):
