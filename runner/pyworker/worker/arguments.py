@@ -41,7 +41,6 @@ def run(name, function, request, body):
 
 
 def plan_of(name, function):
-    """The plan of a hook, made once."""
     key = describe.hooks.underlying(function)
     found = plans.get(name)
     if found is None or found[0] is not key:
@@ -110,12 +109,9 @@ def bare(take):
 def collected(whole, words):
     """Makes a list, or a type that is made from a list, with one word for each element."""
     take = bare(whole)
-    made = convert.each([partial(from_word, take.item)] * len(words), words)
-    try:
-        made = take.make(made)
-        return made if whole is take else whole.valid(made)
-    except TypeError as error:
-        raise convert.Refused(made, take.text, str(error)) from None
+    items = convert.each([partial(from_word, take.item)] * len(words), words)
+    made = take.whole(items, items)
+    return made if whole is take else whole.valid(made)
 
 
 def converter(default, note, names):
@@ -338,7 +334,6 @@ def from_word(take, word):
 
 
 def misfit(name, error, plan=None):
-    """The Misfit for a value that was refused."""
     place = core.part("values").shown("$.%s%s" % (name, error.path)) if error.path else name
     want = error.want
     if error.choices and not want.startswith("one of "):

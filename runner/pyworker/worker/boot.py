@@ -1,9 +1,8 @@
 """Loads the parts of pyplug's worker, the files beside this one, as modules: X.py is _pyplug_X.
 
-pyplug sends this file in the first frame, and runs Python as "-c CODE CACHE IDENTITY …",
-where CODE executes it. The path of the file that keeps the parts' byte code begins with
-CACHE. IDENTITY is a hash of their source. If the file is missing, boot asks pyplug for the
-source. So a running worker needs nothing on the disk.
+pyplug sends this file in the first frame, and runs Python as "-c CODE CACHE IDENTITY …", where CODE executes it.
+The path of the file that keeps the parts' byte code begins with CACHE. IDENTITY is a hash of their source. If the
+file is missing, boot asks pyplug for the source. So a running worker needs nothing on the disk.
 
 This file parses on Python 2.7, so that an old Python can report its version.
 """

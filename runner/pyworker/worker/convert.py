@@ -48,8 +48,6 @@ def shown(value):
 
 
 class Converter:
-    """The defaults of all converters."""
-
     text, choices, takes_text = "", (), False
     sample, format = "text", ""  # an example, as JSON has it, and the format in JSON Schema
     parts = ()  # the converters of what is within
@@ -296,10 +294,12 @@ class Items(Container):
             made = each(repeat(self.item.json), value)
             if all(map(is_, made, value)):
                 made = value
-        if self.make is list:
-            return made
+        return self.whole(made, value)
+
+    def whole(self, items, value):
+        """Makes the type of the items, which value became."""
         try:
-            return self.make(made)
+            return items if self.make is list else self.make(items)
         except TypeError as error:
             raise Refused(value, self.text, str(error)) from None
 

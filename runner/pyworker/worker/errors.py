@@ -75,7 +75,6 @@ def is_there(module):
 
 
 def files_of(info):
-    """Lists the files that an exception and its causes came through."""
     found = [frame["file"] for frame in info["frames"]]
     return found + files_of(info["cause"]) if "cause" in info else found
 
@@ -142,7 +141,6 @@ def shorten(found):
 
 
 def syntax_frame(error):
-    """The line that Python could not read."""
     info = {"file": as_text(error.filename), "line": error.lineno}
     if error.text:
         info["text"] = as_text(error.text).rstrip()

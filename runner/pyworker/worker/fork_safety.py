@@ -136,7 +136,6 @@ def mappings():
 
 
 def descriptors():
-    """Returns the open descriptors: number → target."""
     found = {}
     for number in os.listdir("/proc/self/fd"):
         try:

@@ -1,4 +1,4 @@
-"""Finds out where Python looks for the modules of a plugin's file. Loaded for a file in a package, and by check."""
+"""Finds out where Python looks for the modules of a plugin's file. Loaded at a start, and by check."""
 
 import os
 

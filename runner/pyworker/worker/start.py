@@ -192,7 +192,6 @@ def own_files(more=()):
 
 
 def module_files():
-    """Yields the files of all modules."""
     for module in list(sys.modules.values()):
         try:  # without __getattr__, at which a lazy module would be loaded
             path = object.__getattribute__(module, "__dict__").get("__file__")

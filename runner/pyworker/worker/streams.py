@@ -27,7 +27,6 @@ class Stream:
         core.streams[number] = self
 
     def grant(self, size):
-        """Lets the stream send more."""
         self.granted += size
         if self.wake is not None:
             self.wake()
@@ -61,7 +60,6 @@ class Stream:
     # In the main thread, without an event loop
 
     def run(self):
-        """Answers with the items of a generator."""
         has_input = core.part("pipeline").input_poll()
         try:
             self.take_frames()  # has_input does not see what came with the call's own frame
@@ -142,7 +140,6 @@ class Stream:
     # On the event loop, where event_loop.run answers with what these raise
 
     async def run_async(self, event_loop):
-        """Answers with the items of an async generator."""
         looked = monotonic()
         try:
             async for item in self.items:
@@ -159,7 +156,6 @@ class Stream:
         core.answer(core.END, self.number, b"")
 
     async def room(self, body, event_loop):
-        """Waits until an item may be sent."""
         while not self.fits(body):
             more = event_loop.loop.create_future()
             self.wake = lambda: more.done() or more.set_result(None)

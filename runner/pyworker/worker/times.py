@@ -10,7 +10,6 @@ UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 
 
 def matched(pattern, text):
-    """The groups of a text that matches."""
     found = pattern.fullmatch(text)
     if found is None:
         raise ValueError

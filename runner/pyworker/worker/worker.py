@@ -1,8 +1,7 @@
 """The core of pyplug's worker, which calls the functions of one Python file.
 
-boot.py loads it at every start. It reads frames, calls hooks and answers. ../frames.go
-describes the protocol. The core loads a part when it first needs it. Every start pays
-for the core, so it imports nothing slow.
+boot.py loads it at every start. It reads frames, calls hooks and answers. ../frames.go describes the protocol.
+The core loads a part when it first needs it. Every start pays for the core, so it imports nothing slow.
 
 Calls run in one of three ways. `way` is the one in use, and Way shows what all have:
 
@@ -110,7 +109,6 @@ def answer(kind, number, body):
 
 
 def flush():
-    """Flushes what user code has printed."""
     for name in ("stdout", "stderr"):
         try:
             getattr(sys, name).flush()
@@ -220,7 +218,6 @@ def find(number, name):
 
 
 def finish(number, value):
-    """Answers with what a hook returned."""
     if type(value) in PLAIN:
         try:
             body = encode(value)
