@@ -46,7 +46,7 @@ func callCommand(prog *program) command {
 			case at.address != "":
 				words = append([]string{at.address}, words...)
 				o.Config.Timeouts.Call = cmp.Or(o.Config.Timeouts.Call, runner.DefaultCall)
-				if err = cmdline.WantWords(words[1:], "HOOK"); err != nil {
+				if err = cmdline.WantWords(words[1:], "HOOK ..."); err != nil {
 					err = cmdline.Hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
 				}
 			case inLines:
@@ -298,7 +298,7 @@ func (prog *program) readRun(ctx context.Context, words []string, o *callOptions
 // wantHook returns a usage error unless the arguments are a plugin and a hook. what is the word
 // for the plugin in the message.
 func wantHook(words []string, what string) error {
-	err := cmdline.WantWords(words, what, "HOOK")
+	err := cmdline.WantWords(words, what+" HOOK ...")
 	if len(words) != 1 {
 		return err
 	}

@@ -94,8 +94,8 @@ func (prog *program) readCheck(ctx context.Context, words []string, o *checkOpti
 
 // readPlugins expands directories and patterns. Without words it expands the current directory.
 func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
-	if slices.Contains(words, "") {
-		return cmdline.Usage("PLUGIN is empty")
+	if err := cmdline.WantWords(words, "[PLUGIN...]"); err != nil {
+		return err
 	}
 	if len(words) == 0 {
 		words = []string{"."}

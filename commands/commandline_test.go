@@ -13,6 +13,31 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
+func TestWantWords(t *testing.T) {
+	for _, c := range []struct{ form, words, want string }{
+		{"", "", ""}, {"", "a", "unexpected argument: a"},
+		{"PLUGIN", "", "PLUGIN is missing"}, {"PLUGIN", "a", ""}, {"PLUGIN", "-", "PLUGIN is empty"}, {"PLUGIN", "a b c", "unexpected argument: b"},
+		{"PLUGIN [HOOK]", "", "PLUGIN is missing"}, {"PLUGIN [HOOK]", "a", ""}, {"PLUGIN [HOOK]", "a b", ""},
+		{"PLUGIN [HOOK]", "a -", "HOOK is empty"}, {"PLUGIN [HOOK]", "a b c", "unexpected argument: c"},
+		{"PLUGIN HOOK ...", "a", "HOOK is missing"}, {"PLUGIN HOOK ...", "a b", ""}, {"PLUGIN HOOK ...", "a b - d", ""},
+		{"PLUGIN [HOOK] ...", "a", ""}, {"PLUGIN [HOOK] ...", "a - c", "HOOK is empty"},
+		{"PLUGIN FILE...", "a", "FILE is missing"}, {"PLUGIN FILE...", "a b c", ""}, {"PLUGIN FILE...", "a b -", "FILE is empty"},
+		{"[NAME...]", "", ""}, {"[NAME...]", "a b", ""}, {"[NAME...]", "a -", "NAME is empty"},
+	} {
+		words := strings.Fields(c.words)
+		for i, word := range words {
+			words[i] = strings.TrimPrefix(word, "-")
+		}
+		got := ""
+		if err := cmdline.WantWords(words, c.form); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q of %q: got %q, want %q", c.words, c.form, got, c.want)
+		}
+	}
+}
+
 func TestReadLine(t *testing.T) {
 	for _, c := range []struct {
 		name  string

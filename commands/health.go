@@ -38,9 +38,9 @@ func healthCommand(prog *program) command {
 			case err != nil:
 				return err
 			case at.address != "":
-				err, words = cmdline.AtMost(words, 0), []string{at.address}
+				err, words = cmdline.WantWords(words, ""), []string{at.address}
 			case watch:
-				_, err = cmdline.OneWord(words)
+				err = cmdline.WantWords(words, "PLUGIN")
 			default:
 				words, err = prog.names(ctx, words, all)
 			}

@@ -160,7 +160,7 @@ func findingHelp(prog *program, ids []string) error {
 		}
 		return prog.print(b.String())
 	}
-	if err := cmdline.AtMost(ids, 1); err != nil {
+	if err := cmdline.WantWords(ids, "ID"); err != nil {
 		return err
 	}
 	page, ok := docs.Findings.Page(ids[0])

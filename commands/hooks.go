@@ -34,10 +34,7 @@ func hooksCommand(prog *program) command {
 				words = append(words, template)
 			}
 			if err == nil {
-				err = cmdline.AtMost(words, 2)
-			}
-			if err == nil {
-				err = cmdline.WantWords(words, []string{"PLUGIN", "HOOK"}[:max(1, len(words))]...)
+				err = cmdline.WantWords(words, "PLUGIN [HOOK]")
 			}
 			if err == nil && input && template != "" {
 				err = cmdline.Usage("--schema and --template cannot be combined")

@@ -85,7 +85,7 @@ func (prog *program) runLines(ctx context.Context, words []string, o *linesOptio
 // readLines reads the words of a command with --lines. what is the word for the plugin in
 // messages.
 func (prog *program) readLines(ctx context.Context, o *linesOptions, words []string, what string) (err error) {
-	if err := cmdline.WantWords(words, []string{what, "HOOK"}[:max(1, min(2, len(words)))]...); err != nil {
+	if err := cmdline.WantWords(words, what+" [HOOK] ..."); err != nil {
 		return err
 	}
 	switch {

@@ -49,16 +49,16 @@ func mcpCommand(prog *program) command {
 	flags := slices.Concat(limitFlags(&o.start.Config), own, autoStart, o.start.own, prog.opts.flags()[1:]) // standard output is not for --json
 	return newCommand("mcp", "serve the hooks as tools of an LLM client", "NAME|PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
-			word, err := cmdline.OneWord(words)
+			err := cmdline.WantWords(words, "PLUGIN")
 			switch {
 			case err != nil:
 				return err
 			case o.client != "":
-				return prog.mcpConfig(ctx, o.client, word, flags)
+				return prog.mcpConfig(ctx, o.client, words[0], flags)
 			case o.start.Config.NaN == "literal":
 				return cmdline.Usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
 			}
-			return prog.mcp(ctx, &o, word)
+			return prog.mcp(ctx, &o, words[0])
 		})
 }
 

@@ -26,11 +26,11 @@ func pythonCommand(prog *program) command {
 				return cmdline.Hinted(cmdline.Usage("python takes one of why, find and list first"), schema.Hintf("did you mean %s?", meant))
 			}
 			verb, words := words[0], words[1:]
-			most := 1
+			form := "[PLUGIN]"
 			if verb == "list" {
-				most = 0
+				form = ""
 			}
-			if err := cmdline.AtMost(words, most); err != nil {
+			if err := cmdline.WantWords(words, form); err != nil {
 				return err
 			}
 			if err := openConfig(&cfg, append(words, "")[0]); err != nil {

@@ -58,18 +58,17 @@ func (o *startOptions) read(plugin string) error {
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
 func (o *startOptions) readKept(words []string) error {
-	word, err := cmdline.OneWord(words)
-	if err != nil {
+	if err := cmdline.WantWords(words, "PLUGIN"); err != nil {
 		return err
 	}
-	return o.read(word)
+	return o.read(words[0])
 }
 
 func startCommand(prog *program) command {
 	var o startOptions
 	return newCommand("start", "start a plugin in the background", "PLUGIN...",
 		slices.Concat(o.flags(), prog.opts.flags()), func(ctx context.Context, words []string) error {
-			switch err := cmdline.WantWords(words, slices.Repeat([]string{"PLUGIN"}, max(1, len(words)))...); {
+			switch err := cmdline.WantWords(words, "PLUGIN..."); {
 			case err != nil:
 				return err
 			case len(words) > 1 && o.Name != "":

@@ -28,7 +28,7 @@ func statusCommand(prog *program) command {
 				return cmdline.Usage("--metrics is a format of its own: remove --json and --watch")
 			}
 			if watch {
-				if err := cmdline.AtMost(words, 1); err != nil {
+				if err := cmdline.WantWords(words, "[NAME]"); err != nil {
 					return err
 				}
 				return prog.untilSignal(prog.watchStatus(ctx, words))

@@ -32,9 +32,9 @@ func stopCommand(prog *program) command {
 // for --all.
 func readNames(words []string, all bool) ([]string, error) {
 	if all {
-		return nil, cmdline.AtMost(words, 0)
+		return nil, cmdline.WantWords(words, "")
 	}
-	return words, cmdline.WantWords(words, slices.Repeat([]string{"NAME"}, max(1, len(words)))...)
+	return words, cmdline.WantWords(words, "NAME...")
 }
 
 // names reads a command line of one NAME or more, or of --all alone. For --all it returns the names

@@ -54,9 +54,9 @@ func (o *syncOptions) read(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		words = []string{"."}
 	}
-	word, err := cmdline.OneWord(words)
+	err := cmdline.WantWords(words, "PLUGIN")
 	if err == nil {
-		err = openConfig(&o.cfg, word)
+		err = openConfig(&o.cfg, words[0])
 	}
 	if err == nil {
 		o.cfg = runner.OrProject(ctx, o.cfg)

@@ -20,7 +20,7 @@ var Version = ""
 func versionCommand(prog *program) command {
 	return newCommand("version", "print the version", "",
 		prog.opts.flags(), func(ctx context.Context, words []string) error {
-			if err := cmdline.AtMost(words, 0); err != nil {
+			if err := cmdline.WantWords(words, ""); err != nil {
 				return err
 			}
 			known := []ui.Fact{{Key: "version", Value: versionText()}, {Key: "go", Value: runtime.Version()}, {Key: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH}}

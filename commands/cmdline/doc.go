@@ -5,7 +5,7 @@
 //  2. [Read] sets the flags, which may come anywhere before the data, and returns the other
 //     words: urfave/cli stops at the first word that is no flag. [SetFromEnvironment] then sets
 //     those that were not typed.
-//  3. [WantWords], [AtMost] and [Only] check what must be there, and what does not apply.
+//  3. [WantWords] and [Only] check what must be there, and what does not apply.
 //  4. [WriteHelp] writes the help of flags, and [Complete] completes them.
 //  5. Errors have kind Usage, and a hint with what was probably meant.
 //

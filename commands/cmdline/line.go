@@ -219,32 +219,27 @@ func ByName(c *cli.Command) map[string]*Flag {
 	return known
 }
 
-// AtMost returns an error if there are more than most words.
-func AtMost(words []string, most int) error {
-	if len(words) <= most {
-		return nil
-	}
-	return Usage("unexpected argument: %s", schema.QuoteLine(words[most:most+1]))
-}
-
-// OneWord returns the PLUGIN that is the only word of a command line.
-func OneWord(words []string) (string, error) {
-	if err := WantWords(words, "PLUGIN"); err != nil {
-		return "", err
-	}
-	return words[0], AtMost(words, 1)
-}
-
-// WantWords returns a usage error unless a command line has a word for each of some names, and none
-// that is empty.
-func WantWords(words []string, names ...string) error {
-	if len(words) < len(names) {
-		return Usage("%s is missing", names[len(words)])
+// WantWords returns a usage error unless the words have a form such as "PLUGIN [HOOK]", "NAME..." or
+// "PLUGIN HOOK ...", where anything may follow. No word that the form names may be empty.
+func WantWords(words []string, form string) error {
+	names := strings.Fields(form)
+	for n := len(names); strings.Contains(form, "...") && len(names) < len(words); {
+		names = append(names, names[n-1])
 	}
 	for i, name := range names {
-		if words[i] == "" {
+		optional := strings.HasPrefix(name, "[")
+		name = strings.Trim(name, "[].")
+		switch {
+		case name == "", optional && i == len(words):
+			return nil
+		case i == len(words):
+			return Usage("%s is missing", name)
+		case words[i] == "":
 			return Usage("%s is empty", name)
 		}
+	}
+	if len(words) > len(names) {
+		return Usage("unexpected argument: %s", schema.QuoteLine(words[len(names):len(names)+1]))
 	}
 	return nil
 }
