@@ -24,11 +24,11 @@ type addressOptions struct {
 	// insecure makes a connection without a flag on TLS an open one, as grpc-health-probe does.
 	// Otherwise only a connection inside this machine is.
 	insecure bool
-	own      []cli.Flag // those of flags
+	own      cmdline.Flags // those of flags
 }
 
 // flags are those of a server; some set what cfg says of the connection.
-func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
+func (o *addressOptions) flags(cfg *runner.GRPC) cmdline.Flags {
 	address := cmdline.Name(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH").Alias("addr")
 	address.NamesPlugin = true
 	o.own = cmdline.InCategory(addressCategory,
@@ -47,7 +47,7 @@ func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 
 // check rejects, with an address, the flags that start a plugin, except those in concern. Without
 // one it rejects the flags for a server.
-func (o *addressOptions) check(ofPlugin []cli.Flag, concern ...string) error {
+func (o *addressOptions) check(ofPlugin cmdline.Flags, concern ...string) error {
 	if o.address == "" {
 		return cmdline.Only(false, "with --address", o.own)
 	}

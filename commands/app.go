@@ -32,7 +32,7 @@ type command struct {
 }
 
 // newCommand declares a command of which do reads the words.
-func newCommand(name, usage, args string, flags []cli.Flag, do func(ctx context.Context, words []string) error) command {
+func newCommand(name, usage, args string, flags cmdline.Flags, do func(ctx context.Context, words []string) error) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: args, Flags: flags,
 		Action: func(c *cli.Context) error { return do(c.Context, c.Args().Slice()) },
@@ -136,7 +136,7 @@ func (prog *program) hookHelp(cmd command, words []string) []string {
 	args := []string{"pyplug", hooks.Name}
 	for _, flag := range cmd.Flags {
 		if name := cmdline.Of(flag).Name; known[name] != nil && name != "help" {
-			args = append(args, cmdline.Words([]cli.Flag{flag})...)
+			args = append(args, cmdline.Words(cmdline.Flags{flag})...)
 		}
 	}
 	return slices.Concat(args, []string{"--"}, words)
@@ -202,7 +202,7 @@ type program struct {
 }
 
 // begin sets up the output of a command, whose flags have been read.
-func (prog *program) begin(flags []cli.Flag) {
+func (prog *program) begin(flags cmdline.Flags) {
 	o := prog.opts
 	prog.grpcFlag = cmdline.FirstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return cmdline.Of(f).Category != grpcCategory }))
 	prog.streams.Quiet, prog.streams.Verbose, prog.streams.LogJSON = o.quiet, o.verbose, o.logJSON
@@ -316,7 +316,7 @@ func (prog *program) connectNamed(ctx context.Context, word string) (*plugin, er
 // reach connects to the server at an address, if one is given, or to the background plugin that
 // word names, or starts the plugin at that path for a call or two. With a name it rejects the
 // flags ofPlugin, which say how a plugin is started.
-func (prog *program) reach(ctx context.Context, word string, at *addressOptions, cfg runner.Config, ofPlugin []cli.Flag) (*plugin, error) {
+func (prog *program) reach(ctx context.Context, word string, at *addressOptions, cfg runner.Config, ofPlugin cmdline.Flags) (*plugin, error) {
 	if at.address != "" {
 		return prog.connectAddress(ctx, at, cfg)
 	}
@@ -336,7 +336,7 @@ func (prog *program) reach(ctx context.Context, word string, at *addressOptions,
 }
 
 // rejects returns a usage error if a flag of a start was typed, since the plugin is already running.
-func (p *plugin) rejects(ofStart []cli.Flag) error {
+func (p *plugin) rejects(ofStart cmdline.Flags) error {
 	if name := cmdline.FirstTyped(ofStart); name != "" {
 		return p.failed(cmdline.Usage("%s does not apply to %s, which is already running", name, p.path))
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
@@ -24,7 +22,7 @@ type benchOptions struct {
 
 func benchCommand(prog *program) command {
 	o := &benchOptions{measure: bench.DefaultOptions()}
-	flags := slices.Concat([]cli.Flag{
+	flags := slices.Concat(cmdline.Flags{
 		cmdline.Count(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
 		cmdline.Duration(&o.measure.Limit, "limit", "start no call of a phase after `DURATION`, 0 for no limit (default: 3s)"),
 		cmdline.Count(&o.measure.Jobs, 1, 1<<31-1, "jobs", "make at most `N` calls at once in the phase pipelined (default: 64)"),

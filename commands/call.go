@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/fastcall"
 	"github.com/pyplug/pyplug/commands/ui"
@@ -29,14 +27,14 @@ func callCommand(prog *program) command {
 	)
 	ofLines := lines.flags("")
 	linesFlag := cmdline.InCategory(linesCategory, cmdline.Switch(&inLines, "lines", "read one call per line from standard input and print one answer per line"))
-	ofCall := []cli.Flag{inputFlag(&o.input)}
+	ofCall := cmdline.Flags{inputFlag(&o.input)}
 	ofAddress := at.flags(&o.Config.GRPC)
 	o.own = launchFlags(&o.Config)
 	replay := cmdline.Switch(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
 	background := cmdline.InCategory(backgroundCategory,
 		cmdline.Switch(&o.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
-		slices.Concat(limitFlags(&o.Config), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(limitFlags(&o.Config), ofCall, cmdline.Flags{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines))
 			if err == nil {
 				err = at.check(slices.Concat(o.own, background, linesFlag), messageFlags...)
@@ -250,7 +248,7 @@ func runCommand(prog *program) command {
 	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), o.nameFlags()
 	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
 	keepFlag := cmdline.Switch(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
-	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.Config.Keep)
+	ofCall, ofResults, ofWorkers := cmdline.Flags{inputFlag(&o.input)}, cmdline.Flags{o.rawFlag()}, keepFlags(&o.Config.Keep)
 	flags := slices.Concat(limitFlags(&o.Config), ofCall, ofResults,
 		cmdline.InCategory(linesCategory, linesFlag), ofLines, cmdline.InCategory(backgroundCategory, keepFlag), ofKeep,
 		resultFlags(&o.Config), ofWorkers, pluginFlags(&o.Config, "10m"), prog.opts.flags())

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -23,7 +21,7 @@ func healthCommand(prog *program) command {
 	var cfg runner.Config
 	at := addressOptions{insecure: true}
 	var watch, all bool
-	flags := []cli.Flag{
+	flags := cmdline.Flags{
 		cmdline.Duration(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)").Alias("rpc-timeout"),
 		cmdline.Switch(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		cmdline.Switch(&all, "all", "probe all background plugins"),
@@ -61,7 +59,7 @@ func healthCommand(prog *program) command {
 // health probes a plugin, which it starts unless it runs in the background, or the server at an
 // address. It prints that the plugin is healthy, by its name if it is among others. The error is
 // why it is not healthy.
-func (prog *program) health(ctx context.Context, word string, among bool, at *addressOptions, cfg runner.Config, ofPlugin []cli.Flag, watch bool) error {
+func (prog *program) health(ctx context.Context, word string, among bool, at *addressOptions, cfg runner.Config, ofPlugin cmdline.Flags, watch bool) error {
 	p, err := prog.reach(ctx, word, at, cfg, ofPlugin)
 	if err != nil {
 		return unanswered(err)

@@ -25,7 +25,7 @@ func hooksCommand(prog *program) command {
 	templateFlag := cmdline.Name(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	schemaFlag := cmdline.Switch(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
 	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
-		slices.Concat([]cli.Flag{templateFlag, schemaFlag}, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(cmdline.Flags{templateFlag, schemaFlag}, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := at.check(ofPlugin, messageFlags...)
 			if at.address != "" {
 				words = append([]string{at.address}, words...)
@@ -56,7 +56,7 @@ func hooksCommand(prog *program) command {
 
 // showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
 // The example call has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, q schema.Query, template bool, flags []cli.Flag) error {
+func (p *plugin) showHooks(ctx context.Context, q schema.Query, template bool, flags cmdline.Flags) error {
 	prog := p.prog
 	stop := prog.streams.Waiting("waiting for " + p.path)
 	sch, err := p.running().Hooks(ctx, q)

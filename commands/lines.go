@@ -9,8 +9,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
@@ -45,7 +43,7 @@ type linesOptions struct {
 }
 
 // flags returns the flags of both. by is the help text on how the command makes more calls at once.
-func (o *linesOptions) flags(by string) []cli.Flag {
+func (o *linesOptions) flags(by string) cmdline.Flags {
 	return cmdline.InCategory(linesCategory,
 		cmdline.Choice(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
 		cmdline.Switch(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them").Alias("0"),

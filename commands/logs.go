@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -24,7 +22,7 @@ func logsCommand(prog *program) command {
 	linesFlag := cmdline.Count(&want.Last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)").Alias("n", "tail")
 	sinceFlag := cmdline.Delay(&since, 0, "since", "begin with the lines of the last `DURATION`")
 	return newCommand("logs", "print the logs of background plugins", "NAME... | --all",
-		append([]cli.Flag{followFlag, linesFlag, sinceFlag,
+		append(cmdline.Flags{followFlag, linesFlag, sinceFlag,
 			cmdline.Switch(&all, "all", "print the logs of all running background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := prog.names(ctx, words, all)
 			if err != nil {

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -144,7 +142,7 @@ func mcpName(word string) string {
 
 // mcpConfig prints the entry of a client's configuration that starts this server. Clients start it
 // with a bare PATH, and anywhere.
-func (prog *program) mcpConfig(ctx context.Context, client, word string, flags []cli.Flag) error {
+func (prog *program) mcpConfig(ctx context.Context, client, word string, flags cmdline.Flags) error {
 	program, err := os.Executable()
 	if err != nil {
 		return hook.NewError(hook.Internal, fmt.Errorf("the path of pyplug: %w", err))

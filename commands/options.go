@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -23,10 +21,10 @@ type outputOptions struct {
 	color                         string
 }
 
-func (o *outputOptions) flags() []cli.Flag {
+func (o *outputOptions) flags() cmdline.Flags {
 	o.color = "auto"
 	var format string
-	return []cli.Flag{
+	return cmdline.Flags{
 		cmdline.Switch(&o.json, "json", "print one JSON object, also for an error"),
 		cmdline.Switch(&o.quiet, "quiet", "hide the plugin's output and notes").Alias("q"),
 		cmdline.Switch(&o.verbose, "verbose", "log what pyplug does").Alias("v"),
@@ -45,7 +43,7 @@ const quickImport = 60 * time.Second
 
 // pluginFlags returns the flags of every command that starts a plugin. startLimit is the
 // default limit of an import, for the help.
-func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
+func pluginFlags(cfg *runner.Config, startLimit string) cmdline.Flags {
 	return append(append(pythonFlags(cfg),
 		cmdline.Choice(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
 		cmdline.New("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
@@ -62,8 +60,8 @@ func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 }
 
 // pythonFlags say which Python to use.
-func pythonFlags(cfg *runner.Config) []cli.Flag {
-	return []cli.Flag{
+func pythonFlags(cfg *runner.Config) cmdline.Flags {
+	return cmdline.Flags{
 		cmdline.File(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
 		cmdline.Switch(&cfg.Active, "active", "prefer an activated environment to the plugin's own"),
 		cmdline.Switch(&cfg.NoActive, "no-active", "ignore an activated environment"),
@@ -71,9 +69,9 @@ func pythonFlags(cfg *runner.Config) []cli.Flag {
 }
 
 // resultFlags say how a plugin returns its results.
-func resultFlags(cfg *runner.Config) []cli.Flag {
+func resultFlags(cfg *runner.Config) cmdline.Flags {
 	cfg.NaN = "error"
-	return append([]cli.Flag{
+	return append(cmdline.Flags{
 		cmdline.Choice(&cfg.NaN, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
 		cmdline.Switch(&cfg.NoConvert, "no-convert", "do not convert arguments to their annotations"),
 	}, cmdline.InCategory(grpcCategory,
@@ -83,13 +81,13 @@ func resultFlags(cfg *runner.Config) []cli.Flag {
 }
 
 // launchFlags say how a plugin is started and kept alive.
-func launchFlags(cfg *runner.Config) []cli.Flag {
+func launchFlags(cfg *runner.Config) cmdline.Flags {
 	return slices.Concat(resultFlags(cfg), keepFlags(&cfg.Keep), pluginFlags(cfg, "10m"))
 }
 
 // limitFlags returns the flags that limit one call, or every call of a plugin that is kept alive.
-func limitFlags(cfg *runner.Config) []cli.Flag {
-	return []cli.Flag{
+func limitFlags(cfg *runner.Config) cmdline.Flags {
+	return cmdline.Flags{
 		timeoutFlag(cfg),
 		cmdline.New("error-field", "fail if the result has an error at the dotted `PATH`", func(path string) error {
 			if cfg.ErrorField = path; slices.Contains(strings.Split(path, "."), "") {
@@ -127,7 +125,7 @@ const keepCategory = "Kept alive"
 // keepFlags returns the flags of every command that keeps a plugin alive. Some may be
 // set by the environment: how many workers, how much of the machine they use and when
 // they are restarted often depend on where pyplug runs.
-func keepFlags(k *runner.Keep) []cli.Flag {
+func keepFlags(k *runner.Keep) cmdline.Flags {
 	workers := cmdline.Count(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
 	workers.Parse, workers.Candidates = orAuto(workers.Parse, &k.Workers), []string{"auto"}
 	memory := cmdline.Size(&k.MaxMemory, manifest.NoLimit, manifest.LeastMemory, 1<<62, "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
@@ -171,7 +169,7 @@ const (
 )
 
 // grpcFlags returns the flags for gRPC plugins of every command that starts a plugin.
-func grpcFlags(g *runner.GRPC) []cli.Flag {
+func grpcFlags(g *runner.GRPC) cmdline.Flags {
 	g.MaxMessage = defaultMessage
 	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
 	var mtls bool

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
@@ -27,11 +25,11 @@ const backgroundCategory = "Background plugins"
 type startOptions struct {
 	service.Options
 	events string     // the file of --events
-	own    []cli.Flag // those that the process in the background gets, too
+	own    cmdline.Flags // those that the process in the background gets, too
 }
 
 // nameFlags returns the flags of every command that keeps a plugin alive under a name.
-func (o *startOptions) nameFlags() []cli.Flag {
+func (o *startOptions) nameFlags() cmdline.Flags {
 	return cmdline.InCategory(backgroundCategory,
 		cmdline.New("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
 			if o.Name = text; !daemon.ValidName(text) {
@@ -45,7 +43,7 @@ func (o *startOptions) nameFlags() []cli.Flag {
 }
 
 // flags returns the flags of start.
-func (o *startOptions) flags() []cli.Flag {
+func (o *startOptions) flags() cmdline.Flags {
 	o.own = slices.Concat(o.nameFlags(), limitFlags(&o.Config), launchFlags(&o.Config))
 	return o.own
 }
@@ -146,7 +144,7 @@ func daemonCommand(prog *program) command {
 	var o startOptions
 	auto := cmdline.Switch(&o.AutoStarted, "auto", "")
 	cmd := newCommand(daemonWord, "", "PLUGIN",
-		slices.Concat(o.flags(), []cli.Flag{auto}, prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(o.flags(), cmdline.Flags{auto}, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			starter := daemon.OpenStarter()
 			err := o.readKept(words)
 			if err == nil {

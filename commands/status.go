@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -22,7 +20,7 @@ const statusEvery = 500 * time.Millisecond
 func statusCommand(prog *program) command {
 	var watch, metrics bool
 	cmd := newCommand("status", "show the background plugins and their state", "[NAME...]",
-		append([]cli.Flag{cmdline.Switch(&watch, "watch", "print every change, until Ctrl-C"),
+		append(cmdline.Flags{cmdline.Switch(&watch, "watch", "print every change, until Ctrl-C"),
 			cmdline.Switch(&metrics, "metrics", "print metrics in the text format of Prometheus")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			if metrics && (watch || prog.opts.json) {
 				return cmdline.Usage("--metrics is a format of its own: remove --json and --watch")

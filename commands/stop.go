@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -19,7 +17,7 @@ import (
 func stopCommand(prog *program) command {
 	var all bool
 	return newCommand("stop", "stop background plugins", "NAME... | --all",
-		append([]cli.Flag{cmdline.Switch(&all, "all", "stop all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
+		append(cmdline.Flags{cmdline.Switch(&all, "all", "stop all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := readNames(words, all)
 			if err != nil {
 				return err
@@ -130,7 +128,7 @@ func (prog *program) toStop(ctx context.Context, words []string) (names []string
 func restartCommand(prog *program) command {
 	var all bool
 	return newCommand("restart", "restart the workers of background plugins", "NAME... | --all",
-		append([]cli.Flag{cmdline.Switch(&all, "all", "restart all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
+		append(cmdline.Flags{cmdline.Switch(&all, "all", "restart all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := prog.names(ctx, words, all)
 			if err != nil {
 				return err

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
@@ -26,7 +24,7 @@ type syncOptions struct {
 
 func syncCommand(prog *program) command {
 	var o syncOptions
-	flags := []cli.Flag{
+	flags := cmdline.Flags{
 		cmdline.Switch(&o.sync.InPlace, "in-place", "make .venv beside the file that lists the requirements, instead of one in the cache"),
 		cmdline.Switch(&o.sync.Offline, "offline", "install without the network: from uv's cache, or pip's --find-links"),
 		cmdline.Switch(&o.dryRun, "dry-run", "say what would be made or removed, and change nothing"),

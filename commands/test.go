@@ -34,7 +34,7 @@ type testOptions struct {
 
 func testCommand(prog *program) command {
 	o := &testOptions{}
-	flags := []cli.Flag{
+	flags := cmdline.Flags{
 		cmdline.Choice(&o.isolate, "isolate", "start a fresh process `WHEN`: for each file (the default), each case, lazy, or none", "file", "case", "lazy", "none"),
 		cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)").Alias("j"),
 		cmdline.Count(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
@@ -58,7 +58,7 @@ func testCommand(prog *program) command {
 }
 
 // preloadFlag returns --preload alone: the other flags of plugins that are kept alive do not apply.
-func preloadFlag(cfg *runner.Config) []cli.Flag {
+func preloadFlag(cfg *runner.Config) cmdline.Flags {
 	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f cli.Flag) bool { return cmdline.Of(f).Name != "preload" })
 }
 
@@ -73,7 +73,7 @@ func (o *testOptions) setShard(text string) (err error) {
 }
 
 // test runs the cases of the files.
-func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Flag) error {
+func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin cmdline.Flags) error {
 	files, err := prog.readCases(ctx, o)
 	if err != nil || o.list {
 		return err
@@ -146,7 +146,7 @@ type testRun struct {
 
 // run runs the cases and prints the report. The first signal ends the run after the cases in progress,
 // and the second cancels these.
-func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
+func (t *testRun) run(ctx context.Context, ofPlugin cmdline.Flags) error {
 	unready := t.start(ctx, ofPlugin)
 	calls, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -238,7 +238,7 @@ func (t *testRun) progress() string {
 
 // start starts the plugin, or connects to one that runs, and checks that it is healthy and has all
 // hooks.
-func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
+func (t *testRun) start(ctx context.Context, ofPlugin cmdline.Flags) error {
 	cfg := t.o.cfg
 	p, err := t.connectNamed(ctx, cfg.Plugin)
 	if err != nil {
@@ -268,7 +268,7 @@ func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
 }
 
 // useRunning makes the cases call a background plugin.
-func (t *testRun) useRunning(p *plugin, ofPlugin []cli.Flag) error {
+func (t *testRun) useRunning(p *plugin, ofPlugin cmdline.Flags) error {
 	if err := p.rejects(ofPlugin); err != nil {
 		return err
 	}

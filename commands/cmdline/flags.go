@@ -64,7 +64,7 @@ func (f *Flag) set(from, text string) error {
 }
 
 // SetFromEnvironment sets the flags that were not typed. An empty variable counts as unset.
-func SetFromEnvironment(flags []cli.Flag) error {
+func SetFromEnvironment(flags Flags) error {
 	for _, f := range flags {
 		f := Of(f)
 		text := os.Getenv(f.Env)
@@ -77,6 +77,9 @@ func SetFromEnvironment(flags []cli.Flag) error {
 	}
 	return nil
 }
+
+// Flags are flags of a command, as urfave/cli holds them.
+type Flags = []cli.Flag
 
 // Of returns the flag behind the interface. All flags have this type.
 func Of(f cli.Flag) *Flag { return f.(*Flag) }
@@ -257,7 +260,7 @@ func OrZero[T int | int64 | time.Duration](to *T, zero T, f *Flag) *Flag {
 }
 
 // InCategory puts flags under a heading of the help.
-func InCategory(category string, flags ...cli.Flag) []cli.Flag {
+func InCategory(category string, flags ...cli.Flag) Flags {
 	for _, f := range flags {
 		Of(f).Category = category
 	}
@@ -266,7 +269,7 @@ func InCategory(category string, flags ...cli.Flag) []cli.Flag {
 
 // Words returns the words that set the same flags in another pyplug, whether they were
 // typed or came from the environment.
-func Words(flags []cli.Flag) []string {
+func Words(flags Flags) []string {
 	var words []string
 	for _, f := range flags {
 		for _, text := range Of(f).Texts {
@@ -278,7 +281,7 @@ func Words(flags []cli.Flag) []string {
 
 // Only rejects flags that apply only to some forms of a command, such as "to a single call", unless
 // the command line has one of these forms.
-func Only(applies bool, forms string, flags []cli.Flag) error {
+func Only(applies bool, forms string, flags Flags) error {
 	if name := FirstTyped(flags); name != "" && !applies {
 		return Usage("%s applies only %s", name, forms)
 	}
@@ -287,7 +290,7 @@ func Only(applies bool, forms string, flags []cli.Flag) error {
 
 // FirstTyped returns the first flag that was typed, or "". Flags that the environment sets do
 // not count, because they may be meant for other commands.
-func FirstTyped(flags []cli.Flag) string {
+func FirstTyped(flags Flags) string {
 	for _, f := range flags {
 		if Of(f).Typed {
 			return "--" + Of(f).Name
