@@ -244,10 +244,7 @@ func (c *pluginCheck) run(ctx context.Context) {
 			err = hook.NewError(hook.Internal, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 		c.p.output.Close()
-		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, c.o.strict)}
-		if err != nil {
-			c.result.Err = hook.AsError(err)
-		}
+		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, c.o.strict), Err: hook.AsError(err)}
 		close(c.done)
 	}()
 	report.Plugin = c.p.path

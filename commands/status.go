@@ -90,7 +90,7 @@ func statusOf(ctx context.Context, id daemon.Identity) ui.Background {
 			st.Note = "runs in pyplug " + id.Version
 		}
 		st.Concurrency, st.Since, st.Attach = 0, time.Time{}, nil // for programs that ask the socket
-		b.State, b.Status = st.State, (*ui.Status)(&st)
+		b.State, b.Status = st.State, &st
 	case isNotRunning(err):
 		return ui.Background{}
 	case hook.AsError(err).Kind == hook.Timeout:

@@ -217,8 +217,7 @@ func (t *testRun) outcome(ctx context.Context, err error) error {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
-		t.streams.EndLine()
-		return &printedError{code: exitCode(context.Cause(ctx))}
+		return t.untilSignal(context.Cause(ctx))
 	case t.unwritten != nil:
 		return t.unwritten
 	case t.failed.Load() > 0:

@@ -149,12 +149,8 @@ var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warni
 
 // Annotate prints the findings as annotations for GitHub Actions on standard error: an error
 // for a failure or a check that ended early, a warning, or a notice for a note. The caller
-// decides whether GitHub reads them. With LogJSON it prints nothing, because standard error
-// is only JSON then.
+// decides whether GitHub reads them.
 func (s *Streams) Annotate(all []CheckResult) {
-	if s.LogJSON {
-		return
-	}
 	text := ""
 	for _, c := range all {
 		for _, st := range c.Stages {
@@ -169,9 +165,13 @@ func (s *Streams) Annotate(all []CheckResult) {
 	s.annotate(text)
 }
 
+// annotate prints annotations. With LogJSON it prints nothing, because standard error is only JSON
+// then.
 func (s *Streams) annotate(text string) {
-	s.screen.addCommands(s.Err, text)
-	s.screen.flush(writeTimeout)
+	if !s.LogJSON {
+		s.screen.addCommands(s.Err, text)
+		s.screen.flush(writeTimeout)
+	}
 }
 
 // annotation returns the line that makes GitHub show a finding at its line of source, or at

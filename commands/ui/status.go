@@ -16,9 +16,6 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Status is a status that is known, without its own JSON.
-type Status hook.Status
-
 // Background is a background plugin for [Streams.Statuses], and its public shape.
 type Background struct {
 	Name string `json:"name"`
@@ -29,7 +26,7 @@ type Background struct {
 	State hook.State `json:"state"`
 	// Problem says why the status is unknown; empty if it is known.
 	Problem string `json:"problem,omitempty"`
-	*Status
+	*hook.Status
 	// Socket is where it takes calls, Log the file with what it printed.
 	Socket schema.Path `json:"socket"`
 	Log    schema.Path `json:"log"`
@@ -269,11 +266,7 @@ func (s *Streams) Metrics(plugins []Background) error {
 			if p.Status == nil && m.label != "state" {
 				continue
 			}
-			st := Status{State: p.State}
-			if p.Status != nil {
-				st = *p.Status
-			}
-			values := m.values(hook.Status(st))
+			values := m.values(*cmp.Or(p.Status, &hook.Status{State: p.State}))
 			for _, label := range slices.Sorted(maps.Keys(values)) {
 				fmt.Fprintf(&b, "%s{name=%q", m.name, p.Name)
 				if m.label != "" {

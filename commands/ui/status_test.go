@@ -18,10 +18,10 @@ import (
 func backgrounds() []Background {
 	return []Background{
 		{Name: "greeter", Plugin: "/srv/plugins/greeter.py", Python: "/usr/bin/python3", Socket: "/run/greeter.sock", Log: "/run/greeter.log",
-			State: hook.StateReady, Status: &Status{State: hook.StateReady, Generation: 2, PID: 4711, Workers: 1, Ready: 1, Uptime: hook.Milliseconds(3*time.Minute + 20*time.Second),
+			State: hook.StateReady, Status: &hook.Status{State: hook.StateReady, Generation: 2, PID: 4711, Workers: 1, Ready: 1, Uptime: hook.Milliseconds(3*time.Minute + 20*time.Second),
 				Restarts: 1, Calls: 1200, Failed: 3, Memory: 12 << 20}},
 		{Name: "resize", Plugin: "/srv/plugins/resize", Socket: "/run/resize.sock", Log: "/run/resize.log",
-			State: hook.StateBackoff, Status: &Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: hook.Milliseconds(4 * time.Second),
+			State: hook.StateBackoff, Status: &hook.Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: hook.Milliseconds(4 * time.Second),
 				LastExit: &hook.Exit{Code: 3, Uptime: time.Second, Stderr: []string{"no"}}}},
 		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Daemon: 4711, State: "unknown", Problem: "did not respond within 2s"},
 	}
@@ -193,7 +193,7 @@ func TestEventJSON(t *testing.T) {
 
 // A plugin that is not ready says why, in the table and in JSON.
 func TestStatusReason(t *testing.T) {
-	b := Background{State: hook.StateDegraded, Status: &Status{State: hook.StateDegraded, Reason: "no database"}}
+	b := Background{State: hook.StateDegraded, Status: &hook.Status{State: hook.StateDegraded, Reason: "no database"}}
 	if got := b.note(); got != "no database" {
 		t.Errorf("the note is %q", got)
 	}
@@ -205,7 +205,7 @@ func TestStatusReason(t *testing.T) {
 
 // A plugin that does not start says why, besides the time of the next try.
 func TestStatusNoteOfBackoff(t *testing.T) {
-	st := Status{State: hook.StateBackoff, NextStart: hook.Milliseconds(2200 * time.Millisecond), LastExit: &hook.Exit{Signal: "SIGKILL"}}
+	st := hook.Status{State: hook.StateBackoff, NextStart: hook.Milliseconds(2200 * time.Millisecond), LastExit: &hook.Exit{Signal: "SIGKILL"}}
 	for note, want := range map[string]string{
 		"": "restarting in 2.2s; exited: SIGKILL", "it does not start: no room": "restarting in 2.2s; it does not start: no room",
 	} {

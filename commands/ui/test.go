@@ -239,11 +239,8 @@ func (p *TestPrinter) junitCase(r *cases.Result) junitCase {
 }
 
 // Annotate prints the failed cases as annotations for GitHub Actions on standard error, at their
-// lines. With LogJSON it prints nothing.
+// lines.
 func (p *TestPrinter) Annotate() {
-	if p.s.LogJSON {
-		return
-	}
 	text := ""
 	for _, r := range p.fails {
 		text += p.s.annotationAt("error", r.File, r.Line, "pyplug: "+r.Label(), strings.TrimSpace(p.s.testDetails(r, true).text("")))

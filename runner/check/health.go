@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -55,14 +54,12 @@ func (c *check) verdictOfNoHealth() hook.Verdict {
 
 // healthID names the finding of a failed probe.
 func healthID(err error) string {
-	var limit *hook.LimitError
-	e := hook.AsError(err)
-	switch {
+	switch e := hook.AsError(err); {
 	case e.Reason == grpcplugin.ReasonNoHealth:
 		return healthMissing
 	case e.Reason == grpcplugin.ReasonUnknownService:
 		return healthUnknownService
-	case e.Kind == hook.Timeout, errors.As(err, &limit):
+	case e.Kind == hook.Timeout, e.Reason == grpcplugin.ReasonSilent:
 		return healthSilent
 	}
 	return healthNotServing
