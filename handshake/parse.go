@@ -79,7 +79,7 @@ func Looks(line string) bool {
 }
 
 // LooksGRPC reports whether a line that no host asked for is the handshake of a gRPC plugin.
-func LooksGRPC(line string) bool { return Looks(line) && strings.Contains(line, "|grpc") }
+func LooksGRPC(line string) bool { return strings.Contains(line, "|grpc") && Looks(line) }
 
 func isNumber(s string) bool {
 	return s != "" && len(s) < 10 && strings.Trim(s, "0123456789") == ""
