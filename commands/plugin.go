@@ -182,7 +182,7 @@ func (p *plugin) warn(err error) {
 		text += " and was killed"
 	}
 	for _, at := range hook.AsError(err).At {
-		text += fmt.Sprintf("\nwas at %s:%d in %s", at.File, at.Line, at.Function)
+		text += "\nwas at " + at.String()
 	}
 	p.prog.streams.Warn(text)
 }

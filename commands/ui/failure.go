@@ -210,11 +210,8 @@ func (l *errorLines) frame(depth int, before string, f hook.Frame) {
 		l.add(depth, f.Text) // in place of what shorten left out
 		return
 	}
-	where := fmt.Sprintf("%s%s:%d", before, schema.Relative(string(f.File), l.cwd), f.Line)
-	if f.Function != "" {
-		where += " in " + f.Function
-	}
-	l.add(depth, where)
+	f.File = schema.Path(schema.Relative(string(f.File), l.cwd))
+	l.add(depth, before+f.String())
 	if f.Text == "" {
 		return
 	}

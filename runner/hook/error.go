@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -206,6 +207,15 @@ type Frame struct {
 	// Column is the position of a syntax error in Text, in characters from 1; 0
 	// if unknown.
 	Column int `json:"column,omitempty"`
+}
+
+// String returns the place, such as "greeter.py:3 in greet".
+func (f Frame) String() string {
+	where := fmt.Sprintf("%s:%d", f.File, f.Line)
+	if f.Function != "" {
+		where += " in " + f.Function
+	}
+	return where
 }
 
 // LimitError reports that a wait reached its limit.

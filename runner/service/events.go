@@ -44,7 +44,7 @@ func (s *Service) logFrames(err error) {
 		return
 	}
 	for _, frame := range raised.Frames {
-		s.logOwn(fmt.Sprintf("  %s:%d in %s", frame.File, frame.Line, frame.Function))
+		s.logOwn("  " + frame.String())
 	}
 }
 
