@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -69,7 +68,7 @@ func (p *plugin) showHooks(ctx context.Context, q schema.Query, template bool, f
 	case q.Hook == "":
 		return p.hooks(ctx, sch)
 	case template:
-		return prog.indented(ctx, sch.Hooks[0].Template, q.Hook, prog.opts.json)
+		return prog.write(ctx, func() error { return prog.streams.Template(sch.Hooks[0].Template, q.Hook, prog.opts.json) })
 	}
 	words := []string{"run", p.path}
 	switch {
@@ -99,15 +98,6 @@ func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
 	return prog.write(ctx, func() error { return prog.streams.Hooks(sch, prog.opts.json) })
 }
 
-// indented prints the template of a hook, or JSON Schemas.
-func (prog *program) indented(ctx context.Context, text []byte, hookName string, asJSON bool) error {
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, text, "", "  "); err != nil {
-		return hook.NewError(hook.Internal, fmt.Errorf("the JSON of %s: %w", hookName, err))
-	}
-	return prog.write(ctx, func() error { return prog.streams.Template(indented.Bytes(), hookName, asJSON) })
-}
-
 // inputs prints the JSON Schema of a hook's arguments, or an object with the schemas of all hooks.
 func (prog *program) inputs(ctx context.Context, sch schema.Schema, name string) error {
 	inputs := map[string]json.RawMessage{}
@@ -117,12 +107,10 @@ func (prog *program) inputs(ctx context.Context, sch schema.Schema, name string)
 		}
 		inputs[h.Name] = h.Input
 	}
-	if name != "" {
-		return prog.indented(ctx, sch.Hooks[0].Input, name, false)
-	}
-	text, err := hook.Marshal(inputs)
-	if err != nil {
-		return hook.NewError(hook.Internal, err)
-	}
-	return prog.indented(ctx, text, name, false)
+	return prog.write(ctx, func() error {
+		if name != "" {
+			return prog.streams.Indented(inputs[sch.Hooks[0].Name])
+		}
+		return prog.streams.Indented(inputs)
+	})
 }

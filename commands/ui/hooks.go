@@ -91,14 +91,19 @@ func writeParams(b *strings.Builder, title string, params []schema.Param, isMeth
 	}
 }
 
-// Template prints an example request of a hook: its indented JSON unchanged, or
-// {"schema", "hook", "template"}.
-func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
-	text = visibleJSON(bytes.TrimSpace(text))
+// Template prints an example request of a hook, indented, or {"schema", "hook", "template"}.
+func (s *Streams) Template(value json.RawMessage, hookName string, asJSON bool) error {
 	if asJSON {
-		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: compactJSON(json.RawMessage(text))}, "")
+		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: compactJSON(value)}, "")
 	}
-	return s.writeOut(text, []byte("\n"))
+	return s.Indented(value)
+}
+
+// Indented prints a value as JSON for people to edit.
+func (s *Streams) Indented(value any) error {
+	var text bytes.Buffer
+	_ = json.Indent(&text, compactJSON(value), "", "  ") // it was encoded
+	return s.writeOut(text.Bytes(), []byte("\n"))
 }
 
 // Hooks lists a plugin's hooks on standard output: the signature and the first line of

@@ -1,6 +1,7 @@
 package protoschema
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -253,7 +254,8 @@ func TestTemplate(t *testing.T) {
 	if _, ok := got["phone"]; ok {
 		t.Error("a second field of a oneof is in the template")
 	}
-	if !strings.Contains(string(text), "\n  \"address\": {\n    \"city\": \"\",\n    \"zip\": 0,\n    \"next\": null,\n    \"lines\": []\n  }") {
+	var address bytes.Buffer
+	if err := json.Compact(&address, got["address"]); err != nil || address.String() != `{"city":"","zip":0,"next":null,"lines":[]}` {
 		t.Errorf("address is not as it should be: %s", text)
 	}
 	if _, err := DecodeMessage(m, text); err != nil {

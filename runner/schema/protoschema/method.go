@@ -1,8 +1,6 @@
 package protoschema
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -229,7 +227,7 @@ func (m Method) messages() (found []schema.Message) {
 	return found
 }
 
-// Template returns an example request as indented JSON. It has every field with its default,
+// Template returns an example request as JSON. It has every field with its default,
 // and the first field of each oneof. A message inside itself is null, and so is each message
 // beyond a size limit. [DecodeMessage] reads it.
 func (m Method) Template() []byte {
@@ -240,9 +238,7 @@ func (m Method) Template() []byte {
 	if err != nil {
 		return []byte("null") // a Value
 	}
-	var indented bytes.Buffer
-	_ = json.Indent(&indented, text, "", "  ") // it is valid
-	return indented.Bytes()
+	return text
 }
 
 // templater sets the fields that protojson omits from an empty message.
