@@ -196,10 +196,9 @@ func SoleField(message proto.Message) (name string, isText bool) {
 	return name, found[0].Kind() == protoreflect.StringKind
 }
 
-// ownJSON is how a message is written that has a JSON of its own: what follows its name in errors,
-// and the schema of the JSON.
+// ownJSON describes the JSON of a message that has its own: form follows the message's name in errors.
 type ownJSON struct {
-	such   string
+	form   string
 	schema map[string]any
 }
 

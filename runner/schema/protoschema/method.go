@@ -201,7 +201,7 @@ func wantedMessage(message protoreflect.MessageDescriptor) string {
 	if isWrapper(message) {
 		return wanted(message.Fields().Get(0))
 	}
-	return "message " + typeName(message.FullName()) + ownJSONs[message.FullName()].such
+	return "message " + typeName(message.FullName()) + ownJSONs[message.FullName()].form
 }
 
 // messages describes the messages in the request and the answer.
