@@ -57,10 +57,8 @@ func (r *resolved) pb2Sources() ([]protoschema.Source, error) {
 	found := pb2Reader{shown: r.shown, seen: map[string]bool{}}
 	files, others := pysrc.Own(r.script, r.dirs, pysrc.Whole)
 	for _, file := range files {
-		if isPB2(file.Path) {
-			if err := found.read(file.Path, file.Text); err != nil {
-				return nil, err
-			}
+		if err := found.read(file.Path, file.Text); err != nil {
+			return nil, err
 		}
 	}
 	isGenerated := func(imp pysrc.Import) bool {
@@ -72,16 +70,13 @@ func (r *resolved) pb2Sources() ([]protoschema.Source, error) {
 	imported := len(found.sources) // nobody says that Python loads the other files
 	if found.services == 0 || slices.ContainsFunc(others, isGenerated) || slices.ContainsFunc(files, usesSDK) {
 		for _, file := range pysrc.Libraries(r.python.SearchPath(r.environ), others, pysrc.Whole) {
-			if isPB2(file.Path) && !found.seen[file.Path] {
-				_ = found.read(file.Path, file.Text)
-			}
+			_ = found.read(file.Path, file.Text)
 		}
 	}
 	if found.services == 0 {
 		for _, path := range pysrc.Files(filepath.Dir(r.script)) {
-			if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && isPB2(path) && !found.seen[path] {
-				_ = found.read(path, text)
-			}
+			text, _ := pysrc.Read(path, pysrc.LargestFile) // empty if it cannot be read
+			_ = found.read(path, text)
 		}
 	}
 	if _, err := protoschema.MergeDescriptors(found.sources...); err != nil { // such as those of a stale copy
@@ -115,8 +110,11 @@ type pb2Reader struct {
 	services int
 }
 
-// read reads the descriptors of one file.
+// read reads the descriptors of a file, if it is generated code that was not read before.
 func (r *pb2Reader) read(path, text string) error {
+	if r.seen[path] || !isPB2(path) {
+		return nil
+	}
 	r.seen[path] = true
 	source, err := readPB2(r.shown(path), text)
 	if err != nil {
