@@ -73,8 +73,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	if k.method, herr = k.Instance.method(k.ctx, k.c.Hook); herr != nil {
 		return hook.Result{}, herr
 	}
-	streams := k.method.Streams()
-	in, out := streams != "" && streams != "out", streams != "" && streams != "in"
+	in, out := k.method.Streams()
 	request, err := k.arguments()
 	if err == nil && !in {
 		request, err = k.single(request)

@@ -157,8 +157,7 @@ func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.E
 func (i *Instance) unserved(ctx context.Context, set *protoschema.Descriptors) ([]string, error) {
 	paths := map[string][]string{} // by service
 	for _, m := range set.Methods() {
-		one := m.Streams() == "" || m.Streams() == "out"
-		if one && !slices.Contains(i.reflected, m.Service()) {
+		if in, _ := m.Streams(); !in && !slices.Contains(i.reflected, m.Service()) {
 			paths[m.Service()] = append(paths[m.Service()], "/"+m.FullName())
 		}
 	}

@@ -68,18 +68,13 @@ func (m Method) FullName() string {
 // Set is the descriptors that the method comes from.
 func (m Method) Set() *Descriptors { return m.set }
 
-// Streams is "", "in", "out" or "both", as in [schema.Hook].
-func (m Method) Streams() string {
-	switch in, out := m.desc.IsStreamingClient(), m.desc.IsStreamingServer(); {
-	case in && out:
-		return "both"
-	case in:
-		return "in"
-	case out:
-		return "out"
-	}
-	return ""
+// Streams reports whether the client and the server of the method stream.
+func (m Method) Streams() (in, out bool) {
+	return m.desc.IsStreamingClient(), m.desc.IsStreamingServer()
 }
+
+// streams has the values of Streams in [schema.Hook].
+var streams = map[[2]bool]string{{true, false}: "in", {false, true}: "out", {true, true}: "both"}
 
 // NewRequest returns an empty request.
 func (m Method) NewRequest() proto.Message { return dynamicpb.NewMessage(m.desc.Input()) }
@@ -98,8 +93,9 @@ func (m Method) Describe(q schema.Query) schema.Hook {
 	comment := m.set.docs[m.FullName()]
 	doc, _, _ := strings.Cut(comment, "\n")
 	isDetailed := q.Hook != ""
+	in, out := m.Streams()
 	h := schema.Hook{
-		Name: m.Name(), Doc: strings.TrimSpace(doc), Streams: m.Streams(),
+		Name: m.Name(), Doc: strings.TrimSpace(doc), Streams: streams[[2]bool{in, out}],
 		Params: params(m.desc.Input(), isDetailed), Returns: outline(m.desc.Output()),
 	}
 	if isDetailed || q.Input {

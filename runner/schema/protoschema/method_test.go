@@ -26,8 +26,8 @@ func TestMethods(t *testing.T) {
 	}
 	streams := []string{"", "in", "out", "both", "", ""}
 	for i, m := range d.Methods() {
-		if m.Streams() != streams[i] {
-			t.Errorf("%s: streams %q, want %q", m.Name(), m.Streams(), streams[i])
+		if found := m.Describe(schema.Query{}).Streams; found != streams[i] {
+			t.Errorf("%s: streams %q, want %q", m.Name(), found, streams[i])
 		}
 		if found, err := d.Find(m.Name()); err != nil || found.FullName() != m.FullName() {
 			t.Errorf("%s is not found by its name: %v", m.Name(), err)
