@@ -265,7 +265,7 @@ func outputError(err error) error {
 	case ui.IsClosedPipe(err):
 		return errQuiet
 	default:
-		return &hook.Error{Kind: hook.Failed, Reason: ui.OutputFailed, Err: fmt.Errorf("standard output: %w", err)}
+		return &hook.Error{Kind: hook.Failed, Reason: hook.OutputFailed, Err: fmt.Errorf("standard output: %w", err)}
 	}
 }
 

@@ -192,11 +192,11 @@ func (p *plugin) jobs(wanted, places int) int {
 // the input, else that calls failed.
 func (prog *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, err error, noFail bool) error {
 	prog.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
-	unread, unrecorded := (*hook.Error)(nil), (*lines.RecordError)(nil)
+	unread := (*hook.Error)(nil)
 	switch {
-	case errors.As(err, &unrecorded):
-		return recordError(err)
-	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
+	case errors.As(err, &unread) && unread.Reason == hook.OutputFailed: // of the record
+		return unread
+	case err != nil && unread == nil && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
 	case ctx.Err() != nil:
 		prog.streams.EndLine()
@@ -313,7 +313,7 @@ func (p *plugin) beginRecord(ctx context.Context, o *linesOptions) error {
 			return err
 		}
 	}
-	return recordError(o.record.Begin(files))
+	return o.record.Begin(files)
 }
 
 // endRecord closes the record, and says how many answers came from it.
@@ -330,12 +330,4 @@ func (prog *program) endRecord(o *linesOptions, kept int64) {
 		text += fmt.Sprintf("; %d of them when the plugin had other files", n)
 	}
 	prog.streams.Note(text)
-}
-
-// recordError returns the error of the command if the record cannot be read or written, else err.
-func recordError(err error) error {
-	if failed := (*lines.RecordError)(nil); errors.As(err, &failed) {
-		return &hook.Error{Kind: hook.Failed, Reason: ui.OutputFailed, Err: failed}
-	}
-	return err
 }

@@ -98,7 +98,7 @@ func (prog *program) start(ctx context.Context, o startOptions) error {
 		return err
 	}
 	err = prog.write(ctx, func() error { return prog.streams.Line(line) })
-	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
+	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == hook.OutputFailed {
 		return cmdline.Hinted(err, schema.Hintf("%s is running: %s stops it", name, schema.Command{"stop", name}))
 	}
 	return err

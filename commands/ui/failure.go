@@ -25,17 +25,13 @@ type Failure struct {
 	Line int
 }
 
-// OutputFailed is the reason of an error of standard output. Such an error is printed on
-// standard error even as JSON.
-const OutputFailed = "output"
-
 // Fail prints a failure as text on standard error, with f.JSON as an object on standard
 // output, or with LogJSON as a line of the log. It gives up if the reader reads nothing for
 // ten seconds, and on standard output also when ctx ends.
 func (s *Streams) Fail(ctx context.Context, f Failure) {
 	text := ""
 	switch {
-	case f.JSON && f.Err.Reason != OutputFailed:
+	case f.JSON && f.Err.Reason != hook.OutputFailed:
 		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 		defer cancel()
 		_, _ = hook.Interruptible(ctx, func() (struct{}, error) { // there is nowhere to report an error
@@ -57,7 +53,7 @@ var unconnected = []string{"no-connection", "no-answer", "not-grpc", "tls"}
 // headline returns the error after the name of its hook, or after its kind if there is no
 // hook. The label of a failed connection is "connect".
 func (f Failure) headline() string {
-	if f.Err.Reason == OutputFailed {
+	if f.Err.Reason == hook.OutputFailed {
 		return f.Err.Error()
 	}
 	label := cmp.Or(f.Err.Hook, string(f.Err.Kind))

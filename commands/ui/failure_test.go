@@ -210,7 +210,7 @@ func TestErrorJSON(t *testing.T) {
 // What standard output did not take is no hook's error, and is printed on standard error, since
 // standard output takes no error either.
 func TestFailureOfOutput(t *testing.T) {
-	err := &hook.Error{Kind: hook.Failed, Reason: OutputFailed, Err: errors.New("standard output: no space left")}
+	err := &hook.Error{Kind: hook.Failed, Reason: hook.OutputFailed, Err: errors.New("standard output: no space left")}
 	for _, asJSON := range []bool{false, true} {
 		var out, errs bytes.Buffer
 		s, _, _ := testStreams("")

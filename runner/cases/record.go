@@ -83,7 +83,7 @@ func (r *Record) Begin(files string) error {
 		_, err = r.Write(append(text, '\n'))
 	}
 	if err != nil {
-		return &lines.RecordError{Err: err}
+		return lines.RecordFailed(err)
 	}
 	return nil
 }

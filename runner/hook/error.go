@@ -34,6 +34,10 @@ const (
 	Canceled    Kind = "canceled"    // interrupted or terminated
 )
 
+// OutputFailed is the reason of an error of standard output, or of a record beside it. Such an error is
+// printed on standard error even as JSON.
+const OutputFailed = "output"
+
 // Kinds returns every kind, for tables that need a row for each.
 func Kinds() []Kind {
 	return []Kind{Failed, Usage, Interpreter, Request, Start, Handshake, Unhealthy, Crash, Unavailable, Timeout, Internal, Canceled}

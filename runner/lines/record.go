@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -35,13 +36,10 @@ type Answer struct {
 	Attempts int             // how often the call was made
 }
 
-// RecordError is an error of reading or writing a [Record].
-type RecordError struct{ Err error }
-
-func (e *RecordError) Error() string { return "the record: " + e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *RecordError) Unwrap() error { return e.Err }
+// RecordFailed returns the error of a [Record] that cannot be read or written.
+func RecordFailed(err error) *hook.Error {
+	return &hook.Error{Kind: hook.Failed, Reason: hook.OutputFailed, Err: fmt.Errorf("the record: %w", err)}
+}
 
 // findKept finds the answer of a line in the record.
 func (e *Engine) findKept(t *task) {
@@ -58,7 +56,7 @@ func (e *Engine) readKept(t *task) error {
 	}
 	kept, err := t.readKept()
 	if err != nil {
-		return &RecordError{err}
+		return RecordFailed(err)
 	}
 	if t.readKept = nil; kept != nil {
 		t.kept = func(dst []byte) []byte { return e.appendKept(dst, t, kept) }
@@ -101,8 +99,9 @@ func (e *Engine) appendKept(dst []byte, t *task, a *Answer) []byte {
 // must be recorded, and ends the writing, since the last line may lack its end. Held: mu, except while
 // it writes.
 func (o *outbox) writeRecord(record Record) error {
-	lines, failed := o.records, (*RecordError)(nil)
-	if o.records = nil; len(lines) == 0 || errors.As(o.err, &failed) {
+	lines := o.records
+	_, failed := errors.AsType[*hook.Error](o.err) // of the record: those of the output are others
+	if o.records = nil; len(lines) == 0 || failed {
 		return nil
 	}
 	o.mu.Unlock()
@@ -114,7 +113,7 @@ func (o *outbox) writeRecord(record Record) error {
 	if err == nil {
 		return nil
 	}
-	err = &RecordError{err}
+	err = RecordFailed(err)
 	o.fail(err)
 	return err
 }
