@@ -2,9 +2,7 @@ package lines
 
 import (
 	"bytes"
-	"encoding/json"
 	"iter"
-	"unicode/utf8"
 )
 
 // blanks are the blank characters of JSON.
@@ -16,44 +14,6 @@ func trim(text []byte) []byte {
 		return text
 	}
 	return bytes.Trim(text, blanks)
-}
-
-// longText is the size from which withoutPlain shortens a text before encoding/json checks
-// it. encoding/json takes five times as long for each character.
-const longText = 64 << 10
-
-// validJSON reports whether text is one JSON value in UTF-8.
-func validJSON(text []byte) bool {
-	if !utf8.Valid(text) {
-		return false
-	}
-	if len(text) >= longText {
-		text = withoutPlain(text)
-	}
-	return json.Valid(text)
-}
-
-// withoutPlain drops the plain characters of strings. What is left is valid JSON if and
-// only if text is: it has the same quotes, escapes and control characters in the same
-// order.
-func withoutPlain(text []byte) (left []byte) {
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		size := 1
-		switch c := text[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c >= ' ' && c != '\\': // before the escapes: nearly all of a long line
-			continue
-		case quoted && bytes.HasPrefix(text[i:], []byte(`\u`)):
-			size = len(`\u0000`)
-		case quoted && c == '\\':
-			size = len(`\n`)
-		}
-		left = append(left, text[i:min(i+size, len(text))]...)
-		i += size - 1
-	}
-	return left
 }
 
 // Members yields the keys, which are JSON strings, and the values of a valid JSON object.
@@ -99,16 +59,4 @@ func partSize(rest []byte) int {
 			}
 		}
 	}
-}
-
-// unquote reads a valid JSON string.
-func unquote(quoted []byte) string {
-	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
-	}
-	var s string
-	if err := json.Unmarshal(quoted, &s); err != nil {
-		panic("a string of valid JSON is none: " + err.Error())
-	}
-	return s
 }

@@ -141,8 +141,8 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 		return c, nil
 	}
 	value := trim(line)
-	if !validJSON(value) {
-		err := badLine("the line is %w", schema.CheckValue(line))
+	if wrong := schema.CheckValue(line); wrong != nil { // bytes count from its start
+		err := badLine("the line is %w", wrong)
 		if first {
 			err.Hints = schema.Hints("to pass each line as text, use %s text", schema.Setting("items"))
 		}
@@ -182,10 +182,10 @@ func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.E
 		first *hook.Error // the first key that is wrong
 		value = trim(line)
 	)
-	switch {
-	case !validJSON(value):
-		return c, badLine("the line is %w", schema.CheckValue(line)) // bytes count from its start
-	case value[0] != '{':
+	if err := schema.CheckValue(line); err != nil { // bytes count from its start
+		return c, badLine("the line is %w", err)
+	}
+	if value[0] != '{' {
 		return c, badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
 	}
 	for quoted, v := range Members(value) {
@@ -221,7 +221,7 @@ func knownKey(quoted []byte) string {
 			}
 		}
 	}
-	return unquote(quoted)
+	return string(schema.Unquote(quoted))
 }
 
 // compact returns JSON without whitespace outside strings.
@@ -248,7 +248,7 @@ func (c *Call) resolve(given [5][]byte) *hook.Error {
 	case len(name) == len(`""`):
 		return badLine(`"hook" is empty`)
 	}
-	c.Hook = unquote(name)
+	c.Hook = string(schema.Unquote(name))
 	if string(args) == "null" {
 		args = nil
 	}
@@ -268,7 +268,7 @@ func (c *Call) resolveText(text, encoded []byte) *hook.Error {
 	case text != nil && text[0] != '"':
 		return badLine(`"text" is %s, want text`, schema.Short(string(text)))
 	case text != nil:
-		c.Text = []byte(unquote(text))
+		c.Text = schema.Unquote(text)
 	case json.Unmarshal(encoded, &c.Text) != nil || c.Text == nil:
 		return badLine(`"base64" is %s, want base64`, schema.Short(string(encoded)))
 	}

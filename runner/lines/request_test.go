@@ -224,3 +224,11 @@ func TestPartOfLine(t *testing.T) {
 		})
 	}
 }
+
+// TestCallText holds that a byte that is not UTF-8 survives in a text, as Python writes it.
+func TestCallText(t *testing.T) {
+	c, err := ParseCall([]byte(`{"hook":"f","text":"a\udc80"}`), nil)
+	if err != nil || string(c.Text) != "a\x80" {
+		t.Errorf("got %q, %v", c.Text, err)
+	}
+}

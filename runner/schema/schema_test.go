@@ -257,3 +257,18 @@ func FuzzWords(f *testing.F) {
 		Suggest(word, []string{known})
 	})
 }
+
+// FuzzWithoutPlain holds that a text stays JSON, or no JSON, without the plain characters of its strings.
+func FuzzWithoutPlain(f *testing.F) {
+	for _, seed := range []string{
+		`"\u12"`, `["\x", "a\u0061b", "`, "[\"\x00\"]", `{"a": [1, "\u00e9\\\"", true], "b\n" : {}}`, `{"\"":"\\", ",":":"}`,
+		`["0123456789abcdef"]`, "[\"0123456789\x1f12345678\"]", `["Grüße 😀 aus 1234567 \n 89012345678"]`, `["0123456789\q12345678"]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if got, want := json.Valid(withoutPlain(text)), json.Valid(text); got != want {
+			t.Fatalf("%q is valid: %t, want %t", text, got, want)
+		}
+	})
+}

@@ -123,11 +123,14 @@ var jsonEscape = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.
 // Unquote returns the text of a JSON string. It is the reverse of [Quote]: a lone
 // surrogate from \udc80 to \udcff becomes a byte. Any other lone surrogate becomes U+FFFD.
 func Unquote(value []byte) []byte {
+	inner := bytes.TrimSuffix(value[1:], []byte{'"'}) // the text itself may end in a quote
 	var whole string
-	if !bytes.Contains(value, []byte(`\ud`)) && json.Unmarshal(value, &whole) == nil {
+	switch {
+	case bytes.IndexByte(inner, '\\') < 0:
+		return bytes.Clone(inner)
+	case !bytes.Contains(inner, []byte(`\ud`)) && json.Unmarshal(value, &whole) == nil:
 		return []byte(whole)
 	}
-	inner := bytes.TrimSuffix(value[1:], []byte{'"'}) // the text itself may end in a quote
 	return jsonEscape.ReplaceAllFunc(inner, func(escape []byte) []byte {
 		if unit, err := strconv.ParseUint(string(escape[2:]), 16, 16); err == nil && unit >= 0xdc80 && unit <= 0xdcff {
 			return []byte{byte(unit)}
