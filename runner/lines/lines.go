@@ -233,13 +233,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	e.out.close(reason, true)
-	err := e.out.flush(written)
-	if err != nil {
-		cancel(err)
+	if e.out.isStuck(written) {
+		cancel(ErrNotRead)
 	}
 	calls.Wait()
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()
+	err := e.out.err
 	if failed := e.out.writeRecord(e.o.Record); err == nil {
 		err = failed // else an output that failed left something to record
 	}

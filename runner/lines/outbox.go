@@ -27,17 +27,17 @@ const (
 type outbox struct {
 	ordered bool
 
-	mu      sync.Mutex  // protects what follows
-	changed sync.Cond   // what follows has changed
-	buf     []byte      // lines to be written
-	records []byte      // lines for the record, to be written before these
-	queue   []*task     // in order: the tasks that are not answered, and those behind them
-	held    int         // bytes of answers held by the tasks of queue
-	closed  bool        // no more tasks
-	endErr  error       // why not
-	writing bool        // a Write is in progress
-	idle    *time.Timer // fails the output, see flush; nil before that
-	err     error       // of the output
+	mu      sync.Mutex // protects what follows
+	changed sync.Cond  // what follows has changed
+	buf     []byte     // lines to be written
+	records []byte     // lines for the record, to be written before these
+	queue   []*task    // in order: the tasks that are not answered, and those behind them
+	held    int        // bytes of answers held by the tasks of queue
+	closed  bool       // no more tasks
+	endErr  error      // why not
+	writing bool       // a Write is in progress
+	writes  int        // how many Writes have begun
+	err     error      // of the output
 	counts  Counts
 
 	jobs        int           // how many goroutines take tasks
@@ -305,6 +305,7 @@ func (o *outbox) write(w io.Writer, record Record) error {
 		for rest := batch; len(rest) > 0 && o.err == nil; {
 			n := min(len(rest), chunkSize)
 			o.writing = true
+			o.writes++
 			o.mu.Unlock()
 			_, err := w.Write(rest[:n])
 			o.mu.Lock()
@@ -313,9 +314,6 @@ func (o *outbox) write(w io.Writer, record Record) error {
 				o.fail(err)
 			}
 			rest = rest[n:]
-			if o.idle != nil {
-				o.idle.Reset(writeTimeout)
-			}
 		}
 		if cap(batch) <= 4*roomSize {
 			spare = batch
@@ -345,27 +343,23 @@ func (o *outbox) fail(err error) {
 	o.changed.Broadcast()
 }
 
-// flush waits until all is written, and returns the error of the output. It fails the output if that
-// accepts nothing for writeTimeout.
-func (o *outbox) flush(written <-chan struct{}) error {
-	stuck := make(chan struct{})
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.idle = time.AfterFunc(writeTimeout, func() {
+// isStuck returns false when all is written. It fails the output and returns true if one Write takes longer
+// than writeTimeout.
+func (o *outbox) isStuck(written <-chan struct{}) bool {
+	for before := -1; ; {
 		o.mu.Lock()
-		defer o.mu.Unlock()
-		if o.idle.Reset(writeTimeout); o.writing {
-			o.idle.Stop()
+		stuck := o.writing && o.writes == before
+		if before = o.writes; stuck {
 			o.fail(ErrNotRead)
-			close(stuck)
 		}
-	})
-	o.mu.Unlock()
-	select {
-	case <-written:
-	case <-stuck:
+		o.mu.Unlock()
+		if stuck {
+			return true
+		}
+		select {
+		case <-written:
+			return false
+		case <-time.After(writeTimeout):
+		}
 	}
-	o.mu.Lock()
-	o.idle.Stop()
-	return o.err
 }
