@@ -2,6 +2,7 @@ package cases
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -154,4 +155,14 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestErrorKeys holds that a case may have the whole error that a call returned.
+func TestErrorKeys(t *testing.T) {
+	for field := range reflect.TypeFor[hook.Error]().Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if key != "-" && !slices.Contains(slices.Concat(errorKeys, errorShape), key) {
+			t.Errorf("the key %q of an error is unknown", key)
+		}
+	}
 }
