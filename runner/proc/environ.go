@@ -66,14 +66,11 @@ func environ(base []string, clean bool, set []string, windows bool) []string {
 	return slices.Sorted(maps.Values(env))
 }
 
-// Without returns an environment without some variables.
+// Without returns an environment without the variables of these names.
 func Without(env []string, names ...string) []string {
-	nameOf := func(entry string) string {
-		name, _ := variable(entry, runtime.GOOS == "windows")
-		return name
-	}
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return nameOf(name) == nameOf(entry) })
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(names, name)
 	})
 }
 

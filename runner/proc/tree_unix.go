@@ -4,9 +4,7 @@ package proc
 
 import (
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -69,8 +67,7 @@ func tag(n uint32) string {
 
 // withTag returns env with a tag in the place of any other.
 func withTag(env []string, tag string) []string {
-	isTag := func(entry string) bool { return strings.HasPrefix(entry, guard.Tag+"=") }
-	return append(slices.DeleteFunc(slices.Clone(env), isTag), guard.Tag+"="+tag)
+	return append(Without(env, guard.Tag), guard.Tag+"="+tag)
 }
 
 // send signals the leader or, if pid is negative, its group. After the leader was
