@@ -86,10 +86,10 @@ func TestSole(t *testing.T) {
 		value, sole, want string
 	}{
 		{`{"n":1,"text":"hello \u001b\n"}`, "text", "hello \x1b\n\n"},
-		{`{"text":""}`, "=", "\n"},
-		{`{}`, "=", "\n"},
+		{`{"text":""}`, "text", "\n"},
+		{`{}`, "text", "\n"},
 		{`{"data":"AP8="}`, "data;base64", "\x00\xff"},
-		{`{}`, "=;base64", ""},
+		{`{}`, "data;base64", ""},
 		{`{"text":"` + large + `"}`, "text", large + "\n"},
 		{`"x"`, "value", "x\n"},
 		{`"AP8="`, "value;base64", "\x00\xff"},

@@ -32,7 +32,7 @@ func TestCall(t *testing.T) {
 		"bytes":  {Item: hook.Item{Value: json.RawMessage(`"AP8="`), Binary: true}},
 		"sole":   {Item: hook.Item{Value: json.RawMessage(`{"n":"3","text":"hü"}`), Sole: "text"}},
 		"binary": {Item: hook.Item{Value: json.RawMessage(`{"data":"AP8="}`), Sole: "data" + hook.SoleBytes}},
-		"empty":  {Item: hook.Item{Value: json.RawMessage(`{}`), Sole: "="}},
+		"empty":  {Item: hook.Item{Value: json.RawMessage(`{}`), Sole: "text"}},
 		"notes":  {Item: hook.Item{Value: json.RawMessage(`1`)}, Notes: []string{"geändert: 😀", "b"}},
 		"a/b.C ": {Item: hook.Item{Value: json.RawMessage(`true`)}},
 		"..":     {Item: hook.Item{Value: json.RawMessage(`2`)}},

@@ -227,7 +227,7 @@ func (k *call) item(content []byte) (hook.Item, error) {
 	}
 	value, err := k.method.Set().EncodeMessage(answer, k.cfg.EmitDefaults)
 	item := hook.Item{Value: value}
-	if name, isText := protoschema.SoleField(answer); isText {
+	if name, isText := k.method.SoleField(); isText {
 		item.Sole = name
 	} else if name != "" {
 		item.Sole = name + hook.SoleBytes

@@ -121,8 +121,8 @@ type Item struct {
 	// their base64 text.
 	Binary bool `json:"binary,omitempty"`
 	// Sole names the only string or bytes field of a message, followed by [SoleBytes]
-	// for bytes. It is "=" if that field is empty, since it may then be absent, and
-	// empty if Value is not a message with exactly one such field.
+	// for bytes. It is empty if Value is not a message with exactly one such field. Value may
+	// lack the field if that is empty.
 	Sole string `json:"sole,omitempty"`
 }
 

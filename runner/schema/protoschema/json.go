@@ -175,14 +175,12 @@ func (d *Descriptors) undescribed(message protoreflect.Message) error {
 	}, nil)
 }
 
-// SoleField returns the name of the only string or bytes field of a message, or "=" if that
-// field is empty. isText reports whether it is a string. The name is empty if there is no
-// such field, if there are several, or if it is repeated. Fields inside other messages do
-// not count.
-func SoleField(message proto.Message) (name string, isText bool) {
-	m := message.ProtoReflect()
+// SoleField returns the name of the only string or bytes field of the response. isText reports
+// whether it is a string. The name is empty if there is no such field, if there are several, or if it
+// is repeated. Fields inside other messages do not count.
+func (m Method) SoleField() (name string, isText bool) {
 	var found []protoreflect.FieldDescriptor
-	for field := range each(m.Descriptor().Fields()) {
+	for field := range each(m.desc.Output().Fields()) {
 		if kind := field.Kind(); kind == protoreflect.StringKind || kind == protoreflect.BytesKind {
 			found = append(found, field)
 		}
@@ -190,10 +188,7 @@ func SoleField(message proto.Message) (name string, isText bool) {
 	if len(found) != 1 || found[0].IsList() {
 		return "", false
 	}
-	if name = string(found[0].Name()); !m.Has(found[0]) {
-		name = "="
-	}
-	return name, found[0].Kind() == protoreflect.StringKind
+	return string(found[0].Name()), found[0].Kind() == protoreflect.StringKind
 }
 
 // ownJSON describes the JSON of a message that has its own: form follows the message's name in errors.
