@@ -190,7 +190,7 @@ func newFinder(r Request) *finder {
 	if r.ownerOf == nil {
 		r.ownerOf = ownerOf
 	}
-	f := &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted}
+	f := &finder{Request: r, vars: Variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted}
 	if r.Project.roots == nil {
 		f.Project = f.project()
 	}
@@ -258,8 +258,9 @@ func (f *finder) skip(code Code, path string, source Source, reason string) *Att
 // skipBroken records an error as the reason why a Python was not chosen.
 func (f *finder) skipBroken(broken *Error) { f.tried = append(f.tried, broken.Attempt) }
 
-// variables converts an environment to a map. On Windows it ignores the case of names.
-func variables(environ []string) map[string]string {
+// Variables converts an environment, shaped like os.Environ(), to a map. The last entry of a name
+// counts. On Windows it ignores the case of names.
+func Variables(environ []string) map[string]string {
 	vars := make(map[string]string, len(environ))
 	for _, entry := range environ {
 		if name, value, ok := strings.Cut(entry, "="); ok {

@@ -15,7 +15,7 @@ import (
 // .pth files name. environ is shaped like os.Environ(). The standard library and what editable
 // installs map by code are left out. If the Version is unknown, only PYTHONPATH is listed.
 func (i Interpreter) SearchPath(environ []string) []string {
-	vars := variables(environ)
+	vars := Variables(environ)
 	dirs := slices.DeleteFunc(filepath.SplitList(vars["PYTHONPATH"]), func(dir string) bool { return !filepath.IsAbs(dir) })
 	if !i.Version.Known() {
 		return dirs

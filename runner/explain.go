@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/env"
@@ -118,12 +117,13 @@ var pythonVariables = []Variable{
 
 // variables returns the variables of the caller that concern Python. env is the plugin's environment.
 func variables(c Config, env []string) (all []Variable) {
+	callers, plugins := interp.Variables(c.Environ), interp.Variables(env)
 	for _, v := range pythonVariables {
-		v.Value = schema.Path(valueIn(c.Environ, v.Name))
+		v.Value = schema.Path(callers[v.Name])
 		switch {
 		case v.Value == "":
 			continue
-		case valueIn(env, v.Name) == "" && (v.Effect == "" || v.Name == "PYTHONPATH"):
+		case plugins[v.Name] == "" && (v.Effect == "" || v.Name == "PYTHONPATH"):
 			v.Effect = "removed: it would lead Python elsewhere"
 		case v.Effect == "":
 			v.Effect = "kept"
@@ -131,14 +131,4 @@ func variables(c Config, env []string) (all []Variable) {
 		all = append(all, v)
 	}
 	return all
-}
-
-// valueIn returns the last value of a variable in an environment, or "".
-func valueIn(environ []string, name string) (value string) {
-	for _, entry := range environ {
-		if text, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = text
-		}
-	}
-	return value
 }
