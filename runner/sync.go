@@ -12,11 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// SyncOptions say how Sync makes an environment. See [env.Request].
-type SyncOptions struct {
-	InPlace, Offline bool
-	Step             func(what string)
-}
+// SyncOptions say how Sync makes an environment.
+type SyncOptions = env.Options
 
 // SyncPlan says which environment a plugin needs.
 type SyncPlan struct {
@@ -59,7 +56,7 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err 
 	plan.Plan, err = env.NewPlan(env.Request{
 		Entry: p.Entry, Dirs: p.Project.Dirs,
 		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
-		InPlace: o.InPlace, Offline: o.Offline, Cache: cache, Environ: c.Environ, Step: o.Step,
+		Options: o, Cache: cache, Environ: c.Environ,
 	})
 	named := base
 	if r.Flag != "" { // of this sync alone

@@ -23,14 +23,19 @@ type Request struct {
 	// implementation and variant, too. Packages are the directories of its packages.
 	Python, Real, Version string
 	Packages              []string
-	// InPlace makes .venv beside the source, instead of an environment in the cache.
-	InPlace bool
-	// Offline forbids the installer the network.
-	Offline bool
+	Options
 	// Cache is pyplug's cache directory, absolute. See [Cache]. It may be empty with InPlace.
 	Cache string
 	// Environ is shaped like os.Environ().
 	Environ []string
+}
+
+// Options say how the environment is made.
+type Options struct {
+	// InPlace makes .venv beside the source, instead of an environment in the cache.
+	InPlace bool
+	// Offline forbids the installer the network.
+	Offline bool
 	// Step is called when a step begins, such as "installing numpy". It may be nil.
 	Step func(what string)
 }
