@@ -31,13 +31,8 @@ type candidate struct {
 	Fix    string      `json:"fix,omitempty"`
 }
 
-func candidatesOf(attempts []interp.Attempt) (all []candidate) {
-	for _, a := range attempts {
-		status := cmp.Or(map[interp.Code]string{interp.LowerPriority: "later", interp.Shim: "followed"}[a.Code], "rejected")
-		all = append(all, candidate{status, string(a.Source), schema.Path(a.Path), string(a.Code), a.Reason, hook.Word(a.Fix)})
-	}
-	return all
-}
+// statuses are the statuses of candidates by their codes. All others were rejected.
+var statuses = map[interp.Code]string{"": "chosen", interp.LowerPriority: "later", interp.Shim: "followed"}
 
 // why says how a Python was chosen.
 type why struct {
@@ -52,16 +47,20 @@ type why struct {
 // "plugin", "requires", "python", "candidates", "environment"}. python is the chosen one; nil: none.
 func (s *Streams) Why(plugin string, d runner.Decision, python *interp.Facts, asJSON bool) error {
 	w := why{
-		Plugin: schema.Path(plugin), Requires: append([]interp.Requirement{}, d.Requires...), Python: python,
-		Candidates: append([]candidate{}, candidatesOf(d.Before)...), Environment: append([]runner.Variable{}, d.Variables...),
+		Plugin: schema.Path(plugin), Requires: d.Requires, Python: python,
+		Candidates: []candidate{}, Environment: append([]runner.Variable{}, d.Variables...),
 	}
+	attempts := d.Before
 	switch {
 	case python != nil:
-		w.Candidates = append(w.Candidates, candidate{Status: "chosen", Source: string(python.Source), Path: python.Path})
+		attempts = append(attempts, interp.Attempt{Path: d.Chosen.Path, Source: d.Chosen.Source})
 	case d.Err.Source != "":
-		w.Candidates = append(w.Candidates, candidatesOf([]interp.Attempt{d.Err.Attempt})...)
+		attempts = append(attempts, d.Err.Attempt)
 	}
-	w.Candidates = append(w.Candidates, candidatesOf(d.After)...)
+	for _, a := range append(attempts, d.After...) {
+		status := cmp.Or(statuses[a.Code], "rejected")
+		w.Candidates = append(w.Candidates, candidate{status, string(a.Source), schema.Path(a.Path), string(a.Code), a.Reason, hook.Word(a.Fix)})
+	}
 	if asJSON {
 		return s.writeJSON(w)
 	}
