@@ -34,9 +34,11 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 	}
 	names := m.Missing + " is"
 	all := []missing{m}
-	if others := l.alsoMissing(m, start); len(others) > 0 {
-		all = append(all, others...)
-		names = joined(append([]string{m.Missing}, l.places(others)...)) + " are"
+	if start {
+		all = append(all, l.alsoMissing(m)...)
+	}
+	if len(all) > 1 {
+		names = joined(append([]string{m.Missing}, l.places(all[1:])...)) + " are"
 	}
 	var hints []schema.Hint
 	for _, skipped := range l.python.Skipped {
@@ -174,17 +176,8 @@ func (l *sourceLook) places(all []missing) (places []string) {
 // alsoLimit is the timeout of the search for other missing modules.
 const alsoLimit = 5 * time.Second
 
-// alsoMissing are the packages beside that of m without which the plugin cannot be loaded. Its
-// Python is asked only if the plugin imports anything else that is not in the standard library.
-func (l *sourceLook) alsoMissing(m missing, start bool) (all []missing) {
-	asks := false
-	for _, script := range l.Scripts {
-		_, others := pysrc.Own(script, l.Place.Dirs(), pysrc.Short)
-		asks = asks || slices.ContainsFunc(others, func(i pysrc.Import) bool { return topOf(i.Module) != topOf(m.Missing) && !standard(i.Module) })
-	}
-	if !start || !asks {
-		return nil
-	}
+// alsoMissing are the packages beside that of m without which the plugin cannot be loaded.
+func (l *sourceLook) alsoMissing(m missing) (all []missing) {
 	ctx, cancel := context.WithTimeout(context.Background(), alsoLimit)
 	defer cancel()
 	answer, err := askSource(ctx, *l)
