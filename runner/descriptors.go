@@ -66,9 +66,8 @@ func (r *resolved) pb2Sources() ([]protoschema.Source, error) {
 			return strings.HasSuffix(name, "_pb2") || strings.HasSuffix(name, "_pb2_grpc")
 		})
 	}
-	usesSDK := func(f pysrc.File) bool { return f.Serves().SDK != "" }
 	imported := len(found.sources) // nobody says that Python loads the other files
-	if found.services == 0 || slices.ContainsFunc(others, isGenerated) || slices.ContainsFunc(files, usesSDK) {
+	if found.services == 0 || slices.ContainsFunc(others, isGenerated) || pysrc.ServesOf(files).SDK != "" {
 		for _, file := range pysrc.Libraries(r.python.SearchPath(r.environ), others, pysrc.Whole) {
 			_ = found.read(file.Path, file.Text)
 		}

@@ -106,11 +106,7 @@ func isFunctions(c Config, p manifest.Plugin) bool {
 	if installed || !files[0].DefinesFunctions() {
 		return false
 	}
-	var all pysrc.Serves
-	for _, f := range files {
-		all = all.With(f.Serves())
-	}
-	return !all.Any()
+	return !pysrc.ServesOf(files).Any()
 }
 
 // scriptOf returns the file that Python runs for an entry. It follows links.
@@ -300,21 +296,14 @@ func (r *resolved) chooseTransport(flag string) (transport, why string) {
 // looksGRPC reports whether a plugin is a gRPC plugin, and why. Either it imports a library
 // that serves go-plugin's hosts. Or one of its own files prints a handshake, and one imports gRPC.
 // One sign alone is not enough: any function may print such a line, and a test may
-// start a server. If [pysrc.File.Serves] cannot detect the line, --transport is needed.
+// start a server. If [pysrc.ServesOf] cannot detect the line, --transport is needed.
 func (r *resolved) looksGRPC() (yes bool, why string) {
-	printer := ""
-	var all pysrc.Serves
 	files, _ := pysrc.Own(r.script, r.dirs, pysrc.Short)
-	for _, f := range files {
-		if all = all.With(f.Serves()); all.PrintsHandshake && printer == "" {
-			printer = f.Path
-		}
-	}
-	switch {
-	case all.PrintsHandshake && all.ImportsGRPC && printer == r.script:
+	switch all := pysrc.ServesOf(files); {
+	case all.PrintsHandshake && all.ImportsGRPC && all.Printer == r.script:
 		return true, "it imports gRPC and prints a handshake"
 	case all.PrintsHandshake && all.ImportsGRPC:
-		return true, r.shown(printer) + " prints a handshake"
+		return true, r.shown(all.Printer) + " prints a handshake"
 	case all.SDK != "":
 		return true, "it imports " + all.SDK
 	}

@@ -9,7 +9,7 @@
 //     that they add to the search path ([File.SearchPath]). [Libraries] reads files of
 //     installed packages that these import. [Files] lists the *.py files below a directory. All
 //     three are bounded.
-//  4. [File.Serves] detects what a gRPC plugin does, with regular expressions over code and
+//  4. [ServesOf] detects what a gRPC plugin does, with regular expressions over code and
 //     string literals, without comments and docstrings.
 //  5. [Descriptors] decodes the descriptors in a generated *_pb2.py.
 //

@@ -115,10 +115,8 @@ func BenchmarkLook(b *testing.B) {
 		strings.Repeat("def f(a: int | None) -> str:\n    \"\"\"Say tcp.\"\"\"\n    return 'x' + str(a)\n", 50), "helper.py": "import re\n"})
 	for b.Loop() {
 		files, _ := Own(filepath.Join(root, "main.py"), []string{root}, Short)
-		for _, f := range files {
-			if f.Serves().ImportsGRPC {
-				b.Fatal(f.Path)
-			}
+		if ServesOf(files).ImportsGRPC {
+			b.Fatal(files)
 		}
 	}
 }

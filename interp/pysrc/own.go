@@ -23,9 +23,6 @@ func Parse(path, text string) File {
 	return File{path, text, code, importsOf(code)}
 }
 
-// Serves returns what the file does to serve plugins. It ignores comments and docstrings.
-func (f File) Serves() Serves { return servesOf(f.code, f.imports) }
-
 // DefinesFunctions reports whether the file itself defines a public function. A binary file
 // defines none.
 func (f File) DefinesFunctions() bool {

@@ -6,22 +6,20 @@ import (
 	"strings"
 )
 
-// Serves records what a file does to serve gRPC. A plugin may spread it over several files: see
-// [Serves.With].
+// Serves records what files of a plugin do together to serve gRPC.
 type Serves struct {
 	// SDK is an imported library that serves plugins.
 	SDK string
-	// ImportsGRPC reports that the file imports grpc, grpclib or betterproto.
+	// ImportsGRPC reports that a file imports grpc, grpclib or betterproto.
 	ImportsGRPC bool
-	// PrintsHandshake reports that the file has a literal like go-plugin's line, such as
-	// f"1|1|tcp|127.0.0.1:{port}|grpc", or that it joins fields with bars and has the literal
-	// "grpc".
+	// PrintsHandshake reports that a file has a literal like go-plugin's line, such as
+	// f"1|1|tcp|127.0.0.1:{port}|grpc", or that files join fields with bars and have the literal
+	// "grpc". Printer is the path of the first file with which that is so.
 	PrintsHandshake bool
-	// StartsServer reports that the file imports gRPC and calls something.server, as in grpc.server,
+	Printer         string
+	// StartsServer reports that a file imports gRPC and calls something.server, as in grpc.server,
 	// or imports the server of grpc, grpc.aio or grpclib.
 	StartsServer bool
-
-	joins, protocol bool // the two parts of a joined line
 }
 
 // sdks lists the modules that serve plugins of go-plugin.
@@ -32,20 +30,7 @@ var sdks = []string{
 	"tf.runner",
 }
 
-// With returns what two files of a plugin do together.
-func (s Serves) With(o Serves) Serves {
-	joins, protocol := s.joins || o.joins, s.protocol || o.protocol
-	return Serves{
-		SDK:             cmp.Or(s.SDK, o.SDK),
-		ImportsGRPC:     s.ImportsGRPC || o.ImportsGRPC,
-		PrintsHandshake: s.PrintsHandshake || o.PrintsHandshake || joins && protocol,
-		StartsServer:    s.StartsServer || o.StartsServer,
-		joins:           joins,
-		protocol:        protocol,
-	}
-}
-
-// Any reports whether the file serves in one of these ways. An import of gRPC alone does not
+// Any reports whether the files serve in one of these ways. An import of gRPC alone does not
 // count: clients import it, too.
 func (s Serves) Any() bool { return s.SDK != "" || s.PrintsHandshake || s.StartsServer }
 
@@ -62,7 +47,7 @@ var (
 // longer.
 const longest = 1000
 
-// quoted renders a literal for [servesOf] in one line. % replaces what a format fills in: {…}, %s
+// quoted renders a literal for [ServesOf] in one line. % replaces what a format fills in: {…}, %s
 // and the like.
 func quoted(l literal) string {
 	text := strings.ReplaceAll(l.text[:min(len(l.text), longest)], "\n", " ")
@@ -72,33 +57,42 @@ func quoted(l literal) string {
 	return "‹" + text + "›"
 }
 
-// servesOf returns what a file does to serve gRPC, from its rendered code and imports.
-func servesOf(code string, imports []Import) Serves {
-	var s Serves
-	for _, imp := range imports {
-		if imp.Level > 0 {
-			continue
+// servers lists the modules with the servers of gRPC.
+var servers = []string{"grpc.server", "grpc.aio.server", "grpclib.server"}
+
+// ServesOf returns what files of a plugin do to serve gRPC. It ignores comments and docstrings.
+func ServesOf(files []File) (s Serves) {
+	joins, protocol := false, false // the two parts of a joined line, which may be in several files
+	for _, f := range files {
+		importsGRPC := false
+		for _, imp := range f.imports {
+			if imp.Level > 0 {
+				continue
+			}
+			top, _, _ := strings.Cut(imp.Module, ".")
+			importsGRPC = importsGRPC || slices.Contains([]string{"grpc", "grpclib", "betterproto"}, top)
+			s.SDK = cmp.Or(s.SDK, imp.sdk())
+			s.StartsServer = s.StartsServer || slices.ContainsFunc(servers, imp.loads)
 		}
-		top, _, _ := strings.Cut(imp.Module, ".")
-		s.ImportsGRPC = s.ImportsGRPC || slices.Contains([]string{"grpc", "grpclib", "betterproto"}, top)
-		s.SDK = cmp.Or(s.SDK, imp.sdk())
-		s.StartsServer = s.StartsServer || slices.ContainsFunc([]string{"grpc.server", "grpc.aio.server", "grpclib.server"}, imp.loads)
+		s.ImportsGRPC = s.ImportsGRPC || importsGRPC
+		s.StartsServer = s.StartsServer || importsGRPC && strings.Contains(f.code, ".server(")
+		for line := range strings.Lines(f.code) {
+			// A line that begins with a literal is a docstring, or does nothing.
+			if !strings.Contains(line, "‹") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "‹") ||
+				!strings.Contains(line, "|") && !strings.Contains(line, "grpc") {
+				continue
+			}
+			if strings.Count(line, "‹") > 1 {
+				line = adjacent().ReplaceAllString(line, "")
+			}
+			joins = joins || joinedFields().MatchString(line)
+			protocol = protocol || strings.Contains(line, "grpc") && protocolField().MatchString(line)
+			if !s.PrintsHandshake && (joins && protocol || handshakeLine().MatchString(line)) {
+				s.PrintsHandshake, s.Printer = true, f.Path
+			}
+		}
 	}
-	s.StartsServer = s.StartsServer || s.ImportsGRPC && strings.Contains(code, ".server(")
-	for line := range strings.Lines(code) {
-		// A line that begins with a literal is a docstring, or does nothing.
-		if !strings.Contains(line, "‹") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "‹") ||
-			!strings.Contains(line, "|") && !strings.Contains(line, "grpc") {
-			continue
-		}
-		if strings.Count(line, "‹") > 1 {
-			line = adjacent().ReplaceAllString(line, "")
-		}
-		s.PrintsHandshake = s.PrintsHandshake || handshakeLine().MatchString(line)
-		s.joins = s.joins || joinedFields().MatchString(line)
-		s.protocol = s.protocol || strings.Contains(line, "grpc") && protocolField().MatchString(line)
-	}
-	return s.With(Serves{})
+	return s
 }
 
 // sdk returns the SDK that the import loads, or "".

@@ -79,7 +79,7 @@ func TestServes(t *testing.T) {
 		{"no import", "x = importer, grpc\nimport os; y = x, grpc\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if h := Parse("", c.text).Serves(); h.show() != c.want || h.With(Serves{}) != h {
+			if h := ServesOf([]File{Parse("", c.text)}); h.show() != c.want {
 				t.Errorf("got %q, want %q", h.show(), c.want)
 			}
 		})
@@ -89,7 +89,7 @@ func TestServes(t *testing.T) {
 // TestShared holds that the files of one plugin may share the parts of a line.
 func TestShared(t *testing.T) {
 	const parts = "CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n"
-	constants := Parse("", parts).Serves()
+	constants := Parse("constants.py", parts)
 	for name, text := range map[string]string{
 		"an f-string": "print(f'{CORE}|{APP}|{NETWORK}|{address}|{PROTOCOL}')",
 		"joined":      "print('|'.join([str(CORE), APP, NETWORK, address, PROTOCOL]))",
@@ -97,12 +97,16 @@ func TestShared(t *testing.T) {
 		"a sum":       "print(str(CORE) + '|' + APP + '|' + NETWORK + '|' + address + '|' + PROTOCOL)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := Parse("", text).Serves()
-			if h.PrintsHandshake || constants.PrintsHandshake {
-				t.Error("a part is taken for the whole")
+			joins := Parse("joins.py", text)
+			for _, files := range [][]File{{joins}, {constants}} {
+				if ServesOf(files).PrintsHandshake {
+					t.Error("a part is taken for the whole")
+				}
 			}
-			if !h.With(constants).PrintsHandshake || !constants.With(h).PrintsHandshake {
-				t.Error("the whole is not seen")
+			for _, files := range [][]File{{joins, constants}, {constants, joins}} {
+				if s := ServesOf(files); !s.PrintsHandshake || s.Printer != files[1].Path {
+					t.Errorf("the whole is not seen, but %+v", s)
+				}
 			}
 		})
 	}
