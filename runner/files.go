@@ -150,19 +150,6 @@ func (f *files) version() int {
 	return f.versions
 }
 
-// own returns the plugin's own files.
-func (f *files) own() (paths []string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.learn()
-	for path, kind := range f.kinds {
-		if kind == ownFile {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
 // Snapshot is the state of a plugin's files, its manifest and its interpreter at one time. It
 // never changes and is safe for concurrent use. The zero value has no files.
 type Snapshot struct {

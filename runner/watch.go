@@ -20,13 +20,12 @@ import (
 // If ctx ends, the error is of kind Canceled.
 func (o *Opened) Digest(ctx context.Context) (string, error) {
 	return hook.Interruptible(ctx, func() (string, error) {
-		paths := o.files.own()
+		files, _ := o.files.look(ownFile, nil)
 		if file := o.plugin.Manifest.File; file != "" {
-			paths = append(paths, file)
+			files[file] = fileStamp{}
 		}
-		slices.Sort(paths)
 		sum := sha256.New()
-		for _, path := range slices.Compact(paths) {
+		for _, path := range slices.Sorted(maps.Keys(files)) {
 			name, err := filepath.Rel(filepath.Dir(o.plugin.Entry), path)
 			if err != nil {
 				name = path
