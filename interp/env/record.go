@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -73,17 +74,12 @@ func Lookup(cache, entry string, dirs []string) Record {
 	if own.Dir != "" && own.Stale == "" {
 		return own
 	}
-	for _, dir := range dirs {
-		if _, err := os.Stat(recordPath(cache, dir)); err != nil {
-			continue
-		}
-		if SourceOf(entry, dirs).shared() != dir {
-			break // the plugin uses another source
-		}
-		if found := lookUp(cache, dir); own.Dir == "" || found.Dir != "" && found.Stale == "" {
-			return found
-		}
-		break
+	i := slices.IndexFunc(dirs, func(dir string) bool { return bounded.Exists(recordPath(cache, dir)) })
+	if i < 0 || SourceOf(entry, dirs).shared() != dirs[i] { // the plugin uses another source
+		return own
+	}
+	if found := lookUp(cache, dirs[i]); own.Dir == "" || found.Dir != "" && found.Stale == "" {
+		return found
 	}
 	return own
 }
