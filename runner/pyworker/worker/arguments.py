@@ -329,8 +329,7 @@ def from_word(take, word):
     text = word.get("text")
     if text is None:
         return take.json(word["json"])
-    value = word.get("value", text)
-    return take.verbatim(text, value) if "form" in word else take.word(text, value)
+    return take.word(text, word.get("value", text), "form" in word)
 
 
 def misfit(name, error, plan=None):

@@ -1,10 +1,9 @@
 """Converts arguments to the types that annotations promise: scalars, containers and unions.
 
-Each converter has three methods, which return the value or raise Refused:
+Each converter has two methods, which return the value or raise Refused:
 
-    json(value)           converts a value of the arguments' JSON, and returns the very same object if it fits
-    word(text, value)     converts a word; value is what it means where no type decides
-    verbatim(text, value) converts a word that is text, whatever it looks like
+    json(value)                  converts a value of the arguments' JSON, and returns the very same object if it fits
+    word(text, value, verbatim)  converts a word; value is what it means where no type decides, unless it must be text
 """
 
 from _operator import is_
@@ -53,9 +52,6 @@ class Converter:
     parts = ()  # the converters of what is within
     exact = False  # whether json returns a value as it is if it already has the type
 
-    def verbatim(self, text, value):
-        return self.word(text, text)
-
 
 class Anything(Converter):
     """Leaves a value as it is, perhaps since nothing converts to a class."""
@@ -68,11 +64,8 @@ class Anything(Converter):
     def json(self, value):
         return literal_free(value) if Number.used else value
 
-    def word(self, text, value):
-        return self.json(value)
-
-    def verbatim(self, text, value):
-        return text
+    def word(self, text, value, verbatim=False):
+        return text if verbatim else self.json(value)
 
 
 class Number(float):
@@ -115,31 +108,26 @@ class Plain(Converter):
         """Reports whether no value needs a conversion."""
         return {self.kind}.issuperset(map(type, values))
 
-    def word(self, text, value):
-        raise Refused(text, self.text)
-
 
 class Text(Plain):
     takes_text = True
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
         return text
 
 
 class Null(Plain):
     sample = None
 
-    def word(self, text, value):
-        if text != "null":
+    def word(self, text, value, verbatim=False):
+        if verbatim or text != "null":
             raise Refused(text, self.text)
-
-    verbatim = Plain.word
 
 
 class Bool(Plain):
     sample = True
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
         if text.strip().lower() not in TRUE + FALSE:
             raise Refused(text, self.text)
         return text.strip().lower() in TRUE
@@ -160,7 +148,7 @@ class Int(Plain):
                 pass
         raise Refused(value, self.text)
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
         whole, point, rest = text.strip().partition(".")
         digits = whole[1:] if whole[:1] in ("+", "-") else whole
         if not digits.isdigit() or not digits.isascii() or point and (not rest or rest.strip("0")):
@@ -187,7 +175,7 @@ class Float(Plain):
     def takes_all(self, values):
         return super().takes_all(values) and INFINITE.isdisjoint(values)
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
         try:
             if not text.strip().isascii() or set(text) & set("nN_"):
                 raise ValueError
@@ -210,7 +198,7 @@ class Parsed(Converter):
             raise Refused(value, self.text)
         return self.word(value, value)
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
         try:
             return self.parse(text)
         except RecursionError:
@@ -235,7 +223,7 @@ class Bytes(Parsed):
             raise Refused(value, self.text + " as base64 text") from None
         return self.parse(found)
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
         try:
             return self.parse(text.encode("utf-8", "surrogateescape"))
         except UnicodeEncodeError as error:
@@ -261,10 +249,8 @@ class Numeric(Parsed):
 class Container(Converter):
     """Accepts a value from JSON. It converts a word in the same way."""
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
         return self.json(value)
-
-    verbatim = word
 
 
 def each(takes, values):
@@ -369,14 +355,13 @@ class Union(Converter):
                 return found
         return self.first(self.members, value, lambda one: one.json(value))
 
-    def word(self, text, value):
-        return self.first(self.by_word, text, lambda one: one.word(text, value))
-
-    def verbatim(self, text, value):
-        return text if self.takes_text else self.first(self.by_word, text, lambda one: one.verbatim(text, value))
+    def word(self, text, value, verbatim=False):
+        if verbatim and self.takes_text:
+            return text
+        return self.first(self.by_word, text, lambda one: one.word(text, value, verbatim))
 
     def first(self, members, value, take):
-        """Returns what the first member makes. It refuses as the only one does, or the only one about a part of the value."""
+        """Returns what the first member makes. It refuses as the only one does, or the only one about a part."""
         refusals = []
         for member in members:
             try:

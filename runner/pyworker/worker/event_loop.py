@@ -34,7 +34,7 @@ over = None  # the error that ends the worker; False if it ends as asked, None w
 
 
 def serve(number, value):
-    """Runs the loop until the worker ends, beginning with what a call returned, if there is one. False if there can be no loop."""
+    """Runs the loop until the worker ends, beginning with what a call returned, if there is one. False without a loop."""
     global loop, has_input, over
     try:
         # A future made before belongs to a loop already.

@@ -42,7 +42,8 @@ class Chosen(convert.Converter):
             return value if type(found) is type(value) and found == value else found
         raise Refused(value, self.want(), choices=self.choices)
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
+        value = text if verbatim else value
         for found in self.find(value) or self.find(text) or self.missing(value) or self.missing(text):
             return found
         raise Refused(text, self.want(), choices=self.choices)
@@ -140,10 +141,10 @@ class Model(Container):
     def json(self, value):
         return self.valid((self.inner or Anything()).json(value))
 
-    def word(self, text, value):
+    def word(self, text, value, verbatim=False):
         if self.inner is not None:
-            return self.valid(self.inner.word(text, value))
-        if value is text:
+            return self.valid(self.inner.word(text, value, verbatim))
+        if verbatim or value is text:
             return self.valid(text)
         try:
             return self.json(value)
@@ -152,9 +153,6 @@ class Model(Container):
                 return self.valid(text)
             except Refused:
                 raise error from None
-
-    def verbatim(self, text, value):
-        return self.valid(text if self.inner is None else self.inner.verbatim(text, value))
 
     def valid(self, value):
         try:

@@ -148,7 +148,7 @@ def call(function, args=(), kwargs=NOTHING):
 
 
 def begin(number, body):
-    """Returns what a frame calls, as (hook, function, args, kwargs); None if it is answered already. A probe has no body."""
+    """Returns what a frame calls, as (hook, function, args, kwargs); None if it is answered. A probe has no body."""
     if not body:
         return part("probe").begin(number)
     try:

@@ -60,7 +60,12 @@ class Probe(Case):
             self.assertEqual(answer["python"]["type"], "ZeroDivisionError")
 
     def test_hanging(self):
-        text = "import os, time\ndef health():\n    os.write(int(os.environ['MARKER']), b'!')\n    while True: time.sleep(0.001)\n"
+        text = """
+            import os, time
+            def health():
+                os.write(int(os.environ["MARKER"]), b"!")
+                while True: time.sleep(0.001)
+        """
         for calls in ("", "pipeline"):
             worker = self.start(text, calls=calls)
             worker.send("P", 1)
