@@ -122,22 +122,22 @@ def frames(trace):
     """Lists the user's frames of a traceback, the oldest first."""
     found = []
     while trace is not None:
-        add_frame(found, trace.tb_frame, trace.tb_lineno)
+        found.append((trace.tb_frame.f_code, trace.tb_lineno))
         trace = trace.tb_next
-    return shorten(found)
+    return listed(found)
 
 
-def add_frame(found, frame, line):
-    """Appends a frame to a list unless it is the worker's own or the standard library's."""
-    code = frame.f_code
-    file = code.co_filename
-    if not file.startswith(LIBRARY) or file.startswith(PACKAGES):
-        found.append({"file": file, "line": line or 0, "function": code.co_name})
-
-
-def shorten(found):
-    """Cuts the middle out of a long list of frames."""
+def listed(found):
+    """Lists the user's frames among (code, line). It leaves out the middle of a long list."""
+    found = [
+        {"file": code.co_filename, "line": line or 0, "function": code.co_name} for code, line in found if is_users(code)
+    ]
     return found if len(found) <= FIRST + LAST else found[:FIRST] + found[-LAST:]
+
+
+def is_users(code):
+    """Reports whether code is neither the worker's own nor the standard library's."""
+    return not code.co_filename.startswith(LIBRARY) or code.co_filename.startswith(PACKAGES)
 
 
 def syntax_frame(error):

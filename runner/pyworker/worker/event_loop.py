@@ -13,8 +13,6 @@ from contextvars import ContextVar
 import _pyplug_worker as core
 
 GRACE = 0.02  # seconds that an interrupted call has to answer by itself
-LIBRARY = os.path.dirname(os.path.dirname(asyncio.__file__)) + os.sep
-PACKAGES = LIBRARY + "site-packages"
 
 values = core.part("values")
 errors = core.part("errors")
@@ -252,8 +250,7 @@ def has_cancel(number, where):
 def in_user_code(frame):
     """Reports whether a frame is the user's, or called by user code, and not the worker's or the library's, as the loop."""
     while frame is not None and not frame.f_code.co_filename.startswith(core.OWN):
-        file = frame.f_code.co_filename
-        if not file.startswith((LIBRARY, "<frozen ")) or file.startswith(PACKAGES):
+        if errors.is_users(frame.f_code):
             return True
         frame = frame.f_back
     return False

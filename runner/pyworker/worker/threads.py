@@ -97,10 +97,11 @@ def trace(number, ident):
     found = []
     frame = sys._current_frames().get(ident)
     while frame is not None:
-        errors.add_frame(found, frame, frame.f_lineno)
+        found.insert(0, (frame.f_code, frame.f_lineno))
         frame = frame.f_back
+    found = errors.listed(found)
     if found and number in active:  # else it has answered, and the thread may be at another call
-        core.send(TRACE, number, core.encode({"python": {"frames": errors.shorten(found[::-1])}}))
+        core.send(TRACE, number, core.encode({"python": {"frames": found}}))
 
 
 def raise_in(ident, what):
