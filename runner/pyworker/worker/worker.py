@@ -262,7 +262,8 @@ class Way:
         asked = False
         begun = begin(number, body)
         if begun is not None:
-            self.run(number, *begun)
+            hook, function, args, kwargs = begun
+            self.run(number, hook, function, args, kwargs)
 
     def run(self, number, hook, function, args, kwargs):
         """Calls function for a hook, and answers with the result."""
