@@ -179,14 +179,14 @@ func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	return e
 }
 
-// cause returns the error for an import that failed, or for an answer without an exception. It is
-// nil for any other exception, which says itself what is wrong.
+// cause returns the error for an import that failed. It is nil for any other exception, which says
+// itself what is wrong.
 func (a answer) cause() error {
 	switch {
 	case a.Missing != "":
 		return &schema.MissingModuleError{Module: a.Missing, Text: a.Python.Headline()}
 	case a.Python == nil:
-		return errors.New(a.Message)
+		return fmt.Errorf("the worker's error has the reason %q and no exception", a.Reason)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ import (
 //	I item     one item of a stream
 //	J bytes    the item was bytes: their base64 text
 //	Z end      no body; the stream is over
-//	E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
+//	E error    {"reason": word, "python": {"type", "message", "frames", "cause", "group"}, ...}
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
 //	N not begun  no body; a call of type A or M, and those of type A or M behind it, have not begun and will not
 //	O task     no body; the call has become a task of the event loop: the call behind it may begin
@@ -58,7 +58,7 @@ import (
 //
 //	raised       the hook raised
 //	load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
-//	result       the value cannot be represented; "place" is where, such as "$.items[3]"
+//	result       the value cannot be represented; "message" says why, "place" where, such as "$.items[3]"
 //	arguments    they do not fit the hook; what comes with it is in the type answer
 //	hook         there is no such hook; "hooks" lists those there are, "why" may say more
 //	canceled     the call was cancelled before it ended

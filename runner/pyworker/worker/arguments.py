@@ -98,20 +98,15 @@ class Parameter:
                     raise
         if isinstance(self.take, convert.Anything):
             return [from_word(self.take, word) for word in words]
-        return collected(self.list, words)
+        take = bare(self.list)
+        items = convert.each([partial(from_word, take.item)] * len(words), words)
+        made = take.whole(items, items)
+        return made if take is self.list else self.list.valid(made)
 
 
 def bare(take):
     """Returns the inner converter of one that validates, else the converter itself."""
     return getattr(take, "inner", None) or take
-
-
-def collected(whole, words):
-    """Makes a list, or a type that is made from a list, with one word for each element."""
-    take = bare(whole)
-    items = convert.each([partial(from_word, take.item)] * len(words), words)
-    made = take.whole(items, items)
-    return made if whole is take else whole.valid(made)
 
 
 def converter(default, note, names):

@@ -34,8 +34,8 @@ def answer(number, error, called=None, canceled=None, done=core.RESULT):
     elif called is not None and isinstance(error, TypeError) and below_own(error.__traceback__) is None:
         core.part("arguments").explained(error, *called).answer(number)
     else:
-        info, missing = described(error), absent(error)
-        refuse(number, "raised", headline(info), python=info, missing=None if missing and is_there(missing) else missing)
+        missing = absent(error)
+        refuse(number, "raised", python=described(error), missing=None if missing and is_there(missing) else missing)
 
 
 def is_success(error):
@@ -46,13 +46,12 @@ def is_success(error):
 
 def unloadable(error):
     """Answers load with the reason why the file could not be loaded, and the files whose change may fix that."""
-    info = described(error)
-    start = core.part("start")
-    files, missing = start.own_files(files_of(info)), absent(error)
+    start, info, missing = core.part("start"), described(error), absent(error)
+    files = start.own_files(files_of(info))
     if missing and start.below:
         path = start.below + missing.replace(".", os.sep)
         files += [path + end for end in (".py", os.sep + "__init__.py")]
-    refuse(0, "load", headline(info), python=info, files=files, missing=missing)
+    refuse(0, "load", python=info, files=files, missing=missing)
 
 
 def absent(error):
@@ -79,14 +78,13 @@ def files_of(info):
     return found + files_of(info["cause"]) if "cause" in info else found
 
 
-def refuse(number, reason, message, **more):
+def refuse(number, reason, message="", **more):
     core.answer(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))
 
 
 def bare(number, error):
     """Answers with the type and text of an exception, which need no module and no traceback."""
-    info = {"type": NAME(type(error)), "message": as_text(error), "frames": []}
-    refuse(number, "raised", headline(info), python=info)
+    refuse(number, "raised", python={"type": NAME(type(error)), "message": as_text(error), "frames": []})
 
 
 def described(error):
@@ -180,14 +178,10 @@ def as_text(value):
         return "<%s that cannot be printed>" % NAME(type(value))
 
 
-def headline(info):
-    """One line for an exception, as Python's tracebacks end."""
-    return info["type"] + ": " + info["message"] if info["message"] else info["type"]
-
-
 def summary(error):
-    """An exception within a message: the first line of its headline."""
-    line = headline({"type": type_name(type(error)), "message": text_of(error)}).partition("\n")[0]
+    """An exception within a message, in one line, as Python's tracebacks end."""
+    name, text = type_name(type(error)), text_of(error)
+    line = (name + ": " + text if text else name).partition("\n")[0]
     return line if len(line) <= SUMMARY else line[:SUMMARY] + "…"
 
 

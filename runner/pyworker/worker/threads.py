@@ -170,7 +170,9 @@ def answer(thread, number, function, args, kwargs):
         if error is not None:
             errors.answer(number, error, (function, args, kwargs), canceled=interrupted)
         elif values.is_awaitable(value) or hasattr(type(value), "__aiter__"):
-            return on_loop(number, value)
+            if event_loop.loop is None:  # no descriptor was left for it
+                raise RuntimeError("there is no event loop")
+            return event_loop.loop.call_soon_threadsafe(to_loop, number, value)
         elif type(value) is values.GENERATOR:
             streams.Stream(number, value).run_in(thread, canceled)
         else:
@@ -183,11 +185,3 @@ def answer(thread, number, function, args, kwargs):
     active.discard(number)
     canceled.discard(number)
     core.streams.pop(number, None)
-
-
-def on_loop(number, value):
-    if event_loop.loop is not None:
-        event_loop.loop.call_soon_threadsafe(to_loop, number, value)
-    else:  # no descriptor was left for it
-        active.discard(number)
-        errors.refuse(number, "raised", "there is no event loop")

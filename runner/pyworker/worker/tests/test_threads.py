@@ -214,7 +214,7 @@ class Threads(Case):
         """A call that the worker itself fails to answer is not lost."""
         worker = self.start(self.PLUGIN, calls="threads")
         self.ok(worker.call("spoil", "errors", "answer"), None)
-        self.assertIn("spoiled answer", self.refused(worker.call("fail"), "raised")["message"])
+        self.assertIn("spoiled answer", self.refused(worker.call("fail"), "raised")["python"]["message"])
         self.ok(worker.call("echo", 1), 1)
         self.ok(worker.call("spoil", "errors", "bare"), None)
         worker.begin("fail")
@@ -224,8 +224,8 @@ class Threads(Case):
         worker = self.start(self.PLUGIN, calls="threads")
         self.ok(worker.call("no_threads"), None)
         for _ in range(2):
-            self.assertIn("spoiled", self.refused(worker.call("echo", 1), "raised")["message"])
-            self.assertIn("spoiled", self.refused(worker.ask("P"), "raised")["message"])
+            self.assertIn("spoiled", self.refused(worker.call("echo", 1), "raised")["python"]["message"])
+            self.assertIn("spoiled", self.refused(worker.ask("P"), "raised")["python"]["message"])
 
     def test_prints_come_before_the_answer(self):
         self.ok(self.worker.call("prints", "here I am"), None)
