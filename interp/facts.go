@@ -36,7 +36,8 @@ type Facts struct {
 // FactsOf reads what files say about i. environ is shaped like os.Environ().
 func FactsOf(i Interpreter, environ []string) Facts {
 	f := newFinder(Request{Environ: environ})
-	facts := Facts{Path: schema.Path(i.Path), Interpreter: i, Real: bounded.Real(i.Path), Kind: "installed", Packages: []string{}}
+	facts := Facts{Path: schema.Path(i.Path), Interpreter: i, Real: bounded.Real(i.Path), Kind: "installed"}
+	facts.Packages = []string{}
 	facts.Base = prefixOf(facts.Real)
 	facts.Prefix = facts.Base
 	if cfg, env := findConfig(i.Path); env != "" {

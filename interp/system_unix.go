@@ -15,10 +15,7 @@ func ownerOf(path string) (owner, bool) {
 	if err != nil {
 		return owner{}, false
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return owner{}, false
-	}
+	st := info.Sys().(*syscall.Stat_t)
 	writable := info.Mode().Perm()&0o002 != 0
 	return owner{uid: int(st.Uid), device: uint64(st.Dev), shared: writable, sticky: info.Mode()&fs.ModeSticky != 0}, true
 }

@@ -59,7 +59,8 @@ func (s *Streams) Why(plugin string, d runner.Decision, python *interp.Facts, as
 	}
 	for _, a := range append(attempts, d.After...) {
 		status := cmp.Or(statuses[a.Code], "rejected")
-		w.Candidates = append(w.Candidates, candidate{status, string(a.Source), schema.Path(a.Path), string(a.Code), a.Reason, hook.Word(a.Fix)})
+		shown := candidate{status, string(a.Source), schema.Path(a.Path), string(a.Code), a.Reason, hook.Word(a.Fix)}
+		w.Candidates = append(w.Candidates, shown)
 	}
 	if asJSON {
 		return s.writeJSON(w)
