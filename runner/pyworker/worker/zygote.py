@@ -20,14 +20,13 @@ CONTROL = 4
 TAG = "PYPLUG_RUN"
 
 control = None  # the socket
-resource = None  # the standard library's module
 tag = 0  # where the tag is in memory
 lent = None  # what the process that is being forked gets: (request, descriptors), () to end at once
 
 
 def prepare():
     """Called before the import."""
-    global control, resource
+    global control
     # Registered before the handlers of the user's code, so that it runs first.
     os.register_at_fork(after_in_child=become_worker)
     if hasattr(gc, "unfreeze"):  # else the globals of the import would outlive Python: files would not be flushed
@@ -36,9 +35,6 @@ def prepare():
     os.close(CONTROL)
     fork_safety.prepare()
     reseed.watch()
-    import resource
-
-    del sys.modules["resource"]
 
 
 def check(forced):
