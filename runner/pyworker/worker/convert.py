@@ -73,10 +73,8 @@ class Number(float):
 
     used = False  # whether there are any
 
-    def __new__(cls, text):
-        number = super().__new__(cls, text)
-        number.literal = text
-        return number
+    def __init__(self, text):
+        self.literal = text
 
 
 def literal_free(value):

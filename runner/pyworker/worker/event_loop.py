@@ -200,7 +200,7 @@ async def run(number, value):
             value = stepped(values.plain(value))
         if hasattr(type(value), "__aiter__"):
             done = core.END
-            await core.part("streams").Stream(number, value).run_async(sys.modules[__name__])
+            await core.part("streams").Stream(number, value).run_async()
         else:
             core.finish(number, value)
     except BaseException as error:

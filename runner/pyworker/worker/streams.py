@@ -68,19 +68,13 @@ class Stream:
                     self.read()
                 body = self.encode(core.call(next, (self.items,)))
                 while not self.fits(body):
-                    self.wait(has_input)
+                    if core.getpid() != core.PID:  # a child of the generator's
+                        core.leave(0)
+                    core.call(has_input)  # SIGINT may end the wait, but not the read, so no byte is lost
+                    self.read()
                 self.send(body)
         except BaseException as error:
             self.end(error, core.asked or type(error) is GeneratorExit, self.close)
-
-    def wait(self, has_input):
-        if core.getpid() != core.PID:  # a child of the generator's
-            core.leave(0)
-        try:
-            core.call(has_input)  # SIGINT may end the wait, but not the read, so no byte is lost
-        except KeyboardInterrupt:
-            raise GeneratorExit from None
-        self.read()
 
     def read(self):
         if not core.fill():
@@ -139,24 +133,21 @@ class Stream:
 
     # On the event loop, where event_loop.run answers with what these raise
 
-    async def run_async(self, event_loop):
+    async def run_async(self):
         looked = monotonic()
         try:
             async for item in self.items:
                 body = self.encode(item)
-                await self.room(body, event_loop)
+                while not self.fits(body):
+                    more = core.loop.loop.create_future()
+                    self.wake = lambda: more.done() or more.set_result(None)
+                    await more
                 self.send(body)
                 if monotonic() - looked > BUSY:
-                    await event_loop.asyncio.sleep(0)
+                    await core.loop.asyncio.sleep(0)
                     looked = monotonic()
         finally:
             del core.streams[self.number]
             if hasattr(self.items, "aclose"):
                 await self.items.aclose()
         core.answer(core.END, self.number, b"")
-
-    async def room(self, body, event_loop):
-        while not self.fits(body):
-            more = event_loop.loop.create_future()
-            self.wake = lambda: more.done() or more.set_result(None)
-            await more
