@@ -72,11 +72,7 @@ func resolve(ctx context.Context, c Config) (r resolved, err error) {
 
 // findPlugin finds c.Plugin and every requires-python of its project.
 func findPlugin(c Config) (manifest.Plugin, error) {
-	from, err := workDir(c, c.Dir)
-	if err != nil {
-		return manifest.Plugin{}, err
-	}
-	p, err := manifest.Resolve(c.Plugin, from)
+	p, err := manifest.Resolve(c.Plugin, inDir(c.Cwd, c.Dir))
 	if err != nil {
 		return p, err
 	}
