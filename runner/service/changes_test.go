@@ -23,6 +23,7 @@ func TestChangeOf(t *testing.T) {
 
 // A reload that a further change has canceled is not reported: the next one is.
 func TestReloadCanceled(t *testing.T) {
+	runnertest.NothingLeft(t)
 	file := filepath.Join(t.TempDir(), "greeter.py")
 	if err := os.WriteFile(file, []byte("def greet(): pass\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -33,6 +34,14 @@ func TestReloadCanceled(t *testing.T) {
 	}
 	s := New(Options{}, Host{Note: func(text string) { t.Errorf("reported %q", text) }})
 	s.opened = opened
+	if s.Pool, err = opened.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Pool.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.reload(ctx, []string{file})
