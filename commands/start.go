@@ -24,7 +24,7 @@ const backgroundCategory = "Background plugins"
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
 	service.Options
-	events string     // the file of --events
+	events string        // the file of --events
 	own    cmdline.Flags // those that the process in the background gets, too
 }
 
