@@ -1,11 +1,8 @@
 package commands
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -122,44 +119,46 @@ func (prog *program) readCall(ctx context.Context, text string) (hook.Call, erro
 	return call, err
 }
 
-// check checks every plugin and prints the findings. The error is that of the first
-// check that could not be completed, else of the first failure, which has been printed.
+// check checks every plugin and prints the findings.
 func (prog *program) check(ctx context.Context, o checkOptions) error {
-	junit, err := prog.openJUnit(ctx, o.junit) // before anything is checked
+	printer := prog.streams.Checks(o.strict, prog.opts.json, o.junit == "-")
+	r, err := prog.openReport(ctx, o.junit, printer) // before anything is checked
 	if err != nil {
 		return err
 	}
-	all, printed := prog.checkAll(ctx, o)
-	if onGitHub() {
-		prog.streams.Annotate(all)
-	}
-	reported := junit.write(prog, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
-	if printed != nil {
-		return printed
-	}
-	code := 0
-	for _, c := range all {
-		if c.Err != nil && !prog.opts.json {
-			return c.Err
-		}
-		if code == 0 || c.Err != nil {
-			code = c.ExitCode
-		}
-		if c.Err != nil { // it has been shown
-			break
-		}
-	}
-	if code == 0 {
-		return reported
-	}
-	return prog.firstOf(&printedError{code: code}, reported)
-}
-
-// checkAll checks o.jobs plugins at a time, and prints them in order. The error is that
-// of standard output. If its reader is gone, the checks go on: their exit code counts.
-func (prog *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	r.stop = func() { cancel(r.unprinted) }
+	var all []ui.CheckResult
+	for _, c := range prog.beginChecks(ctx, o) {
+		stop := prog.streams.Waiting("checking " + c.p.path)
+		<-c.done
+		stop()
+		all = append(all, c.result)
+		r.print(printer.Check(c.result, c.p.shown()))
+	}
+	r.print(printer.Finish)
+	return r.end(prog.checksError(all))
+}
+
+// checksError returns the error of the first check that could not be completed, else of the first
+// failure, which has been printed.
+func (prog *program) checksError(all []ui.CheckResult) error {
+	at := slices.IndexFunc(all, func(c ui.CheckResult) bool { return c.Err != nil })
+	if at >= 0 && !prog.opts.json { // else it has been printed
+		return all[at].Err
+	}
+	if at < 0 {
+		at = slices.IndexFunc(all, func(c ui.CheckResult) bool { return c.ExitCode != 0 })
+	}
+	if at < 0 {
+		return nil
+	}
+	return &printedError{code: all[at].ExitCode}
+}
+
+// beginChecks begins to check o.jobs plugins at a time, in order.
+func (prog *program) beginChecks(ctx context.Context, o checkOptions) []*pluginCheck {
 	checks := make([]*pluginCheck, len(o.plugins))
 	for i, path := range o.plugins {
 		checks[i] = newPluginCheck(prog, o, path)
@@ -174,34 +173,7 @@ func (prog *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckRe
 			}()
 		}
 	}()
-	printer := prog.streams.Checks(o.strict, o.junit == "-")
-	var all []ui.CheckResult
-	var failed error
-	for _, c := range checks {
-		stop := prog.streams.Waiting("checking " + c.p.path)
-		<-c.done
-		stop()
-		all = append(all, c.result)
-		if failed != nil {
-			continue
-		}
-		failed = prog.write(prog.signals.kill, func() error {
-			if prog.opts.json {
-				return prog.streams.CheckJSON(c.result)
-			}
-			return printer.Check(c.result, c.p.shown())
-		})
-		if failed != nil && !errors.Is(failed, errQuiet) {
-			cancel(failed)
-		}
-	}
-	if failed == nil && !prog.opts.json {
-		failed = prog.write(prog.signals.kill, printer.Finish)
-	}
-	if errors.Is(failed, errQuiet) {
-		failed = nil
-	}
-	return all, failed
+	return checks
 }
 
 // verdictCode returns the exit code of a check.
@@ -259,52 +231,3 @@ func (c *pluginCheck) prepared(opened *runner.Opened) error {
 	}
 	return c.p.fits(opened)
 }
-
-// junitFile is where --junit writes: a file, or with a nil file standard output.
-type junitFile struct{ file *os.File }
-
-// openJUnit opens the file of --junit; "-" is standard output, and "" no file, for which it returns
-// nil.
-func (prog *program) openJUnit(ctx context.Context, name string) (*junitFile, error) {
-	switch {
-	case name == "-" && prog.opts.json:
-		return nil, cmdline.Usage("--junit - and --json both print on standard output")
-	case name == "":
-		return nil, nil
-	case name == "-":
-		return &junitFile{}, nil
-	}
-	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		// It may be the plugin or the cases, if the word behind --junit was forgotten.
-		if text, err := os.ReadFile(name); err == nil && !bytes.HasPrefix(text, []byte("<")) {
-			return nil, cmdline.Usage("--junit: %s is no XML file, want one or a new file", name)
-		}
-	}
-	file, err := openOutput(ctx, "--junit", name, 0, 0o666)
-	return &junitFile{file}, err
-}
-
-// write writes the report, in place of what the file had. It does nothing without --junit.
-func (j *junitFile) write(prog *program, report func(io.Writer) error) error {
-	if j == nil {
-		return nil
-	}
-	var text bytes.Buffer
-	err := report(&text)
-	if j.file == nil && err == nil {
-		return prog.write(prog.signals.kill, func() error { return prog.streams.Print(text.String()) })
-	}
-	if info, statErr := j.file.Stat(); statErr == nil && info.Mode().IsRegular() {
-		err = errors.Join(err, j.file.Truncate(0))
-	}
-	if err == nil {
-		_, err = j.file.Write(text.Bytes())
-	}
-	if err = errors.Join(err, j.file.Close()); err != nil {
-		return hook.NewError(hook.Failed, fmt.Errorf("--junit: %w", err))
-	}
-	return nil
-}
-
-// onGitHub reports whether GitHub Actions reads standard error for annotations.
-func onGitHub() bool { return os.Getenv("GITHUB_ACTIONS") == "true" }

@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -78,17 +77,14 @@ func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin cmdline.
 	if err != nil || o.list {
 		return err
 	}
-	junit, err := prog.openJUnit(ctx, o.junit) // before anything runs
+	printer := prog.streams.Tests(prog.opts.json, o.junit != "", o.junit == "-")
+	r, err := prog.openReport(ctx, o.junit, printer) // before anything runs
 	if err != nil {
 		return err
 	}
-	t := &testRun{program: prog, o: o, files: files, printer: prog.streams.Tests(prog.opts.json, o.junit != "", o.junit == "-")}
+	t := &testRun{report: r, o: o, files: files, printer: printer}
 	defer t.close()
-	err = t.run(ctx, ofPlugin)
-	if onGitHub() {
-		t.printer.Annotate()
-	}
-	return prog.firstOf(err, junit.write(prog, t.printer.WriteJUnit))
+	return t.end(t.run(ctx, ofPlugin))
 }
 
 // readCases reads all files and returns the cases that --filter and --shard select. With --list it
@@ -127,7 +123,7 @@ func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.Fi
 
 // testRun is a run of cases in progress.
 type testRun struct {
-	*program
+	report
 	o       *testOptions
 	files   []*cases.File
 	plugin  *plugin // nil until it is ready
@@ -135,9 +131,7 @@ type testRun struct {
 	done    atomic.Int64 // cases
 	failed  atomic.Int64
 
-	stop      func() // ends the run after the cases in progress
-	unprinted error  // of the report; nil: none
-	unwritten error  // of an updated file; nil: none
+	unwritten error // of an updated file; nil: none
 
 	mu    sync.Mutex // protects the fields below
 	ready hook.Plugin
@@ -196,22 +190,9 @@ func (t *testRun) fileEnded(r *cases.FileResult) {
 	t.print(func() error { return t.printer.File(r) })
 }
 
-// print prints a part of the report; do may be nil. After an error it prints nothing more, and no
-// further case runs. If only the reader is gone, the cases go on, because the exit code counts.
-func (t *testRun) print(do func() error) {
-	if do == nil || t.unprinted != nil {
-		return
-	}
-	if t.unprinted = t.write(t.signals.kill, do); t.unprinted != nil && !errors.Is(t.unprinted, errQuiet) {
-		t.stop()
-	}
-}
-
-// outcome returns the error of the command. err is why the run ended early.
+// outcome returns the error of the run. err is why it ended early.
 func (t *testRun) outcome(ctx context.Context, err error) error {
 	switch {
-	case t.unprinted != nil && !errors.Is(t.unprinted, errQuiet):
-		return t.unprinted
 	case err != nil && t.plugin != nil:
 		return t.plugin.failed(err)
 	case err != nil:

@@ -67,33 +67,45 @@ func worstFirst(findings []hook.Finding) []hook.Finding {
 	return slices.SortedStableFunc(slices.Values(findings), func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
 }
 
-// CheckPrinter prints checks on standard output for people, one after another. Make one
+// CheckPrinter prints the report of `check`, one check after another. Make one
 // with [Streams.Checks]. One goroutine at a time uses it. Its methods return errors of the
 // write, see [IsClosedPipe].
 type CheckPrinter struct {
 	s      *Streams
 	strict bool
-	mute   bool // print nothing
+	json   bool
+	mute   bool // print nothing; not with json
 	began  time.Time
 	all    []CheckResult
 }
 
 // Checks returns a printer for the checks of one run. With strict, warnings count as
-// failures. With mute it prints nothing. If the streams are quiet, it prints only failures.
-func (s *Streams) Checks(strict, mute bool) *CheckPrinter {
-	return &CheckPrinter{s: s, strict: strict, mute: mute, began: s.Now()}
+// failures. With asJSON it prints a line for each plugin. With mute it prints nothing. If the streams
+// are quiet, it prints only failures.
+func (s *Streams) Checks(strict, asJSON, mute bool) *CheckPrinter {
+	return &CheckPrinter{s: s, strict: strict, json: asJSON, mute: mute, began: s.Now()}
 }
 
-// Check prints the stages of a plugin with their findings, and the result. Skipped stages are one
-// line. It prints only the message of c.Err; [Streams.Fail] prints the rest. shown reports whether the
-// plugin's output is on standard error. If so, findings do not repeat its last lines.
-func (p *CheckPrinter) Check(c CheckResult, shown bool) error {
+// Check counts a check. It returns a function that prints the check, or nil if there is nothing to
+// print. shown reports whether the plugin's output is on standard error. If so, findings do not repeat
+// its last lines.
+func (p *CheckPrinter) Check(c CheckResult, shown bool) (print func() error) {
 	p.all = append(p.all, c)
-	if p.mute || p.s.Quiet && c.ExitCode == 0 {
+	first := len(p.all) == 1
+	switch {
+	case p.json:
+		return func() error { return p.printJSON(c) }
+	case p.mute || p.s.Quiet && c.ExitCode == 0:
 		return nil
 	}
+	return func() error { return p.print(c, first, shown) }
+}
+
+// print prints the stages of a plugin with their findings, and the result. Skipped stages are one
+// line. It prints only the message of c.Err; [Streams.Fail] prints the rest.
+func (p *CheckPrinter) print(c CheckResult, first, shown bool) error {
 	text := Paint(Bold, oneLine(c.Plugin)) + "\n"
-	if len(p.all) > 1 && !p.s.Quiet {
+	if !first && !p.s.Quiet {
 		text = "\n" + text
 	}
 	var reasons []string
@@ -185,7 +197,7 @@ func (p *CheckPrinter) details(f hook.Finding, column int, shown bool) string {
 
 // Finish prints a table if there were several plugins, and where to read about a finding.
 func (p *CheckPrinter) Finish() error {
-	if p.s.Quiet || p.mute {
+	if p.s.Quiet || p.mute || p.json {
 		return nil
 	}
 	text := ""
@@ -232,15 +244,15 @@ func (p *CheckPrinter) table() string {
 		fmt.Sprintf("\n%d of %s passed in %s\n", passed, schema.Plural(len(p.all), "plugin"), schema.Span(p.s.Now().Sub(p.began)))
 }
 
-// CheckJSON prints a check as one line on standard output: {"schema", "plugin",
+// printJSON prints a check as one line on standard output: {"schema", "plugin",
 // "transport", "verdict", "exit_code", "took_ms", "stages", "error"}, with the JSON of
 // [hook.Stage]. If the check ended early, the verdict is "failure" and "error" is the reason.
-func (s *Streams) CheckJSON(c CheckResult) error {
+func (p *CheckPrinter) printJSON(c CheckResult) error {
 	verdict := c.Worst()
 	if c.Err != nil {
 		verdict = hook.Failure
 	}
-	return s.writeJSON(struct {
+	return p.s.writeJSON(struct {
 		Plugin    schema.Path       `json:"plugin"`
 		Transport string            `json:"transport,omitempty"`
 		Verdict   hook.Verdict      `json:"verdict"`

@@ -63,10 +63,15 @@ failure: no handshake was printed [handshake-missing]
 </testsuites>
 `
 
+// checked is the printer of checks that have ended.
+func checked(s *Streams, strict bool, all []CheckResult) *CheckPrinter {
+	return &CheckPrinter{s: s, strict: strict, all: all}
+}
+
 func TestWriteJUnit(t *testing.T) {
 	const head = xml.Header + `<testsuites tests="7" failures="2" errors="1" skipped="3" time="92.100">` + "\n"
 	var got bytes.Buffer
-	if err := WriteJUnit(&got, checks()[1:], false); err != nil || strings.ReplaceAll(got.String(), "&#xA;", "\n") != head+junitBad {
+	if err := checked(nil, false, checks()[1:]).WriteJUnit(&got); err != nil || strings.ReplaceAll(got.String(), "&#xA;", "\n") != head+junitBad {
 		t.Errorf("got\n%s\n%v, want\n%s", got.String(), err, head+junitBad)
 	}
 	for strict, want := range map[bool]string{
@@ -74,7 +79,7 @@ func TestWriteJUnit(t *testing.T) {
 		true:  `<testsuite name="kv/plugin.py" tests="4" failures="1" errors="0" skipped="1" time="0.412">` + "\n",
 	} {
 		got.Reset()
-		if err := WriteJUnit(&got, checks()[:1], strict); err != nil || !strings.Contains(got.String(), want) {
+		if err := checked(nil, strict, checks()[:1]).WriteJUnit(&got); err != nil || !strings.Contains(got.String(), want) {
 			t.Errorf("strict %v: got\n%s\n%v, want\n%s", strict, got.String(), err, want)
 		}
 		const note, warning = "note: no reflection is served [no-reflection]\n  fix: install grpcio-reflection\n  fix: and enable it\n</system-out>",
@@ -104,7 +109,7 @@ func TestAnnotate(t *testing.T) {
 	s, out, errs := testStreams("")
 	inWork(s)
 	onGitHub(s, "/srv/kv")
-	s.Annotate(all)
+	checked(s, false, all).Annotate()
 	want := `::warning file=plugin.py,title=pyplug%3A no-controller::100 %25 of it:%0Aa, b\x1b::error::no%0Afix: serve plugin.GRPCController/Shutdown and end the program in it
 ::notice file=plugin.py,title=pyplug%3A no-reflection::no reflection is served%0Afix: install grpcio-reflection%0Afix: and enable it
 ::error file=/srv/plugins/greeter.py,line=12,title=pyplug%3A start-failed::the file cannot be loaded
@@ -135,14 +140,14 @@ func TestAnnotateElsewhere(t *testing.T) {
 			s.Getwd = func() (string, error) { return test.cwd, nil }
 		}
 		onGitHub(s, test.workspace)
-		s.Annotate([]CheckResult{{Err: &hook.Error{Err: errors.New("x")}, Report: hook.Report{Plugin: test.path}}})
+		checked(s, false, []CheckResult{{Err: &hook.Error{Err: errors.New("x")}, Report: hook.Report{Plugin: test.path}}}).Annotate()
 		if got, _, _ := strings.Cut(strings.TrimPrefix(errs.String(), "::error file="), ",title="); got != test.want {
 			t.Errorf("%+v: got %q", test, errs)
 		}
 	}
 	s, _, errs := testStreams("")
 	s.LogJSON = true
-	s.Annotate(checks())
+	checked(s, false, checks()).Annotate()
 	if errs.Len() > 0 {
 		t.Errorf("got %q among JSON lines", errs)
 	}
@@ -177,18 +182,18 @@ func FuzzCheck(f *testing.F) {
 		s, _, _ := testStreams("")
 		terminal, errs := &sized{width: 80}, &sized{width: 80}
 		s.Out, s.Err, s.OutTTY, s.ErrTTY = terminal, errs, true, true
-		printChecks(t, s.Checks(true, false), all, false)
+		printChecks(t, s.Checks(true, false, false), all, false)
 		harmless(t, "a terminal", terminal.take())
 
 		inCI, log, _ := testStreams("")
-		printChecks(t, inCI.Checks(true, false), all, false)
+		printChecks(t, inCI.Checks(true, false, false), all, false)
 		for line := range strings.Lines(log.String()) {
 			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "\r") || strings.Contains(line, "##[c]") {
 				t.Errorf("got the line %q in a log", line)
 			}
 		}
 
-		if err := s.CheckJSON(all[1]); err != nil {
+		if err := s.Checks(false, true, false).Check(all[1], false)(); err != nil {
 			t.Fatal(err)
 		}
 		line := terminal.take()
@@ -197,7 +202,7 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("got %q, want JSON on one line", line)
 		}
 
-		s.Annotate(all)
+		checked(s, false, all).Annotate()
 		commands := errs.take()
 		harmless(t, "annotations", commands)
 		for command := range strings.Lines(commands) {
@@ -207,7 +212,7 @@ func FuzzCheck(f *testing.F) {
 		}
 
 		var file bytes.Buffer
-		if err := WriteJUnit(&file, all, true); err != nil {
+		if err := checked(s, true, all).WriteJUnit(&file); err != nil {
 			t.Fatal(err)
 		}
 		wellFormed(t, file.Bytes())

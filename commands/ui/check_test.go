@@ -58,7 +58,9 @@ func printChecks(t *testing.T, p *CheckPrinter, all []CheckResult, shown bool) {
 		}
 	}
 	for _, c := range all {
-		failed(p.Check(c, shown))
+		if print := p.Check(c, shown); print != nil {
+			failed(print())
+		}
 	}
 	failed(p.Finish())
 }
@@ -113,7 +115,7 @@ func TestCheckPlain(t *testing.T) {
 	for i, c := range checks() {
 		s, out, errs := testStreams("")
 		inWork(s)
-		printChecks(t, s.Checks(false, false), []CheckResult{c}, false)
+		printChecks(t, s.Checks(false, false, false), []CheckResult{c}, false)
 		if want := checkTexts[i] + ends[i]; out.String() != want || errs.Len() > 0 {
 			t.Errorf("got\n%s\nwant\n%s", out, want)
 		}
@@ -122,7 +124,7 @@ func TestCheckPlain(t *testing.T) {
 	inWork(s)
 	began := time.Now()
 	s.Now = func() time.Time { return began }
-	printer := s.Checks(false, false)
+	printer := s.Checks(false, false, false)
 	s.Now = func() time.Time { return began.Add(92 * time.Second) } // two went on at a time
 	printChecks(t, printer, checks(), false)
 	want := strings.Join(checkTexts, "\n") + `
@@ -147,7 +149,7 @@ func TestCheckTerminal(t *testing.T) {
 	c.Stages = c.Stages[1:]
 	c.Stages[1].Findings[1].Err = &hook.Error{Err: errors.New("x"), Exit: &hook.Exit{Stderr: []string{"gone"}}}
 	c.Stages[1].Findings[1].Printed = true
-	p := s.Checks(false, false)
+	p := s.Checks(false, false, false)
 	printChecks(t, p, []CheckResult{c}, true)
 	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
 		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)\n" +
@@ -184,21 +186,21 @@ func TestCheckVerdict(t *testing.T) {
 		"ended early: a bug of #\\#[x] of two lines (exit 125), 1 warning, in 1ms\n": {CheckResult{Report: warned, ExitCode: 125, Err: &hook.Error{Err: errors.New("a bug of ##[x]\nof two lines")}}, true},
 	} {
 		s, out, _ := testStreams("")
-		err := s.Checks(test.strict, false).Check(test.c, false)
+		err := s.Checks(test.strict, false, false).Check(test.c, false)()
 		if got := out.String(); err != nil || !strings.HasSuffix(got, "\n"+want) {
 			t.Errorf("got %q, %v, want %q", out, err, want)
 		}
 	}
 	s, out, _ := testStreams("")
-	p := s.Checks(false, false)
+	p := s.Checks(false, false, false)
 	p.all = []CheckResult{{Report: warned}}
 	if err := p.Finish(); err != nil || out.String() != "\nhint: `pyplug help finding a` explains this finding\n" {
 		t.Errorf("got %q, %v for one finding", out, err)
 	}
 	s.Out = brokenWriter{}
 	for name, err := range map[string]error{
-		"Check": p.Check(CheckResult{}, false), "Finish": p.Finish(), "CheckJSON": s.CheckJSON(CheckResult{}),
-		"WriteJUnit": WriteJUnit(s.Out, nil, false),
+		"Check": p.Check(CheckResult{}, false)(), "Finish": p.Finish(), "JSON": s.Checks(false, true, false).Check(CheckResult{}, false)(),
+		"WriteJUnit": p.WriteJUnit(s.Out),
 	} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: got %v, want the error of the write", name, err)
@@ -232,12 +234,12 @@ func TestCheckJSON(t *testing.T) {
 	}
 	for i, c := range checks() {
 		s, out, errs := testStreams("")
-		if err := s.CheckJSON(c); err != nil || out.String() != wants[i]+"\n" || errs.Len() > 0 || !json.Valid(out.Bytes()) {
+		if err := s.Checks(false, true, false).Check(c, false)(); err != nil || out.String() != wants[i]+"\n" || errs.Len() > 0 || !json.Valid(out.Bytes()) {
 			t.Errorf("got\n%s\n%v, want\n%s", out, err, wants[i])
 		}
 	}
 	s, out, _ := testStreams("")
-	if err := s.CheckJSON(CheckResult{}); err != nil || out.String() != `{"schema":1,"plugin":"","verdict":"ok","exit_code":0,"took_ms":0,"stages":[]}`+"\n" {
+	if err := s.Checks(false, true, false).Check(CheckResult{}, false)(); err != nil || out.String() != `{"schema":1,"plugin":"","verdict":"ok","exit_code":0,"took_ms":0,"stages":[]}`+"\n" {
 		t.Errorf("got %s, %v for no stages", out, err)
 	}
 }

@@ -62,19 +62,19 @@ func (s seconds) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(s).Seconds(), 'f', 3, 64), nil
 }
 
-// WriteJUnit writes checks as JUnit XML: a suite for each plugin, a case for each stage that
+// WriteJUnit writes the report as JUnit XML: a suite for each plugin, a case for each stage that
 // applies to it. Failures are failures; with strict, so are warnings. Other findings are the
 // standard output of their case. A check that ended early has one more case with an error.
 // WriteJUnit returns the error of w.
-func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
+func (p *CheckPrinter) WriteJUnit(w io.Writer) error {
 	var doc junitSuites
-	for _, c := range all {
+	for _, c := range p.all {
 		suite := junitSuite{Name: message(c.Plugin)}
 		for _, st := range c.Stages {
 			if st.NotApplicable {
 				continue
 			}
-			suite.Cases = append(suite.Cases, junitCaseOf(suite.Name, st, strict))
+			suite.Cases = append(suite.Cases, junitCaseOf(suite.Name, st, p.strict))
 		}
 		if c.Err != nil {
 			problem := &junitProblem{string(c.Err.Kind), message(c.Err.Error()), problemText(hook.Finding{Err: c.Err})}
@@ -150,19 +150,19 @@ var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warni
 // Annotate prints the findings as annotations for GitHub Actions on standard error: an error
 // for a failure or a check that ended early, a warning, or a notice for a note. The caller
 // decides whether GitHub reads them.
-func (s *Streams) Annotate(all []CheckResult) {
+func (p *CheckPrinter) Annotate() {
 	text := ""
-	for _, c := range all {
+	for _, c := range p.all {
 		for _, st := range c.Stages {
 			for _, f := range worstFirst(st.Findings) {
-				text += s.annotation(c, f)
+				text += p.s.annotation(c, f)
 			}
 		}
 		if c.Err != nil {
-			text += s.annotation(c, hook.Finding{ID: "the check ended early", Verdict: hook.Failure, Message: c.Err.Error()})
+			text += p.s.annotation(c, hook.Finding{ID: "the check ended early", Verdict: hook.Failure, Message: c.Err.Error()})
 		}
 	}
-	s.annotate(text)
+	p.s.annotate(text)
 }
 
 // annotate prints annotations. With LogJSON it prints nothing, because standard error is only JSON

@@ -14,8 +14,8 @@
 //     terminal or a CI system.
 //  6. JSON is encoding/json's, begins with "schema": 1, and escapes characters that act.
 //     Only a hook's value is written unchanged, unless standard output is a terminal.
-//  7. A check has three printers: [CheckPrinter] for people, [Streams.CheckJSON], and
-//     [WriteJUnit]. [Streams.Annotate] prints its findings for GitHub.
+//  7. [CheckPrinter] and [TestPrinter] print reports: for people or as JSON while results
+//     come, and at the end as JUnit XML, and as annotations for GitHub.
 //
 // On standard error:
 //

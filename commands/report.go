@@ -1,0 +1,97 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/pyplug/pyplug/commands/cmdline"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// report is the report of check or test. It prints results as they come, and at the end all of them
+// for CI systems.
+type report struct {
+	*program
+	printer   reportPrinter
+	junit     string   // the value of --junit
+	file      *os.File // of --junit; nil: none, or standard output
+	stop      func()   // ends the work, because nobody can learn its results
+	unprinted error    // why a part of the report was not printed
+}
+
+// reportPrinter prints what CI systems read of a report.
+type reportPrinter interface {
+	Annotate()
+	WriteJUnit(w io.Writer) error
+}
+
+// openReport opens the file of --junit; "-" is standard output, and "" no file.
+func (prog *program) openReport(ctx context.Context, junit string, printer reportPrinter) (r report, err error) {
+	r = report{program: prog, printer: printer, junit: junit}
+	switch {
+	case junit == "-" && prog.opts.json:
+		return r, cmdline.Usage("--junit - and --json both print on standard output")
+	case junit == "" || junit == "-":
+		return r, nil
+	}
+	if info, err := os.Stat(junit); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		// It may be the plugin or the cases, if the word behind --junit was forgotten.
+		if text, err := os.ReadFile(junit); err == nil && !bytes.HasPrefix(text, []byte("<")) {
+			return r, cmdline.Usage("--junit: %s is no XML file, want one or a new file", junit)
+		}
+	}
+	r.file, err = openOutput(ctx, "--junit", junit, 0, 0o666)
+	return r, err
+}
+
+// print prints a part of the report; do may be nil. After an error it prints nothing more and ends the
+// work. If only the reader is gone, the work goes on, because the exit code counts.
+func (r *report) print(do func() error) {
+	if do == nil || r.unprinted != nil {
+		return
+	}
+	if r.unprinted = r.write(r.signals.kill, do); r.isCut() {
+		r.stop()
+	}
+}
+
+// isCut reports whether a part of the report was not printed although somebody reads it.
+func (r *report) isCut() bool { return r.unprinted != nil && !errors.Is(r.unprinted, errQuiet) }
+
+// end ends the report: with annotations if GitHub Actions reads standard error, and with JUnit XML. It
+// returns the error of the command. err is that of the work.
+func (r *report) end(err error) error {
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
+		r.printer.Annotate()
+	}
+	if r.isCut() {
+		err = r.unprinted
+	}
+	return r.firstOf(err, r.writeJUnit())
+}
+
+// writeJUnit writes JUnit XML, in place of what the file had. It does nothing without --junit.
+func (r *report) writeJUnit() error {
+	if r.junit == "" {
+		return nil
+	}
+	var text bytes.Buffer
+	err := r.printer.WriteJUnit(&text)
+	if r.file == nil && err == nil {
+		return r.write(r.signals.kill, func() error { return r.streams.Print(text.String()) })
+	}
+	if info, statErr := r.file.Stat(); statErr == nil && info.Mode().IsRegular() {
+		err = errors.Join(err, r.file.Truncate(0))
+	}
+	if err == nil {
+		_, err = r.file.Write(text.Bytes())
+	}
+	if err = errors.Join(err, r.file.Close()); err != nil {
+		return hook.NewError(hook.Failed, fmt.Errorf("--junit: %w", err))
+	}
+	return nil
+}
