@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -102,14 +101,11 @@ func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
 func (prog *program) inputs(ctx context.Context, sch schema.Schema, name string) error {
 	inputs := map[string]json.RawMessage{}
 	for _, h := range sch.Hooks {
-		if h.Input == nil { // an older pyplug keeps the plugin
-			return hook.NewError(hook.Unavailable, fmt.Errorf("%s has no JSON Schema", h.Name))
-		}
 		inputs[h.Name] = h.Input
 	}
 	return prog.write(ctx, func() error {
 		if name != "" {
-			return prog.streams.Indented(inputs[sch.Hooks[0].Name])
+			return prog.streams.Indented(sch.Hooks[0].Input)
 		}
 		return prog.streams.Indented(inputs)
 	})
