@@ -81,7 +81,7 @@ def bound(method):
 def described(name, found, classes):
     """Describes a hook. What is imported, or a lambda, has no parameters here."""
     if found is None:
-        return {"name": name}
+        return {"name": name, "input_schema": {"type": "object"}}
     node, skip = found
     takes = node.args
     kinds = [(one, "position") for one in takes.posonlyargs] + [(one, "ordinary") for one in takes.args]

@@ -55,7 +55,7 @@ func echo(_ context.Context, c hook.Call) (hook.Result, error) {
 	return value(string(c.Args.JSON)), nil
 }
 
-var text = schema.Hook{Name: "text", Doc: "Return it.", Params: []schema.Param{{Name: "text", Required: true, Kind: schema.Ordinary}}}
+var text = schema.Hook{Name: "text", Doc: "Return it.", Input: json.RawMessage(`{"type":"object"}`), Params: []schema.Param{{Name: "text", Required: true, Kind: schema.Ordinary}}}
 
 // options serve a plugin that runs.
 func options(p mcp.Plugin) mcp.Options {
@@ -443,7 +443,7 @@ func TestBroken(t *testing.T) {
 	hasSource := true
 	o.Source = func(context.Context) []schema.Hook {
 		if hasSource {
-			return []schema.Hook{{Name: "text", Input: json.RawMessage(`{"type":"object","properties":{"a":{}}}`)}, {Name: "lambda"}}
+			return []schema.Hook{{Name: "text", Input: json.RawMessage(`{"type":"object","properties":{"a":{}}}`)}}
 		}
 		return nil
 	}
@@ -458,7 +458,7 @@ func TestBroken(t *testing.T) {
 		}
 	}
 	ask("call", `"text":"SyntaxError"}],"isError":true`)
-	ask("list", `[{"name":"text","inputSchema":{"type":"object","properties":{"a":{}}}},{"name":"lambda","inputSchema":{"type":"object"}}]`)
+	ask("list", `[{"name":"text","inputSchema":{"type":"object","properties":{"a":{}}}}]`)
 	hasSource = false
 	ask("list", `"error":{"code":-32603,"message":"SyntaxError"}`)
 	mu.Lock()

@@ -63,9 +63,6 @@ func (f Filter) Tools(hooks []schema.Hook) []Tool {
 		}
 		t := Tool{Name: freeName(h.Name, taken), Description: cmp.Or(h.Documentation, h.Doc), Input: h.Input, Annotations: f.Hints.of(h.Name), Hook: h}
 		taken[t.Name] = true
-		if t.Input == nil { // its source does not show the parameters
-			t.Input = json.RawMessage(`{"type":"object"}`)
-		}
 		if matches(f.Hints.OutputSchema, h.Name) {
 			t.Output = h.Output
 		}
