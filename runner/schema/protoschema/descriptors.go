@@ -15,8 +15,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Descriptors describe a plugin's services and messages. Nil describes only the well-known
-// types. Descriptors never change and are safe for concurrent use.
+// Descriptors describe a plugin's services and messages. Nil has none: it only reads and
+// writes messages of well-known types. Descriptors never change and are safe for concurrent use.
 type Descriptors struct {
 	files      *protoregistry.Files
 	types      *dynamicpb.Types
@@ -82,9 +82,6 @@ func (d *Descriptors) Without(services []string) *Descriptors {
 // Methods lists the methods in the order of their declaration. It leaves out the services
 // that every gRPC plugin has for its host: health, reflection and go-plugin's.
 func (d *Descriptors) Methods() []Method {
-	if d == nil {
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(d.methods), Method.isHidden)
 }
 
@@ -105,12 +102,9 @@ func (d *Descriptors) Find(name string) (Method, error) {
 	if !qualified {
 		service, method = "", name
 	}
-	var all, found []Method
-	if d != nil {
-		all = d.methods
-	}
+	var found []Method
 	var known, full []string
-	for _, m := range all {
+	for _, m := range d.methods {
 		switch {
 		case m.FullName() == name:
 			return m, m.described()
