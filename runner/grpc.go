@@ -48,12 +48,8 @@ type Program = grpcplugin.Config
 // Evidence records what a gRPC plugin did while it started.
 type Evidence = grpcplugin.Evidence
 
-// The reasons of two errors of kind Unhealthy: the status is not SERVING, or the server has no
-// health service.
-const (
-	ReasonNotServing = grpcplugin.ReasonNotServing
-	ReasonNoHealth   = grpcplugin.ReasonNoHealth
-)
+// ReasonNotServing is the reason of an error of kind Unhealthy: the status is not SERVING.
+const ReasonNotServing = grpcplugin.ReasonNotServing
 
 // A gRPC server that runs already, see [Connect].
 type (

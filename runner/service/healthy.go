@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -26,9 +25,9 @@ func (s *Service) awaitHealthy(ctx context.Context, inst hook.Instance) error {
 	defer cancel()
 	for why := error(nil); ; {
 		probe, cancel := hook.WithLimit(limit, t.Probe)
-		err := inst.Health(probe)
+		err := inst.Probe(probe)
 		cancel()
-		if err == nil || hook.AsError(err).Reason == runner.ReasonNoHealth {
+		if err == nil {
 			return nil
 		}
 		if why == nil || limit.Err() == nil { // else the limit cut the probe short
