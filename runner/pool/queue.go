@@ -188,9 +188,13 @@ func (w *worker) replace(ctx context.Context, reason string) error {
 	reply := make(chan error, 1)
 	p := w.pool
 	p.mu.Lock()
-	if p.isClosed() {
+	switch {
+	case p.isClosed():
 		p.mu.Unlock()
 		return stoppingError("")
+	case !slices.Contains(p.workers, w): // it has left the pool
+		p.mu.Unlock()
+		return nil
 	}
 	w.restart = reason
 	w.replies = append(w.replies, reply)

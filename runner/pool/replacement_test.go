@@ -152,6 +152,23 @@ func TestAllButOneLeave(t *testing.T) {
 	})
 }
 
+// TestReplaceWhileOthersLeave holds that a replacement does not wait for workers that leave meanwhile.
+func TestReplaceWhileOthersLeave(t *testing.T) {
+	bubble(t, Options{Workers: 3, Policy: always}, func(l *fakeLauncher) {
+		l.start, l.alone = time.Second, &hook.Error{Kind: hook.Start, Alone: true, Err: errors.New("alone")}
+	}, func(w *world) {
+		synctest.Wait() // the others have begun to start
+		w.launcher.set(func() { w.launcher.start = 3 * time.Second })
+		time.AfterFunc(2*time.Second, func() { w.launcher.set(func() { w.launcher.alone = nil }) })
+		if err := w.Restart(w.t.Context(), "a test"); err != nil {
+			t.Error(err)
+		}
+		if st := w.status(); st.Workers != 1 || st.Generation != 2 {
+			t.Errorf("got %+v, want the one worker replaced", st)
+		}
+	})
+}
+
 // TestAlone stops the old instance first where two cannot live at once.
 func TestAlone(t *testing.T) {
 	opt := Options{Workers: 2, Policy: always}
