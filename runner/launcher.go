@@ -17,13 +17,6 @@ type launcher struct {
 	pools   atomic.Int64    // how many use it
 }
 
-func newLauncher(l hook.Launcher, f *files, c Config) *launcher {
-	if c.Once {
-		f = nil
-	}
-	return &launcher{Launcher: l, files: f, started: c.Started}
-}
-
 // Launch starts one instance, of the files as they are now.
 func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if l.files != nil {

@@ -46,7 +46,10 @@ func open(ctx context.Context, c Config) (o *Opened, err error) {
 		return o, hook.NewError(hook.Usage, err)
 	}
 	o.files = newFiles(&o.resolved, o.transport)
-	o.launcher = newLauncher(o.transport.launcher(), o.files, c)
+	o.launcher = &launcher{Launcher: o.transport.launcher(), started: c.Started}
+	if !c.Once {
+		o.launcher.files = o.files
+	}
 	return o, nil
 }
 
