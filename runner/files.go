@@ -44,8 +44,8 @@ type files struct {
 	fixed func() map[string]fileKind // the files known before the plugin is started
 	// list returns the plugin's own files as far as they are known.
 	list func() []string
-	// scans reports that list finds files by itself, so that one that it did not list
-	// before is new. Otherwise such a file may be old and only imported now.
+	// scans reports that list finds files before the plugin imports them, so that one that it
+	// did not list before is new. Otherwise such a file may be old and only imported now.
 	scans bool
 	stat  func(path string) fileStamp
 
@@ -61,9 +61,7 @@ type files struct {
 
 // newFiles returns the files of a plugin. It does not read the file system yet.
 func newFiles(r *resolved, t transport) *files {
-	f := &files{fixed: r.fixedFiles, stat: stampOf}
-	f.list, f.scans = t.watched()
-	return f
+	return &files{fixed: r.fixedFiles, list: t.watched, scans: r.Transport().Serves, stat: stampOf}
 }
 
 // fixedFiles returns the files known before the plugin is started: what Python runs, the

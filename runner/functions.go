@@ -51,7 +51,7 @@ func openFunctions(r resolved) (transport, error) {
 
 func (f *functions) launcher() hook.Launcher { return f.workers }
 
-func (f *functions) watched() (func() []string, bool) { return f.workers.Files, false }
+func (f *functions) watched() []string { return f.workers.Files() }
 
 func (f *functions) takesSeries() bool {
 	return f.config.Keep.Concurrency == 1 && !f.config.Keep.Threads

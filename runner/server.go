@@ -53,13 +53,12 @@ func (s *server) launcher() hook.Launcher {
 	return grpcplugin.New(c)
 }
 
-func (s *server) watched() (list func() []string, scans bool) {
+func (s *server) watched() []string {
 	scripts, _, _ := s.Source()
 	if len(scripts) == 0 {
-		return func() []string { return nil }, false
+		return nil
 	}
-	dir := filepath.Dir(scripts[0])
-	return func() []string { return pysrc.Files(dir) }, true
+	return pysrc.Files(filepath.Dir(scripts[0]))
 }
 
 func (s *server) takesSeries() bool { return false }

@@ -25,9 +25,8 @@ type Transport struct {
 type transport interface {
 	// launcher returns what starts the plugin's processes.
 	launcher() hook.Launcher
-	// watched returns a function that lists the plugin's own files as far as they are
-	// known. scans reports whether it finds files before the plugin imports them.
-	watched() (list func() []string, scans bool)
+	// watched lists the plugin's own files as far as they are known.
+	watched() []string
 	// sourceHooks returns the hooks that the plugin's files show.
 	sourceHooks(ctx context.Context) []schema.Hook
 	// takesSeries reports whether its instances make a [hook.Series].
