@@ -201,9 +201,6 @@ var toolSync = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock":
 // readSource reads what the plugin's files say about the packages that it needs. It is needed once
 // something is missing.
 func (l *sourceLook) readSource() {
-	if l.opened == nil {
-		return
-	}
 	source, canSync := l.opened.SyncSource()
 	tool, _, _ := strings.Cut(source.Kind, ".")
 	switch {

@@ -50,7 +50,7 @@ func sourceOf(t testing.TB, python string, env []string, script string) sourceLo
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(script)
-	return sourceLook{python: found, Scripts: []string{script}, Place: pysrc.PlaceOf(script, nil), Dirs: []string{dir}, Env: env, Dir: dir}
+	return sourceLook{opened: new(runner.Opened), python: found, Scripts: []string{script}, Place: pysrc.PlaceOf(script, nil), Dirs: []string{dir}, Env: env, Dir: dir}
 }
 
 // tell is a stage in lines: its verdict and message, then its findings.
