@@ -102,6 +102,8 @@ func TestResolve(t *testing.T) {
 		{"the first of two that say the same", "-- d/x.py --\n-- d/pyplug.toml --\nid = 'q'\nworkers = 2\n-- d/pyproject.toml --\n[tool.pyplug]\nid = 'q'", "d", "file d/x.py q pyplug.toml []"},
 		{"plugin.json", mattermost, "p", "file p/server/plugin.py com-example-hello plugin.json [{>=3.9 p/plugin.json}]"},
 		{"plugin.json's entry named beside it", "-- plugin.py --\n-- plugin.json --\n{\"id\": \"x\", \"server\": {\"executable\": \"plugin.py\"}}", "plugin.py", "file plugin.py x plugin.json []"},
+		{"plugin.json's entry without .py, named itself", "-- run --\n-- plugin.json --\n{\"id\": \"x\", \"server\": {\"runtime\": \"python\", \"executable\": \"run\"}}", "run",
+			"file run x plugin.json []"},
 		{"plugin.json of another program", "-- a.py --\n-- plugin.json --\n{\"type\": \"panel\"}", "a.py", "file a.py a none []"},
 		{"plugin.json for another file", "-- a.py --\n-- b.py --\n-- plugin.json --\n{\"server\": {\"executable\": \"b.py\"}}", "a.py", "file a.py a none []"},
 		{"pyplug.toml before plugin.json", mattermost + "-- p/pyplug.toml --\nid = 'short'\n", "p", "file p/server/plugin.py short pyplug.toml []"},
