@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // owner says who may change a file, or the files in a directory.
@@ -105,16 +107,12 @@ func (f *finder) project() Project {
 	return p
 }
 
-// Src returns the directory src of the project, or "". Projects keep their packages there, and an
-// installed project is imported from there.
+// Src returns the directory src of the project, which may not exist, or "" without a project.
+// Projects keep their packages there, and an installed project is imported from there.
 func (p Project) Src() string {
 	for _, dir := range p.Dirs {
-		if _, err := os.Stat(filepath.Join(dir, "pyproject.toml")); err == nil {
-			src := filepath.Join(dir, "src")
-			if info, err := os.Stat(src); err != nil || !info.IsDir() {
-				return ""
-			}
-			return src
+		if bounded.Exists(filepath.Join(dir, "pyproject.toml")) {
+			return filepath.Join(dir, "src")
 		}
 	}
 	return ""
