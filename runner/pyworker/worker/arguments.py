@@ -57,10 +57,7 @@ def with_literals(body):
 
 
 def explained(error, function, args, kwargs):
-    """Returns the Misfit for the TypeError of a call that did not reach the function.
-
-    It has Python's message if the arguments fit the signature.
-    """
+    """Returns the Misfit of a call that did not reach its function. It has Python's message if the arguments fit."""
     try:
         if function is not run:
             Plan(function).bind([(None, one) for one in args] + list(kwargs.items()))

@@ -244,10 +244,8 @@ class Way:
         """Writes a frame. SIGINT cannot interrupt it, because no user code runs."""
         global sink
         try:
-            written = write(sink, left)
-            while written < len(left):
-                left = left[written:]
-                written = write(sink, left)
+            while left:
+                left = left[write(sink, left) :]
         except BrokenPipeError:  # pyplug is gone; the end of the input will follow
             sink = os.open(os.devnull, os.O_WRONLY)
         except OSError as error:  # user code has closed it: a call that cannot be answered must not wait
