@@ -7,15 +7,13 @@ HEALTHY = ("ok", "healthy", "serving", "pass")
 
 def begin(number):
     """Returns what a probe calls, as core.begin does. If there is no health function, it answers and returns None."""
-    hooks = core.part("hooks")
     name = core.probe_name or "health"
-    function, why = hooks.look_up(name)
-    if why is not None and core.probe_name:
-        return hooks.find(number, name)  # it was named: its absence is an error
-    if why is not None or not core.probe_name and core.part("describe").needed(function):
+    function, why = core.part("hooks").look_up(name)
+    if not core.probe_name and (why is not None or core.part("describe").needed(function)):
         core.answer(core.RESULT, number, b"{}")
         return None
-    return function, verdict, (name, hooks.ready(function)), core.NOTHING
+    function = core.find(number, name)  # the absence of one that was named is an error
+    return None if function is None else (function, verdict, (name, function), core.NOTHING)
 
 
 def verdict(name, function):
