@@ -203,9 +203,6 @@ func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Start
 			p.noteReady()
 		},
 	}
-	for _, flag := range launchFlags(new(runner.Config)) {
-		h.StartFlags = append(h.StartFlags, flag.Names()[0])
-	}
 	if !o.Detached && !prog.opts.verbose {
 		h.Transition = p.note
 	}

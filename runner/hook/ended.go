@@ -9,7 +9,7 @@ import (
 )
 
 // TimeoutHints are the hints of an error whose limit the caller can raise.
-var TimeoutHints = schema.Hints("allow more time with %s; %[1]s 0 waits forever", schema.Setting("timeout"))
+var TimeoutHints = schema.Hints("allow more time with %s; %[1]s 0 waits forever", schema.CallSetting("timeout"))
 
 // WithLimit returns a context that ends after limit; 0 means no limit. [Ended] names
 // the whole limit in its error, even if the wait began late.

@@ -17,8 +17,8 @@ func Word(h schema.Hint) string {
 	words := slices.Clone(args)
 	for i, arg := range args {
 		switch arg := arg.(type) {
-		case schema.Setting:
-			words[i] = "--" + string(arg)
+		case schema.Setting, schema.CallSetting:
+			words[i] = fmt.Sprint("--", arg)
 		case schema.Command:
 			words[i] = "`pyplug " + schema.QuoteLine(arg) + "`"
 		case schema.Hint:

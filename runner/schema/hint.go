@@ -11,16 +11,18 @@ type Hint struct {
 
 // The arguments that a program may look for in a hint, see [Hint.Has].
 type (
-	// Setting is a setting of pyplug, by the name of its flag.
-	Setting string
+	// Setting is a setting of pyplug, by the name of its flag. CallSetting is one that each call
+	// has of its own.
+	Setting     string
+	CallSetting string
 	// Command is a command of pyplug with its arguments.
 	Command []string
 	// EnvLine is a command line that makes an environment, which only a new start uses.
 	EnvLine string
 )
 
-// Hintf returns a hint from a format and its arguments: a [Setting], a [Command], an
-// [EnvLine], another hint or a text. If there are no arguments, the format is the text.
+// Hintf returns a hint from a format and its arguments: a [Setting], a [CallSetting], a [Command],
+// an [EnvLine], another hint or a text. If there are no arguments, the format is the text.
 func Hintf(format string, args ...any) Hint { return Hint{format, args} }
 
 // Hints returns one hint as a list, see [Hintf].

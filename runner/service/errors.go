@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -16,7 +15,7 @@ import (
 func (s *Service) complete(err error) *hook.Error {
 	e, name := s.host.Complete(err), s.name
 	if s.ready.Load() {
-		e.Hints = forCaller(name, e.Hints, s.host.StartFlags)
+		e.Hints = forCaller(name, e.Hints)
 	}
 	if e.Reason == "gave-up" {
 		e.Hints = append(e.Hints, schema.Hintf("run %s, or change its files and call it again", schema.Command{"restart", name}))
@@ -29,13 +28,13 @@ func (s *Service) complete(err error) *hook.Error {
 	return e
 }
 
-// forCaller completes the hints that name a flag of start. Callers of the running plugin name
-// must start it again.
-func forCaller(name string, hints []schema.Hint, startFlags []string) (all []schema.Hint) {
+// forCaller completes the hints that name a setting of the plugin. Callers of the running plugin
+// name must start it again.
+func forCaller(name string, hints []schema.Hint) (all []schema.Hint) {
 	newEnv := false
 	for _, hint := range hints {
 		newEnv = newEnv || hint.Has(func(arg any) bool { _, ok := arg.(schema.EnvLine); return ok })
-		if hint.Has(func(arg any) bool { s, ok := arg.(schema.Setting); return ok && slices.Contains(startFlags, string(s)) }) {
+		if hint.Has(func(arg any) bool { _, ok := arg.(schema.Setting); return ok }) {
 			hint = schema.Hintf("%s: %s with that", hint, startAgain(name))
 		}
 		all = append(all, hint)

@@ -49,9 +49,6 @@ type Host struct {
 	Hangup func(do func() bool)
 	// Complete adds hints and the plugin's name to an error.
 	Complete func(error) *hook.Error
-	// StartFlags are the names of the flags that say how a plugin is started. A hint
-	// that names one is completed for callers of the running plugin.
-	StartFlags []string
 	// Ready is called once the plugin is ready.
 	Ready func(*runner.Pool)
 	// Note and Warn tell the user something.

@@ -84,7 +84,7 @@ func TestDigest(t *testing.T) {
 
 // A hint on how a plugin is started tells a caller to start it again.
 func TestForCaller(t *testing.T) {
-	nan, timeout := schema.Setting("nan"), schema.Setting("timeout")
+	nan, timeout := schema.Setting("nan"), schema.CallSetting("timeout")
 	env := schema.Hintf("run %s", schema.EnvLine("python -m venv e"))
 	for _, c := range []struct {
 		hint schema.Hint
@@ -96,7 +96,7 @@ func TestForCaller(t *testing.T) {
 		{schema.Hintf("nothing is installed: %s", env), []string{"nothing is installed: run python -m venv e",
 			"to use the environment that this makes, run `pyplug stop n`, then start it again"}},
 	} {
-		got := hook.Words(forCaller("n", []schema.Hint{schema.Hintf("first"), c.hint}, []string{"nan", "queue"}))
+		got := hook.Words(forCaller("n", []schema.Hint{schema.Hintf("first"), c.hint}))
 		if got[0] != "first" || !slices.Equal(got[1:], c.want) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
