@@ -289,10 +289,7 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 				}
 			}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(reconnectEvery):
-		}
+		hook.Within(ctx.Done(), reconnectEvery)
 	}
 }
 

@@ -116,9 +116,6 @@ func (prog *program) watchStatus(ctx context.Context, words []string) error {
 		if err := prog.write(ctx, func() error { return w.Show(all) }); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(statusEvery):
-		}
+		hook.Within(ctx.Done(), statusEvery)
 	}
 }

@@ -143,13 +143,7 @@ func (r *running) abort(err error) {
 
 // isOver reports whether no more cases are to run.
 func (r *running) isOver() bool {
-	select {
-	case <-r.going.Done():
-	case <-r.Stop:
-	default:
-		return false
-	}
-	return true
+	return hook.IsClosed(r.going.Done()) || hook.IsClosed(r.Stop)
 }
 
 // report calls do when all earlier files are reported. If last is set, it is the last report of the

@@ -87,12 +87,7 @@ func (p *process) Running() bool {
 	if p.inst == nil || p.GRPC() != nil && p.GRPC().Exited() {
 		return false
 	}
-	select {
-	case <-p.inst.Done():
-		return false
-	default:
-		return true
-	}
+	return !hook.IsClosed(p.inst.Done())
 }
 
 // Info describes the process. It is the zero Info if none was started.

@@ -91,11 +91,9 @@ func (c *check) crashed() bool {
 // gone waits for that for up to a second.
 func (c *check) gone() hook.Finding {
 	err := &hook.Error{Kind: hook.Crash, Err: errors.New("the plugin exited, although nothing stopped it")}
-	select {
-	case <-c.s.inst.Done():
+	if hook.Within(c.s.inst.Done(), time.Second) {
 		exit := c.s.inst.Exit()
 		err.Exit = &exit
-	case <-time.After(time.Second):
 	}
 	return c.fail(endedByItself, err)
 }

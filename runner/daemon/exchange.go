@@ -108,10 +108,7 @@ func (x *exchange) connect(ctx context.Context) (net.Conn, error) {
 		case ctx.Err() != nil:
 			failed = hook.Ended(ctx, "", "no connection", false)
 		default:
-			select {
-			case <-time.After(pollEvery):
-			case <-ctx.Done():
-			}
+			hook.Within(ctx.Done(), pollEvery)
 			continue
 		}
 		failed.Hook = x.hook
@@ -142,9 +139,7 @@ func (x *exchange) start(ctx context.Context, conn net.Conn) {
 // checkAlive ends the exchange if the daemon does not answer a status request.
 func (x *exchange) checkAlive(ctx context.Context, c checks) {
 	for wait := c.first; ; wait = c.next {
-		select {
-		case <-time.After(wait):
-		case <-x.run.Done():
+		if hook.Within(x.run.Done(), wait) {
 			return
 		}
 		_, err := x.client.status(x.run, c.limit)
@@ -219,10 +214,7 @@ func (x *exchange) close() {
 	x.stop()
 	x.cancel(nil)
 	if x.fed != nil {
-		select {
-		case <-x.fed:
-		case <-time.After(inputLimit):
-		}
+		hook.Within(x.fed, inputLimit)
 	}
 }
 

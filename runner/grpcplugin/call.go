@@ -108,10 +108,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	}()
 	r, herr := k.receive(stream, out)
 	cancel(nil)
-	select {
-	case <-sent:
-	case <-time.After(readLimit):
-	}
+	hook.Within(sent, readLimit)
 	return r, herr
 }
 

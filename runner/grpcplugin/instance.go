@@ -228,15 +228,7 @@ func (i *Instance) exitError(hookName string) *hook.Error {
 
 // exits reports whether the process, if there is one, exits within [exitLimit].
 func (i *Instance) exits() bool {
-	if i.proc == nil {
-		return false
-	}
-	select {
-	case <-i.proc.Done():
-		return true
-	case <-time.After(exitLimit):
-		return false
-	}
+	return i.proc != nil && hook.Within(i.proc.Done(), exitLimit)
 }
 
 // Stop calls the Shutdown RPC, closes the connection, and walks proc's ladder. It
@@ -263,10 +255,7 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 			return false
 		}
 	}
-	select {
-	case <-time.After(shutdownLimit):
-	case <-ctx.Done():
-	}
+	hook.Within(ctx.Done(), shutdownLimit)
 	return false
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
@@ -39,9 +40,7 @@ func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 			return foreignError(conn.RemoteAddr().String(), others, len(foreign) < len(found))
 		}
 		last = foreign
-		select {
-		case <-time.After(delay):
-		case <-ctx.Done():
+		if hook.Within(ctx.Done(), delay) {
 			return ctx.Err()
 		}
 	}

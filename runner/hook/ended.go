@@ -65,3 +65,23 @@ func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) 
 	var none T
 	return none, &Error{Kind: Canceled, Err: context.Cause(ctx)}
 }
+
+// IsClosed reports whether a channel is closed on which nothing is ever sent.
+func IsClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Within waits until a channel is closed. It returns false if that takes longer than limit.
+func Within(c <-chan struct{}, limit time.Duration) bool {
+	select {
+	case <-c:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}

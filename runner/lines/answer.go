@@ -145,14 +145,7 @@ func (e *Engine) failedLast(ctx context.Context, t *task, err *hook.Error) {
 }
 
 // isGivenUp reports whether the caller makes no more calls.
-func (e *Engine) isGivenUp() bool {
-	select {
-	case <-e.o.GaveUp:
-		return true
-	default:
-		return false
-	}
-}
+func (e *Engine) isGivenUp() bool { return hook.IsClosed(e.o.GaveUp) }
 
 // fail answers a line with an error.
 func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {

@@ -6,7 +6,8 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 const (
@@ -356,10 +357,8 @@ func (o *outbox) isStuck(written <-chan struct{}) bool {
 		if stuck {
 			return true
 		}
-		select {
-		case <-written:
+		if hook.Within(written, writeTimeout) {
 			return false
-		case <-time.After(writeTimeout):
 		}
 	}
 }

@@ -23,9 +23,7 @@ func (e *Engine) shouldRetry(t *task, err *hook.Error) bool {
 // lines are called, retry answers the line with err.
 func (e *Engine) retry(ctx context.Context, held []*task, err *hook.Error) {
 	t, answered := held[0], 0
-	select {
-	case <-time.After(min(firstDelay<<min(t.made-1, 10), longestDelay)):
-	case <-e.out.dropping:
+	if hook.Within(e.out.dropping, min(firstDelay<<min(t.made-1, 10), longestDelay)) {
 		e.failedLast(ctx, t, err)
 		answered = 1
 	}

@@ -64,7 +64,7 @@ func (r *request) plugin() (p Plugin, err error) {
 		defer close(done)
 		p, err = r.s.o.Plugin(r.ctx)
 	}()
-	for !within(done, progressEvery) {
+	for !hook.Within(done, progressEvery) {
 		r.notify("the plugin is starting")
 	}
 	return p, err

@@ -115,22 +115,12 @@ func (s *Server) Run(ctx context.Context) {
 		defer close(idle)
 		s.requests.Wait()
 	}()
-	if !within(idle, drain) {
+	if !hook.Within(idle, drain) {
 		cancel(errStopping)
-		within(idle, answerLimit)
+		hook.Within(idle, answerLimit)
 	}
 	if drain > 0 {
 		s.endListeners()
-	}
-}
-
-// within waits for a channel to be closed. It returns false after the limit.
-func within(done <-chan struct{}, limit time.Duration) bool {
-	select {
-	case <-done:
-		return true
-	case <-time.After(limit):
-		return false
 	}
 }
 
@@ -339,10 +329,8 @@ func (s *Server) write(text []byte) {
 	}
 	s.out.Lock()
 	defer s.out.Unlock()
-	select {
-	case <-s.lost:
+	if hook.IsClosed(s.lost) {
 		return
-	default:
 	}
 	if _, err := s.o.Out.Write(append(text, '\n')); err != nil {
 		close(s.lost)

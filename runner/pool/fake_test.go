@@ -49,7 +49,7 @@ func (l *fakeLauncher) Launch(ctx context.Context) (hook.Instance, error) {
 		return nil, l.fail
 	}
 	for _, other := range l.launched {
-		if l.alone != nil && !isClosed(other.done) {
+		if l.alone != nil && !hook.IsClosed(other.done) {
 			return nil, l.alone
 		}
 	}
@@ -116,7 +116,7 @@ func (f *fake) Exit() hook.Exit {
 func (f *fake) end(exit hook.Exit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !isClosed(f.done) {
+	if !hook.IsClosed(f.done) {
 		f.exit = exit
 		close(f.done)
 	}
@@ -172,7 +172,7 @@ func hang(ctx context.Context) error {
 
 func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	f.mu.Lock()
-	if isClosed(f.done) || f.refuses {
+	if hook.IsClosed(f.done) || f.refuses {
 		f.mu.Unlock()
 		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: errors.New("the plugin has exited")}
 	}
@@ -269,7 +269,7 @@ func bubble(t *testing.T, opt Options, with func(*fakeLauncher), test func(w *wo
 			t.Error("the launcher was not closed")
 		}
 		for _, f := range w.launcher.launched {
-			if !isClosed(f.done) {
+			if !hook.IsClosed(f.done) {
 				t.Errorf("instance %d was left", f.pid)
 			}
 		}

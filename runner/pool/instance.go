@@ -64,7 +64,7 @@ func (i *instance) free() bool { return !i.lost && i.running < i.places }
 
 // enter takes a place. It fails if the process has exited. p.mu is held.
 func (i *instance) enter() bool {
-	if isClosed(i.Done()) {
+	if hook.IsClosed(i.Done()) {
 		i.lose()
 		return false
 	}
@@ -123,7 +123,7 @@ func (p *Pool) leave() {
 
 // release releases a place, and gives it to the call that waits longest. p.mu is held.
 func (p *Pool) release(i *instance, o outcome) {
-	exited := isClosed(i.Done())
+	exited := hook.IsClosed(i.Done())
 	i.crashed = i.crashed || exited
 	if i.running--; i.running == 0 {
 		i.lastCall = time.Now()

@@ -64,7 +64,7 @@ func (p *Pool) stop(i *instance) *hook.Exit {
 	var err error
 	p.unlocked(func() {
 		for _, c := range calls {
-			if err == nil && p.kill.Err() == nil && !isClosed(i.Done()) {
+			if err == nil && p.kill.Err() == nil && !hook.IsClosed(i.Done()) {
 				err = p.callWithin(p.kill, i, c)
 			}
 		}

@@ -276,19 +276,9 @@ func (p *Pool) unlocked(do func()) {
 // the old instance stops before the next starts, and there is one worker.
 func alone(err error) bool { return err != nil && hook.AsError(err).Alone }
 
-// isClosed reports whether c is closed. Nothing is ever sent on c.
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // closeOnce closes a channel that only one goroutine at a time closes.
 func closeOnce(c chan struct{}) {
-	if !isClosed(c) {
+	if !hook.IsClosed(c) {
 		close(c)
 	}
 }

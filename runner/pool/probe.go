@@ -94,7 +94,7 @@ func (p *Pool) Health(ctx context.Context) error {
 	ready := false
 	for _, w := range p.workers {
 		i := w.serving
-		if i == nil || isClosed(i.Done()) {
+		if i == nil || hook.IsClosed(i.Done()) {
 			continue
 		}
 		var err error

@@ -27,7 +27,7 @@ func TestProbes(t *testing.T) {
 		}
 		f.probes(hang)
 		sleep(34 * time.Second) // two misses
-		if isClosed(f.done) {
+		if hook.IsClosed(f.done) {
 			t.Error("stopped too early")
 		}
 		sleep(4 * time.Second)

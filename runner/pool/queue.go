@@ -64,7 +64,7 @@ func (p *Pool) place(ctx context.Context, hookName string, retry bool) (*instanc
 	var over *hook.Error
 	p.unlocked(func() { over = p.wait(ctx, w) })
 	switch {
-	case !isClosed(w.ended):
+	case !hook.IsClosed(w.ended):
 		p.queue.Remove(waiting)
 	case w.err != nil:
 		return nil, w.err

@@ -31,7 +31,7 @@ func TestReplacement(t *testing.T) {
 		}); d != time.Second {
 			t.Errorf("took %v", d)
 		}
-		if w.works(); isClosed(old.done) {
+		if w.works(); hook.IsClosed(old.done) {
 			t.Error("the old instance did not drain")
 		}
 		calls.Wait()

@@ -46,7 +46,7 @@ func TestStorm(t *testing.T) {
 		t.Errorf("after the storm: %+v", st)
 	}
 	for _, f := range l.launched {
-		if !isClosed(f.done) {
+		if !hook.IsClosed(f.done) {
 			t.Errorf("instance %d was left", f.pid)
 		}
 	}

@@ -85,7 +85,7 @@ func (w *worker) run() {
 // act does what is due, or returns false if nothing is.
 func (w *worker) act() bool {
 	switch i := w.serving; {
-	case i != nil && isClosed(i.Done()):
+	case i != nil && hook.IsClosed(i.Done()):
 		w.exited()
 	case i != nil && i.hangs():
 		w.stopHung()

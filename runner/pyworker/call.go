@@ -72,14 +72,7 @@ func (c *call) add(f frame) error {
 }
 
 // isOver reports whether no frame will come any more.
-func (c *call) isOver() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
-	}
-}
+func (c *call) isOver() bool { return hook.IsClosed(c.done) }
 
 // runs reports whether the call of a number is not answered, refused or lost.
 // Requires the instance's mu.

@@ -73,10 +73,8 @@ func (inst *instance) awaitSkipped(c *call, number uint32) {
 		return
 	case <-c.turn:
 	}
-	select {
-	case <-c.done:
+	if hook.Within(c.done, skipLimit) {
 		return
-	case <-time.After(skipLimit):
 	}
 	if !inst.press(c, number) && !c.probe {
 		inst.condemn(c)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -153,12 +154,9 @@ func (f frame) endsCall() bool {
 
 // end marks the calls as lost when no frame comes any more. reason says why.
 func (inst *instance) end(reason error) {
-	select {
-	case <-inst.proc.Done():
-	default:
-		if !errors.Is(reason, io.EOF) && !errors.Is(reason, io.ErrUnexpectedEOF) && !errors.Is(reason, os.ErrClosed) {
-			inst.fault = reason
-		}
+	isEnd := errors.Is(reason, io.EOF) || errors.Is(reason, io.ErrUnexpectedEOF) || errors.Is(reason, os.ErrClosed)
+	if !isEnd && !hook.IsClosed(inst.proc.Done()) {
+		inst.fault = reason
 	}
 	inst.waitGone()
 	inst.proc.Conn().Close() // nothing else closes it if the process ended by itself
@@ -175,10 +173,8 @@ func (inst *instance) end(reason error) {
 // waitGone returns when the process is gone. A worker that has closed its pipe may still
 // run. Nothing can speak to it, so waitGone kills it.
 func (inst *instance) waitGone() {
-	select {
-	case <-inst.proc.Done():
+	if hook.Within(inst.proc.Done(), closeLimit) {
 		return
-	case <-time.After(closeLimit):
 	}
 	if inst.stopping.Load() || inst.proc.Exited() {
 		<-inst.proc.Done() // the stop ladder bounds it, or the sweep

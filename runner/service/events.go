@@ -104,10 +104,7 @@ func (s *Service) startReports() {
 	}()
 	s.endReports = sync.OnceFunc(func() {
 		close(s.transitions)
-		select {
-		case <-reported:
-		case <-time.After(backlogTimeout): // the rest ends with the process
-		}
+		hook.Within(reported, backlogTimeout) // the rest ends with the process
 		if dropped := s.dropped.Load(); dropped > 0 {
 			s.host.Warn(fmt.Errorf("%d events were not reported: writing them took too long", dropped))
 		}
