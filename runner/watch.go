@@ -67,13 +67,7 @@ func watch(ctx context.Context, f *files, known stamps, load func(ctx context.Co
 	var running sync.WaitGroup // of one load at most
 	stop := func() {}          // cancels it
 	defer func() { stop(); running.Wait() }()
-	tick := time.Tick(watchEvery)
-	for last := known; ; {
-		select {
-		case <-tick:
-		case <-ctx.Done():
-			return
-		}
+	for last := known; !hook.Within(ctx.Done(), watchEvery); {
 		now, changed := f.look(ownFile, known)
 		settled := maps.Equal(now, last)
 		if last = now; !settled || len(changed) == 0 {

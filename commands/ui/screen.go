@@ -10,6 +10,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -223,13 +224,8 @@ func repeat(delay, interval time.Duration, do func()) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() { // ends with stop
 		defer close(ended)
-		for ; ; delay = interval {
-			select {
-			case <-done:
-				return
-			case <-time.After(delay):
-				do()
-			}
+		for ; !hook.Within(done, delay); delay = interval {
+			do()
 		}
 	}()
 	return func() { close(done); <-ended }

@@ -318,14 +318,11 @@ func (c *Client) AwaitFree(ctx context.Context) error {
 func (c *Client) freed(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	again := time.Tick(pollEvery)
 	for c.place.taken() {
 		if now, err := c.place.readState(); err == nil && !now.same(c.id) {
 			return true
 		}
-		select {
-		case <-again:
-		case <-ctx.Done():
+		if hook.Within(ctx.Done(), pollEvery) {
 			return false
 		}
 	}

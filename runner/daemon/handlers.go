@@ -227,7 +227,6 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) (any, error
 func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.ResponseWriter) {
 	out := newLineWriter(ctx, w)
 	defer out.close()
-	tick := time.Tick(healthEvery)
 	for last := "not asked yet"; ; {
 		line, now := healthBody{Schema: 1, Healthy: true}, ""
 		if err := p.Health(ctx); err != nil {
@@ -237,9 +236,7 @@ func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.Response
 			return
 		}
 		last = now
-		select {
-		case <-tick:
-		case <-ctx.Done():
+		if hook.Within(ctx.Done(), healthEvery) {
 			return
 		}
 	}

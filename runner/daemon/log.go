@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 const (
@@ -182,13 +184,7 @@ func ReadLog(ctx context.Context, name string, want Want, emit func(Line) error)
 			return err
 		}
 	}
-	again := time.Tick(followEvery)
-	for want.Follow {
-		select {
-		case <-again:
-		case <-ctx.Done():
-			return nil
-		}
+	for want.Follow && !hook.Within(ctx.Done(), followEvery) {
 		if err := t.catchUp(emit); err != nil {
 			return err
 		}

@@ -54,16 +54,11 @@ func (s *Service) watchdog(ctx context.Context) {
 	if pid := os.Getenv(watchdogPID); err != nil || interval <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return
 	}
-	tick := time.Tick(time.Duration(interval) * time.Microsecond / 2)
-	for {
+	for ctx.Err() == nil {
 		if state := s.status().State; state == hook.StateReady || state == hook.StateStarting {
 			s.notify("WATCHDOG=1")
 		}
-		select {
-		case <-tick:
-		case <-ctx.Done():
-			return
-		}
+		hook.Within(ctx.Done(), time.Duration(interval)*time.Microsecond/2)
 	}
 }
 
