@@ -225,7 +225,8 @@ func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
 // returned error may have.
 var (
 	errorKeys  = []string{"kind", "type", "match", "message"}
-	errorShape = []string{"reason", "hint", "hook", "sent", "python", "at", "place", "unknown", "word", "exit", "tried", "drawing", "plugin", "status", "details", "status_message"}
+	errorShape = []string{"reason", "hint", "hook", "sent", "python", "at", "place", "unknown", "word",
+		"exit", "tried", "drawing", "plugin", "status", "details", "status_message"}
 )
 
 // readError reads the error that the call should return.

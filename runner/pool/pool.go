@@ -152,7 +152,8 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	o := panicked
 	defer func() { p.finishUncounted(i, o) }()
 	last := outcome{}
-	i.Instance.CallSeries(ctx, &hook.Series{Calls: s.Calls, Emit: s.Emit, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
+	own := *s
+	own.Answered = func(r hook.Result, err *hook.Error) {
 		last = outcome{}
 		if err != nil {
 			last = outcomeOf(err)
@@ -161,7 +162,9 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		p.count(i, last)
 		p.mu.Unlock()
 		s.Answer(r, err)
-	}, More: func(n int) []hook.Call { return p.extend(ctx, i, s, n) }})
+	}
+	own.More = func(n int) []hook.Call { return p.extend(ctx, i, s, n) }
+	i.Instance.CallSeries(ctx, &own)
 	o = last
 }
 
