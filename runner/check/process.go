@@ -124,7 +124,7 @@ func (p *process) Close(ctx context.Context) (farewell, stop error) {
 		farewell = p.calls(ctx, p.Shutdown())
 	}
 	p.ready = false
-	return farewell, errors.Join(p.inst.Stop(ctx), p.Launcher().Close(ctx))
+	return farewell, errors.Join(p.inst.Stop(ctx), p.Launcher().Close(context.WithoutCancel(ctx))) // no start is under way: it does not wait
 }
 
 // fresh starts the plugin once more, and returns how long that took. The plugin must be
