@@ -9,7 +9,8 @@
 //     of frames.go on its standard input and output. The worker moves the protocol
 //     elsewhere before it loads the user's file.
 //  3. With preload, that Python becomes the zygote after the import. Workers are forked
-//     from it, if that is safe.
+//     from it, if that is safe, until [Launcher.Renew]. The package does not know whether
+//     the import is out of date.
 //  4. One goroutine writes what callers queue. One goroutine reads, and passes each
 //     frame to the call whose number it carries.
 //  5. A worker that takes several calls runs coroutines at the same time. It runs plain
