@@ -44,7 +44,11 @@ func TestEnvironments(t *testing.T) {
 				t.Fatal(err, d.Err)
 			}
 			facts := interp.FactsOf(d.Chosen, environ)
-			got := strings.Join([]string{d.Chosen.Version.String(), d.Chosen.Implementation, facts.Prefix, facts.Base, strings.Join(facts.Packages, ":")}, "\n")
+			var packages []string
+			for _, dir := range facts.Packages {
+				packages = append(packages, string(dir))
+			}
+			got := strings.Join([]string{d.Chosen.Version.String(), d.Chosen.Implementation, string(facts.Prefix), string(facts.Base), strings.Join(packages, ":")}, "\n")
 			says := run(d.Chosen.Path, "-c", `import sys, os
 print("%d.%d.%d" % sys.version_info[:3], sys.implementation.name, sys.prefix, sys.base_prefix, sep="\n")
 print(":".join(p for p in sys.path if p.endswith("-packages")))`)

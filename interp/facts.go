@@ -15,16 +15,16 @@ type Facts struct {
 	Path schema.Path `json:"path"`
 	Interpreter
 	// Real is the program that the links lead to.
-	Real string `json:"real"`
+	Real schema.Path `json:"real"`
 	// Kind is "venv", "conda", "managed" by a version manager, "system" or "installed".
 	Kind string `json:"kind"`
 	// Manager names what installed it, such as "pyenv" or "system", or is "".
 	Manager string `json:"manager,omitempty"`
 	// Prefix is sys.prefix, Base is sys.base_prefix.
-	Prefix string `json:"prefix,omitempty"`
-	Base   string `json:"base,omitempty"`
+	Prefix schema.Path `json:"prefix,omitempty"`
+	Base   schema.Path `json:"base,omitempty"`
 	// Packages lists the directories of installed packages, in Python's order.
-	Packages []string `json:"packages"`
+	Packages []schema.Path `json:"packages"`
 	// SystemPackages reports that an environment also has the packages of its base.
 	SystemPackages bool `json:"system_packages,omitempty"`
 	// Notes say what is odd about a Python that works.
@@ -36,31 +36,34 @@ type Facts struct {
 // FactsOf reads what files say about i. environ is shaped like os.Environ().
 func FactsOf(i Interpreter, environ []string) Facts {
 	f := newFinder(Request{Environ: environ})
-	facts := Facts{Path: schema.Path(i.Path), Interpreter: i, Real: bounded.Real(i.Path), Kind: "installed"}
-	facts.Packages = []string{}
-	facts.Base = prefixOf(facts.Real)
-	facts.Prefix = facts.Base
+	real := bounded.Real(i.Path)
+	base := prefixOf(real)
+	prefix := base
+	facts := Facts{Path: schema.Path(i.Path), Interpreter: i, Real: schema.Path(real), Kind: "installed"}
+	facts.Packages = []schema.Path{}
 	if cfg, env := findConfig(i.Path); env != "" {
-		facts.Prefix, facts.SystemPackages = env, cfg.system
+		prefix, facts.SystemPackages = env, cfg.system
 		if home := bounded.Real(cfg.home); cfg.home != "" && bounded.Exists(home) {
-			facts.Base = prefixOf(filepath.Join(home, "python"))
+			base = prefixOf(filepath.Join(home, "python"))
 		} else if cfg.home != "" {
 			facts.Notes = []string{"the Python that it was made from is gone: there is no " + cfg.home}
 		}
-	} else if _, isShim := shimAt(i.Path, facts.Real); isShim { // its location says nothing about that Python
-		facts.Prefix, facts.Base = "", ""
+	} else if _, isShim := shimAt(i.Path, real); isShim { // its location says nothing about that Python
 		facts.Notes = []string{"it is a shim: the Python that it starts is unknown until it runs"}
 		return facts
-	} else if lost := prefixOf(i.Path); lost != facts.Base && bounded.Exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
-		facts.Notes = []string{"pyvenv.cfg is missing: Python starts as the one in " + facts.Base + ", without the packages of " + lost}
+	} else if lost := prefixOf(i.Path); lost != base && bounded.Exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
+		facts.Notes = []string{"pyvenv.cfg is missing: Python starts as the one in " + base + ", without the packages of " + lost}
 	}
+	facts.Prefix, facts.Base = schema.Path(prefix), schema.Path(base)
 	if i.Version.Known() {
-		facts.Packages = existing(i.sites(f.vars))
+		for _, dir := range existing(i.sites(f.vars)) {
+			facts.Packages = append(facts.Packages, schema.Path(dir))
+		}
 		// The marker of a base does not apply to its environments: pip may install into them.
-		lib := filepath.Join(facts.Base, "lib", i.libName())
+		lib := filepath.Join(base, "lib", i.libName())
 		facts.ExternallyManaged = i.Env == "" && bounded.Exists(filepath.Join(lib, "EXTERNALLY-MANAGED"))
 	}
-	facts.Manager = f.managerOf(facts)
+	facts.Manager = f.managerOf(base, real, facts.ExternallyManaged)
 	switch {
 	case i.Env != "":
 		facts.Kind = "venv"
@@ -109,17 +112,17 @@ func variant(real string, v Version) string {
 	return ""
 }
 
-// managerOf returns what installed a Python, or "".
-func (f *finder) managerOf(facts Facts) string {
-	if bounded.Exists(filepath.Join(facts.Base, "conda-meta")) {
+// managerOf returns what installed the Python whose base and real path are given, or "".
+func (f *finder) managerOf(base, real string, externallyManaged bool) string {
+	if bounded.Exists(filepath.Join(base, "conda-meta")) {
 		return "conda"
 	}
 	for _, m := range managers {
-		if dir := m.installs(f); dir != "" && within(bounded.Real(dir), facts.Real) {
+		if dir := m.installs(f); dir != "" && within(bounded.Real(dir), real) {
 			return m.name
 		}
 	}
-	if facts.Base == "/usr" || facts.Base == "/" || facts.ExternallyManaged {
+	if base == "/usr" || base == "/" || externallyManaged {
 		return "system"
 	}
 	return ""

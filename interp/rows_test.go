@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // row is an edge case of how Pythons are installed: what is found, none if want is empty, and
@@ -208,7 +211,7 @@ func TestProbeRows(t *testing.T) {
 			}
 			found, err := Find(t.Context(), request)
 			c.compare(t, root, found, err)
-			if facts := FactsOf(found, nil); found.Env != "" && facts.Prefix != root+"/plug/.venv" {
+			if facts := FactsOf(found, nil); found.Env != "" && string(facts.Prefix) != root+"/plug/.venv" {
 				t.Errorf("prefix %s", facts.Prefix)
 			}
 		})
@@ -227,8 +230,14 @@ func TestNames(t *testing.T) {
 		cfg := "home = " + root + "/opt/bin\nversion = 3.12.1\ncommand = python -m venv " + dir + "/.venv\n"
 		check(t, os.WriteFile(dir+"/.venv/pyvenv.cfg", []byte(cfg), 0o600))
 		d, err := Explain(t.Context(), Request{Dirs: []string{dir}, Cwd: root, systemRoot: root, Environ: []string{"HOME="}})
-		if err != nil || d.Err != nil || d.Chosen.Path != dir+"/.venv/bin/python" || FactsOf(d.Chosen, nil).Base != root+"/opt" {
+		facts := FactsOf(d.Chosen, nil)
+		if err != nil || d.Err != nil || d.Chosen.Path != dir+"/.venv/bin/python" || string(facts.Base) != root+"/opt" {
 			t.Errorf("%q: got %+v, %v", name, d, err)
+		}
+		text, err := json.Marshal(facts)
+		var read struct{ Path, Prefix schema.Path }
+		if err = errors.Join(err, json.Unmarshal(text, &read)); err != nil || read.Path != facts.Path || string(read.Prefix) != dir+"/.venv" {
+			t.Errorf("%q: JSON has %q, %v", name, read, err)
 		}
 		check(t, os.Remove(dir+"/.venv/bin/python"))
 		check(t, os.Remove(dir+"/.venv/bin/python3"))

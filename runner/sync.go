@@ -55,7 +55,7 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err 
 	facts := interp.FactsOf(base, c.Environ)
 	plan.Plan, err = env.NewPlan(env.Request{
 		Entry: p.Entry, Dirs: p.Project.Dirs,
-		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
+		Python: base.Path, Real: string(facts.Real), Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
 		Options: o, Cache: cache, Environ: c.Environ,
 	})
 	named := base

@@ -125,10 +125,10 @@ func (w why) about(c candidate) []string {
 			lines = append(lines, "the version is unknown until it is started")
 		}
 		if p.Base != p.Prefix {
-			lines = append(lines, "made from the Python in "+p.Base)
+			lines = append(lines, "made from the Python in "+string(p.Base))
 		}
 		for _, dir := range p.Packages {
-			lines = append(lines, "packages "+dir)
+			lines = append(lines, "packages "+string(dir))
 		}
 		return append(lines, p.Notes...)
 	}

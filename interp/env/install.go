@@ -91,9 +91,9 @@ func (p Plan) commands(dir string) []command {
 
 // pipInstallsElsewhere reports whether the pip in one of the directories of packages has --python
 // (22.3 or later).
-func pipInstallsElsewhere(packages []string) bool {
+func pipInstallsElsewhere(packages []schema.Path) bool {
 	for _, dir := range packages {
-		entries, _ := bounded.Dir(dir) // none if it cannot be read
+		entries, _ := bounded.Dir(string(dir)) // none if it cannot be read
 		for _, entry := range entries {
 			var major, minor int
 			if n, _ := fmt.Sscanf(entry.Name(), "pip-%d.%d", &major, &minor); n == 2 && strings.HasSuffix(entry.Name(), ".dist-info") {

@@ -22,7 +22,7 @@ type Request struct {
 	// Python is the base Python. Real is its file behind all links. Version contains its
 	// implementation and variant, too. Packages are the directories of its packages.
 	Python, Real, Version string
-	Packages              []string
+	Packages              []schema.Path
 	Options
 	// Cache is pyplug's cache directory, absolute. See [Cache]. It may be empty with InPlace.
 	Cache string
