@@ -154,7 +154,7 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if done.Took == 0 {
 		done.Took = time.Since(began)
 	}
-	maps.DeleteFunc(done.Details, func(_ string, value any) bool { return value == "" })
+	maps.DeleteFunc(done.Details, func(_ string, value any) bool { return value == "" || value == schema.Path("") })
 	done.Findings = slices.DeleteFunc(done.Findings, func(f hook.Finding) bool {
 		if endsCheck(f.Err) {
 			c.ended = f.Err

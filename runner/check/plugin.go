@@ -7,6 +7,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // plugin finds the plugin and decides its transport.
@@ -29,7 +30,8 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	}
 	p, set := s.Plugin(), s.Config()
 	st := hook.Stage{Took: s.Resolved(), Details: map[string]any{
-		"id": p.ID, "entry": p.Entry, "manifest": p.Manifest.File, "transport": set.Transport, "why": s.Why(),
+		"id": p.ID, "entry": schema.Path(p.Entry), "manifest": schema.Path(p.Manifest.File),
+		"transport": set.Transport, "why": s.Why(),
 	}}
 	if err != nil && hook.AsError(err).Kind == hook.Interpreter {
 		c.noPython = hook.AsError(err) // the stage interpreter reports it
@@ -82,7 +84,8 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 		return st
 	}
 	st := hook.Stage{Message: "python " + py.Version.String() + ", " + py.Path + " (" + string(py.Source) + ")", Took: c.searched, Details: map[string]any{
-		"path": py.Path, "version": py.Version.String(), "source": string(py.Source), "env": py.Env, "implementation": py.Implementation,
+		"path": schema.Path(py.Path), "version": py.Version.String(), "source": string(py.Source), "env": schema.Path(py.Env),
+		"implementation": py.Implementation,
 	}}
 	if len(p.Requires) > 0 {
 		var all, shapes []string
