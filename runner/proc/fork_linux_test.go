@@ -54,6 +54,7 @@ func forking(t *testing.T, answer, worker string) *Process {
 	t.Helper()
 	l := newLines()
 	p := start(t, Spec{Path: python(t), Args: []string{"-S", "-c", forker, answer, worker}, Talk: true, Forks: true, OnLine: l.add})
+	answersWithin(t, p, 30*time.Second) // on a busy machine a Python takes long to start
 	t.Cleanup(func() {
 		for _, line := range l.list() {
 			t.Log(line.Text)
