@@ -31,9 +31,9 @@ func TestStackFrames(t *testing.T) {
 func TestErrorWithoutException(t *testing.T) {
 	inst := &instance{launcher: New(Config{})}
 	for body, want := range map[string]string{
-		`{"reason":"raised","message":"there is no event loop"}`:                                       "there is no event loop",
-		`{"reason":"raised","message":"ValueError: a","python":{"type":"ValueError","message":"a"}}`:   "ValueError: a",
-		`{"reason":"raised","message":"x","missing":"a","python":{"type":"ImportError","message":""}}`: "ImportError",
+		`{"reason":"raised"}`: `the worker's error has the reason "raised" and no exception`,
+		`{"reason":"raised","python":{"type":"ValueError","message":"a"}}`:               "ValueError: a",
+		`{"reason":"raised","missing":"a","python":{"type":"ImportError","message":""}}`: "ImportError",
 	} {
 		if e := inst.answerError("greet", frame{kind: frameError, call: 1, body: []byte(body)}); e.Error() != want {
 			t.Errorf("%s: got %q, want %q", body, e, want)
