@@ -218,7 +218,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	for range e.o.Jobs {
 		calls.Go(func() { e.work(ctx) }) // ends when the outbox is closed and all tasks are answered
 	}
-	batches, inputErr := make(chan []*task, 1), make(chan error, 1)
+	batches, inputErr := make(chan []*task, 4), make(chan error, 1)
 	go func() { // ends with the input, or with the calls except for a read that waits
 		inputErr <- e.read(batches)
 		close(batches)
