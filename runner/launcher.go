@@ -20,8 +20,9 @@ type launcher struct {
 // Launch starts one instance, of the files as they are now.
 func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if l.files != nil {
-		if now := int64(l.files.version()); l.version.Swap(now) != now {
-			l.Renew() // a zygote has imported older files
+		if now := int64(l.files.version()); l.version.Load() != now {
+			l.Renew() // a zygote has imported older files, and another launch of this version must not use it
+			l.version.Store(now)
 		}
 		defer l.files.version() // also learn the files that a failed start has imported
 	}
