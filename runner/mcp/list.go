@@ -91,7 +91,7 @@ func (s *Server) list(r *request) (json.RawMessage, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tools != nil { // it may have become ready meanwhile
+	if len(s.tools) > 0 { // it may have become ready meanwhile
 		tools = s.tools
 	}
 	s.told = listOf(tools)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -345,6 +346,39 @@ func TestProgress(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
+}
+
+// The hooks that the source shows are listed if a plugin without hooks has changed and cannot start.
+func TestListOfChangedSource(t *testing.T) {
+	t.Parallel()
+	p := &fake{call: echo}
+	o := options(p)
+	var broken atomic.Bool
+	o.Plugin = func(context.Context) (mcp.Plugin, error) {
+		if broken.Load() {
+			return nil, hook.NewError(hook.Unavailable, errors.New("broken"))
+		}
+		return p, nil
+	}
+	o.Source = func(context.Context) []schema.Hook { return []schema.Hook{text} }
+	s := serve(t, o)
+	s.send(initialize)
+	s.next()
+	for _, want := range []string{`"tools":[]`, `"name":"text"`} {
+		s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		if got := s.next(); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		broken.Store(true)
+		s.Reload(t.Context(), unreadable{p})
+	}
+}
+
+// unreadable is a plugin whose hooks cannot be described.
+type unreadable struct{ *fake }
+
+func (unreadable) Hooks(context.Context, schema.Query) (schema.Schema, error) {
+	return schema.Schema{}, errors.New("broken")
 }
 
 // A list that was kept is answered while the plugin starts. If the plugin then has other tools,
