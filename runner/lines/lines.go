@@ -80,7 +80,7 @@ type Options struct {
 	Record Record
 	// Closing Stop ends the reading. If Stop is nil, only the end of In does. After a
 	// stop, all lines before an answered line are answered, too; later lines get no
-	// answer. Run then fails if Out accepts nothing for 10 s.
+	// answer. Run then fails if Out accepts nothing for 10 to 20 s.
 	Stop <-chan struct{}
 	// GaveUp is closed when the caller makes no more calls; nil if it never gives up. It
 	// ends the reading, too. A line whose call is then refused without being sent
