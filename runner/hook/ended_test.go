@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -48,4 +49,17 @@ func TestInterruptible(t *testing.T) {
 		}
 		cancel(nil)
 	}
+}
+
+func TestWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed, began := make(chan struct{}), time.Now()
+		if Within(closed, time.Second) || time.Since(began) != time.Second {
+			t.Errorf("returned after %v", time.Since(began))
+		}
+		time.AfterFunc(time.Second, func() { close(closed) })
+		if !Within(closed, time.Minute) || time.Since(began) != 2*time.Second {
+			t.Errorf("returned after %v", time.Since(began))
+		}
+	})
 }
