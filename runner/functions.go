@@ -69,8 +69,8 @@ func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
 	}
 	// Isolated and without site: the plugin's own directories and packages do not matter.
 	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars, MaxOutput: 4 << 20})
-	if err == nil {
-		_ = json.Unmarshal(out.Stdout, &hooks) // empty if Python cannot parse the file
+	if answer, ok := marked(out.Stdout); err == nil && ok {
+		_ = json.Unmarshal(answer, &hooks) // empty if Python cannot parse the file
 	}
 	return hooks
 }

@@ -35,4 +35,4 @@ elif file:
     answer = ["file", file]
 else:
     answer = ["built-in" if made or path is None else "namespace", ""]
-os.write(1, b"\x1epyplug-module " + b"\0".join(map(os.fsencode, answer)))
+os.write(1, b"\x1epyplug " + b"\0".join(map(os.fsencode, answer)) + b"\x1e")

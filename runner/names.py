@@ -152,4 +152,5 @@ def plain(value):
 
 with open(sys.argv[1], "rb") as file:
     source = ast.parse(file.read())
-json.dump(hooks(source, sys.argv[1].endswith("__init__.py")), sys.stdout, separators=(",", ":"))
+found = hooks(source, sys.argv[1].endswith("__init__.py"))
+print("\x1epyplug " + json.dumps(found, separators=(",", ":")) + "\x1e")

@@ -156,8 +156,13 @@ func (r *resolved) resolvePython(ctx context.Context, transport string) (err err
 //go:embed module.py
 var findModule string
 
-// moduleMark begins its answer, because a .pth file may print something before.
-const moduleMark = "\x1epyplug-module "
+// marked returns the answer of a Python program of ours, which is between two marks: a .pth file or
+// a script that wraps Python may print something before and after it.
+func marked(stdout []byte) (answer []byte, ok bool) {
+	_, answer, ok = bytes.Cut(stdout, []byte("\x1epyplug "))
+	answer, _, ended := bytes.Cut(answer, []byte("\x1e"))
+	return answer, ok && ended
+}
 
 // locateModule asks the plugin's Python where the plugin's module is. Python imports neither the module nor its parent
 // packages, except for a module that an installed package creates during its own import. As with uv run, the project
@@ -169,7 +174,7 @@ func (r *resolved) locateModule(ctx context.Context) error {
 	}
 	p.Src = p.Project.Src()
 	out, err := proc.Run(ctx, proc.Tool{Path: r.python.Path, Args: []string{"-c", findModule, p.From, p.Src, p.Module}, Env: r.environ, Dir: p.From})
-	_, answer, ok := bytes.Cut(out.Stdout, []byte(moduleMark))
+	answer, ok := marked(out.Stdout)
 	if err == nil && !ok {
 		err = errors.New(hook.Exit(out.Exit).String())
 	}

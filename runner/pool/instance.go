@@ -31,7 +31,7 @@ type instance struct {
 	begun     uint64 // calls that were ever begun
 	calls     uint64 // calls that ended
 	lost      bool   // takes no more calls
-	crashed   bool   // a call saw its exit
+	crashed   bool   // a call ended with its process
 	overdue   string // the last call that was interrupted, and why
 	probed    bool   // a probe is in progress
 	misses    int    // missed probes in a row
@@ -124,7 +124,7 @@ func (p *Pool) leave() {
 // release releases a place, and gives it to the call that waits longest. p.mu is held.
 func (p *Pool) release(i *instance, o outcome) {
 	exited := hook.IsClosed(i.Done())
-	i.crashed = i.crashed || exited
+	i.crashed = i.crashed || exited || o.kind == hook.Crash
 	if i.running--; i.running == 0 {
 		i.lastCall = time.Now()
 		if i.idle != nil {

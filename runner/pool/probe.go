@@ -53,12 +53,9 @@ func (p *Pool) repeat(i *instance, pause time.Duration, do func(*instance)) {
 	})
 }
 
-// probe probes an instance, unless a call shows that it lives. A missed probe does not count
-// if the instance took a call meanwhile. p.mu is held.
+// probe probes an instance. A missed probe does not count if a call runs, or if the instance
+// took one meanwhile. p.mu is held.
 func (p *Pool) probe(i *instance) {
-	if i.running > 0 {
-		return
-	}
 	var err error
 	begun := i.begun
 	i.probed = true

@@ -104,7 +104,8 @@ var behaviours = map[string]func(args []string){
 		fmt.Printf("stdin %q %v\n", b, err)
 	},
 	"echo": func([]string) {
-		_, err := io.Copy(os.Stdout, struct{ io.Reader }{os.Stdin})
+		in, out := talk()
+		_, err := io.Copy(out, struct{ io.Reader }{in})
 		must(err)
 	},
 	"env": func([]string) {
@@ -151,9 +152,16 @@ var behaviours = map[string]func(args []string){
 	},
 	// leave exits on the end of its standard input, code 6.
 	"leave": func([]string) {
-		bufio.NewReader(os.Stdin).ReadString('\n')
+		in, _ := talk()
+		bufio.NewReader(in).ReadString('\n')
 		os.Exit(6)
 	},
+}
+
+// talk returns the pipes of a process that talks.
+func talk() (in, out *os.File) {
+	at := DescriptorsOf()
+	return os.NewFile(uintptr(at.In), "in"), os.NewFile(uintptr(at.Out), "out")
 }
 
 var sink uint64

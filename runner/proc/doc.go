@@ -4,7 +4,8 @@
 //  1. [Start] starts a child in its own process group. The child's standard input is never
 //     ours. Its environment lacks the variables that mislead Python ([Environ]).
 //  2. The package always reads the child's streams, in bounded memory, and delivers them
-//     line by line. A child that speaks a protocol on descriptors 0 and 1 gets a [Conn].
+//     line by line. A child that speaks a protocol has two pipes for it, the [Conn], on
+//     descriptors above the standard ones.
 //  3. Only the process's own exit means death, never a closed pipe. After the exit, the
 //     package kills the group, then reaps the leader: until then the group's number cannot
 //     belong to another process. A process that left the group becomes our orphan. The sweep

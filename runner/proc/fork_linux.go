@@ -82,12 +82,12 @@ func (p *Process) killForking() error {
 	return ErrNoFork
 }
 
-// forkTree makes p fork a worker with child as its first descriptors.
+// forkTree makes p fork a worker with child as its descriptors.
 func (p *Process) forkTree(child []*os.File) (*tree, error) {
 	t := &tree{n: running.count.Add(1), lifeline: -1}
 	life := newLifeline()
 	var descriptors []int
-	for _, c := range child {
+	for _, c := range child[1:] { // it has the null device already
 		descriptors = append(descriptors, int(c.Fd()))
 	}
 	if life.r >= 0 {
@@ -116,7 +116,7 @@ func (p *Process) forkTree(child []*os.File) (*tree, error) {
 
 // requestFork returns the pid of a worker that p forked as the run's n-th process.
 func (p *Process) requestFork(n uint32, descriptors []int) (pid int, err error) {
-	word, rest, err := p.request(fmt.Sprintf("fork %d %s", lifelinePlace(), tag(n)), descriptors...)
+	word, rest, err := p.request(fmt.Sprintf("fork %d %s", highPlace(), tag(n)), descriptors...)
 	if err != nil {
 		return 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -13,8 +14,9 @@ import (
 // rest, or forks a worker that runs another.
 const forker = `
 import array, os, socket, sys
-answer, worker = sys.argv[1:]
-control = socket.socket(fileno=4)
+answer, worker, control, *own = sys.argv[1:]
+control = socket.socket(fileno=int(control))
+IN, OUT = own = [int(number) for number in own]
 first = int(open("/proc/self/stat").read().rpartition(")")[2].split()[47])
 tag = first + open("/proc/self/environ").read().index("PYPLUG_RUN=") + 11
 while True:
@@ -28,13 +30,13 @@ while True:
         if pid == 0:
             control.close()
             os.setpgid(0, 0)
-            for number, own in zip(rights, (0, 1, 2, 3, int(rest.split()[0]))):
+            for number, own in zip(rights, (1, 2, *own, int(rest.split()[0]))):
                 os.dup2(number, own)
                 os.close(number)
             with open("/proc/self/mem", "r+b", 0) as memory:
                 memory.seek(tag)
                 memory.write(rest.split()[1].encode())
-            os.read(0, 1)
+            os.read(IN, 1)
             exec(worker)
             os._exit(0)
         os.setpgid(pid, pid)
@@ -53,7 +55,9 @@ while True:
 func forking(t *testing.T, answer, worker string) *Process {
 	t.Helper()
 	l := newLines()
-	p := start(t, Spec{Path: python(t), Args: []string{"-S", "-c", forker, answer, worker}, Talk: true, Forks: true, OnLine: l.add})
+	at := DescriptorsOf()
+	args := []string{"-S", "-c", forker, answer, worker, strconv.Itoa(at.Control), strconv.Itoa(at.In), strconv.Itoa(at.Out)}
+	p := start(t, Spec{Path: python(t), Args: args, Talk: true, Forks: true, OnLine: l.add})
 	answersWithin(t, p, 30*time.Second) // on a busy machine a Python takes long to start
 	t.Cleanup(func() {
 		for _, line := range l.list() {
@@ -88,11 +92,11 @@ func TestForkExit(t *testing.T) {
 	} {
 		t.Run(source, func(t *testing.T) {
 			clean(t)
-			p := forking(t, "", "os.write(1, b'out'); os.write(2, b'err\\n'); "+source)
+			p := forking(t, "", "os.write(OUT, b'out'); os.write(2, b'err\\n'); "+source)
 			l := newLines()
 			w := fork(t, p, Spec{OnLine: l.add})
 			if out, err := io.ReadAll(w.Conn()); string(out) != "out" {
-				t.Errorf("its standard output: %q, %v", out, err)
+				t.Errorf("its output: %q, %v", out, err)
 			}
 			e := w.Exit()
 			if e.Code != want.Code || e.Signal != want.Signal || e.Stopped || e.Uptime <= 0 {
@@ -112,9 +116,9 @@ func TestForkStop(t *testing.T) {
 	source := `
 import faulthandler, signal, time
 faulthandler.register(40, 2, chain=False)
-signal.signal(signal.SIGINT, lambda *_: os.write(1, b"i"))
+signal.signal(signal.SIGINT, lambda *_: os.write(OUT, b"i"))
 signal.signal(signal.SIGTERM, lambda *_: None)
-os.write(1, b"r")
+os.write(OUT, b"r")
 while True:
     time.sleep(0.01) # a signal that comes just before a sleep is seen after it
 `
@@ -146,7 +150,7 @@ while True:
 // When the forking process is killed, its workers end as they would have.
 func TestForkOrphans(t *testing.T) {
 	clean(t)
-	p := forking(t, "", "os.read(0, 1); os._exit(7)")
+	p := forking(t, "", "os.read(IN, 1); os._exit(7)")
 	w, dead := fork(t, p, Spec{}), fork(t, p, Spec{})
 	if err := p.Crash(); err != nil {
 		t.Fatal(err)
@@ -221,7 +225,7 @@ func TestForkStatusLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clean(t)
-			p := forking(t, answer, "os.read(0, 1)")
+			p := forking(t, answer, "os.read(IN, 1)")
 			w, other := fork(t, p, Spec{}), fork(t, p, Spec{})
 			const limit = 2 * time.Second
 			answersWithin(t, p, limit)
@@ -253,7 +257,7 @@ func TestForkStatusLost(t *testing.T) {
 // books.
 func TestForkWhileItDies(t *testing.T) {
 	clean(t)
-	p := forking(t, "", "os.read(0, 1); os._exit(7)")
+	p := forking(t, "", "os.read(IN, 1); os._exit(7)")
 	running.starting.RLock()
 	w, err := p.Fork(Spec{})
 	if err != nil {
@@ -281,7 +285,7 @@ func TestForkWhileItDies(t *testing.T) {
 // What it forks is not counted to a process.
 func TestForkMemory(t *testing.T) {
 	clean(t)
-	p := forking(t, "", "data = bytearray(b'x') * (60 << 20); os.write(1, b'r'); os.read(0, 1)")
+	p := forking(t, "", "data = bytearray(b'x') * (60 << 20); os.write(OUT, b'r'); os.read(IN, 1)")
 	w := fork(t, p, Spec{})
 	if _, err := w.Conn().Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)

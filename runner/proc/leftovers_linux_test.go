@@ -31,8 +31,8 @@ func named(t *testing.T, name string, pids ...string) (left []string) {
 func talker(t *testing.T, script string) (*Process, *lines) {
 	t.Helper()
 	l := newLines()
-	s := shell("exec 1>&2\n" + script + "\necho ready; read line")
-	s.OnLine, s.Talk = l.add, true
+	s := talking("exec 1>&2\n" + script + "\necho ready; read line")
+	s.OnLine = l.add
 	p := start(t, s)
 	l.find(t, "ready")
 	return p, l

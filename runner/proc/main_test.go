@@ -69,6 +69,14 @@ func shell(script string) Spec {
 	return Spec{Path: "/bin/sh", Args: []string{"-c", script}}
 }
 
+// talking is the Spec of a shell that talks. Its standard input and output are the pipes.
+func talking(script string) Spec {
+	at := DescriptorsOf()
+	s := shell(fmt.Sprintf("exec </dev/fd/%d >/dev/fd/%d\n%s", at.In, at.Out, script))
+	s.Talk = true
+	return s
+}
+
 // start starts s, kills it at the end of the test, and checks that nothing is
 // left.
 func start(t testing.TB, s Spec) *Process {

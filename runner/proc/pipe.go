@@ -112,12 +112,11 @@ func (p *Process) Settle(limit time.Duration) {
 	}
 }
 
-// Conn is the pair of pipes that are the standard input and output of a process started
-// with Talk. One goroutine may read while another writes. The caller of [Start] closes it,
+// Conn is the pair of pipes to and from a process started with Talk. One goroutine may read while another writes. The caller of [Start] closes it,
 // unless [Process.Stop] or [Process.Kill] does.
 type Conn struct {
-	in  *os.File    // the child's standard input
-	out *outputPipe // the child's standard output
+	in  *os.File
+	out *outputPipe
 }
 
 // Read reads what the process wrote. It returns [io.EOF] if the process is gone or has
@@ -128,7 +127,7 @@ func (c *Conn) Read(b []byte) (int, error) { return c.out.Read(b) }
 // the process no longer reads, [os.ErrClosed] after CloseWrite or Close.
 func (c *Conn) Write(b []byte) (int, error) { return c.in.Write(b) }
 
-// CloseWrite ends the process's standard input. What it writes can still be read.
+// CloseWrite closes the pipe to the process. What the process writes can still be read.
 func (c *Conn) CloseWrite() error { return c.in.Close() }
 
 // Close ends both directions, and reads and writes that wait. The process lives on.

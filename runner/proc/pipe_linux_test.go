@@ -12,7 +12,7 @@ import (
 func TestReadQuiet(t *testing.T) {
 	clean(t)
 	p := answering(t, nil)
-	held, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/1", p.PID()), os.O_WRONLY, 0)
+	held, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", p.PID(), DescriptorsOf().Out), os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 // once as its answer.
 func answering(t *testing.T, onLine func(Line)) *Process {
 	t.Helper()
-	s := shell(`while read -r line; do echo "$line" >&2; echo "$line"; done`)
-	s.Talk, s.OnLine = true, onLine
+	s := talking(`while read -r line; do echo "$line" >&2; echo "$line"; done`)
+	s.OnLine = onLine
 	return start(t, s)
 }
 

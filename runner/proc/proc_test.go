@@ -201,9 +201,7 @@ func TestTalk(t *testing.T) {
 // What a process wrote before it died can be read long after.
 func TestTalkLate(t *testing.T) {
 	clean(t)
-	s := shell("echo answer")
-	s.Talk = true
-	p := start(t, s)
+	p := start(t, talking("echo answer"))
 	<-p.Done()
 	got, err := io.ReadAll(p.Conn())
 	if string(got) != "answer\n" || err != nil {

@@ -97,14 +97,10 @@ func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) 
 		f.closeOurs()
 		return nil, err
 	}
+	p.drain(Stdout, f.out[0])
 	p.drain(Stderr, f.out[1])
 	if s.Talk {
-		p.conn = &Conn{in: f.in, out: f.out[0]}
-	} else {
-		p.drain(Stdout, f.out[0])
-	}
-	if len(f.out) > 2 {
-		p.drain(Stdout, f.out[2])
+		p.conn = &Conn{in: f.in, out: f.out[2]}
 	}
 	go p.watch(f.out)
 	return p, nil
@@ -178,9 +174,9 @@ func (p *Process) Exit() Exit {
 
 // files are the ends of the pipes between a process and us.
 type files struct {
-	child []*os.File
+	child []*os.File    // standard input, output and error; of a process that talks also the pipes to and from us
 	in    *os.File      // nil unless it talks
-	out   []*outputPipe // of its descriptors from 1 on
+	out   []*outputPipe // standard output and error; of a process that talks also the pipe to us
 }
 
 func openFiles(talk bool) (f files, err error) {
@@ -190,34 +186,40 @@ func openFiles(talk bool) (f files, err error) {
 			f.closeOurs()
 		}
 	}()
-	var input *os.File
-	outputs := 2
-	if talk {
-		input, f.in, err = os.Pipe()
-		outputs = StdoutAt
-	} else {
-		input, err = os.Open(os.DevNull)
-	}
+	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return f, err
 	}
-	f.child = append(f.child, input)
-	for range outputs {
-		ours, theirs, err := os.Pipe()
-		if err != nil {
-			return f, err
-		}
-		f.child = append(f.child, theirs)
-		out, err := newOutputPipe(ours)
-		f.out = append(f.out, out)
-		if err != nil {
+	f.child = append(f.child, null)
+	for range 2 {
+		if err = f.addOutput(); err != nil {
 			return f, err
 		}
 	}
-	if talk {
-		err = f.out[0].pausable()
+	if !talk {
+		return f, nil
 	}
-	return f, err
+	theirs, in, err := os.Pipe()
+	if err != nil {
+		return f, err
+	}
+	f.child, f.in = append(f.child, theirs), in
+	if err = f.addOutput(); err != nil {
+		return f, err
+	}
+	return f, f.out[2].pausable()
+}
+
+// addOutput adds a pipe to which the child writes.
+func (f *files) addOutput() error {
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	f.child = append(f.child, theirs)
+	out, err := newOutputPipe(ours)
+	f.out = append(f.out, out)
+	return err
 }
 
 func (f *files) closeChild() {
@@ -249,11 +251,12 @@ var ErrNoFork = errors.New("the process that forks is gone")
 // [errors.ErrUnsupported] if [CanFork] is false. After an error nothing is left behind. After
 // [ErrNoFork] that holds once the process is Done.
 //
-// Descriptor 4 of the process is a socket of whole messages (SOCK_SEQPACKET). The process
-// receives one request at a time, and answers each in one message:
+// The process has a socket of whole messages (SOCK_SEQPACKET), see [DescriptorsOf]. It receives
+// one request at a time, and answers each in one message:
 //
-//	fork PLACE TAG   Fork a worker. The message carries the worker's descriptors 0 to 3
-//	                 and PLACE; the last may be absent. The worker needs its own group,
+//	fork PLACE TAG   Fork a worker. The message carries the worker's standard output and
+//	                 error, its pipes from and to us, and descriptor PLACE, which may be
+//	                 absent. The worker needs its own group,
 //	                 and TAG as the value of PYPLUG_RUN in its first environment, where
 //	                 all tags have one length. It must not run the user's code until it
 //	                 can read something. The answer is "pid PID", or "errno NUMBER" if

@@ -45,13 +45,12 @@ type Spec struct {
 	Env []string
 	// Dir is the working directory; "" is ours.
 	Dir string
-	// Talk makes descriptors 0 and 1 a pair of pipes for a protocol, see
-	// [Process.Conn]. The process then writes its standard output to descriptor
-	// [StdoutAt]. Without Talk, descriptor 0 is the null device and descriptor 1 is
-	// standard output.
+	// Talk gives the process a pair of pipes for a protocol, see [Process.Conn]. Their
+	// descriptors are those of [DescriptorsOf]. The standard ones are those of any other
+	// process: nothing that runs before the process knows of the pipes can touch them.
 	Talk bool
-	// Forks gives a process that talks a socket as descriptor 4 for requests to fork, see
-	// [Process.Fork]. Linux only.
+	// Forks gives a process that talks a socket for requests to fork, see [Process.Fork].
+	// Linux only.
 	Forks bool
 	// OnLine receives the lines that the process prints, each stream in order. It is
 	// never called twice at once. It may be called before Start has returned, but not

@@ -121,6 +121,10 @@ func (p *Process) Exited() bool {
 // closes its sockets.
 func (p *Process) Exiting() bool { return p.tree.exiting() }
 
+// MainExited reports whether the main thread of the process has exited. Other threads may keep
+// the process alive. Only Linux shows that.
+func (p *Process) MainExited() bool { return showsExiting && p.tree.exiting() }
+
 // exitsWithin reports whether the process exits within d. It stops waiting when the ladder
 // is forced.
 func (p *Process) exitsWithin(d time.Duration) bool {

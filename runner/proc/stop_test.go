@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -115,11 +116,11 @@ def hang():
     while True: time.sleep(100)
 def leave(): os._exit(7)
 threading.Thread(target=hang, daemon=True).start()
-sys.stdin.read()
+os.read(int(sys.argv[1]), 1)
 leave()
 `
 	p := start(t, Spec{
-		Path: python(t), Args: []string{"-c", source}, Talk: true,
+		Path: python(t), Args: []string{"-c", source, strconv.Itoa(DescriptorsOf().In)}, Talk: true,
 		StackSignal: int(syscall.SIGUSR2), OnLine: l.add,
 	})
 	l.find(t, "ready")

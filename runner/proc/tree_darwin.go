@@ -74,10 +74,10 @@ func (*tree) exiting() bool { return true }
 // lifeline does nothing: no pipe of macOS sends SIGKILL.
 type lifeline struct{}
 
-func newLifeline() lifeline                       { return lifeline{} }
-func (lifeline) appendTo(fds []uintptr) []uintptr { return fds }
-func (lifeline) arm(int) int                      { return -1 }
-func (lifeline) close()                           {}
+func newLifeline() lifeline     { return lifeline{} }
+func (lifeline) child() uintptr { return noFile }
+func (lifeline) arm(int) int    { return -1 }
+func (lifeline) close()         {}
 
 // executable is our executable; "" if it is not known.
 func executable() string {

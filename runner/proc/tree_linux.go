@@ -3,7 +3,6 @@ package proc
 import (
 	"bytes"
 	"context"
-	"math"
 	"os"
 	"strconv"
 	"sync"
@@ -122,10 +121,6 @@ func hasFlag(flags []byte, bits uint64) bool {
 	return number&bits != 0
 }
 
-// lifelineFD is the child's descriptor of the lifeline. It is high, because programs may
-// close low descriptors or rely on their numbers.
-const lifelineFD = 190
-
 // lifeline is a pipe by which the kernel kills a child's group when we are gone. The child
 // holds the read end and need not know about it. When the only write end, ours, is closed,
 // the kernel sends the pipe's signal to the pipe's owner.
@@ -140,26 +135,12 @@ func newLifeline() lifeline {
 	return lifeline{p[0], p[1]}
 }
 
-// appendTo adds the read end to a child's descriptors.
-func (l lifeline) appendTo(fds []uintptr) []uintptr {
+// child returns the read end for the child, or noFile.
+func (l lifeline) child() uintptr {
 	if l.r < 0 {
-		return fds
+		return noFile
 	}
-	at := max(len(fds), lifelinePlace())
-	for len(fds) < at {
-		fds = append(fds, math.MaxUint) // none
-	}
-	return append(fds, uintptr(l.r))
-}
-
-// lifelinePlace returns lifelineFD, or a lower descriptor if the limit on open files is low.
-func lifelinePlace() int {
-	const spare = 32 // the fork needs some above
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < lifelineFD+spare {
-		return int(limit.Cur) - spare
-	}
-	return lifelineFD
+	return uintptr(l.r)
 }
 
 // arm sets the signal and the owner, and closes our copy of the read end. It returns the

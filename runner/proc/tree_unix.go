@@ -3,7 +3,9 @@
 package proc
 
 import (
+	"math"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -24,27 +26,58 @@ type tree struct {
 	reaped bool // pid may belong to another process
 }
 
-// StdoutAt is the descriptor to which a process that talks writes its standard output.
-const StdoutAt = 3
+// The child's descriptors above the standard ones are next to each other, in this order. They
+// are high, because programs and the scripts that wrap them may close low descriptors or rely
+// on their numbers.
+const (
+	firstHigh = 190
+	spareHigh = 32 // descriptors that a fork needs above them
+	noFile    = math.MaxUint
+)
 
-// startTree starts the leader in a group of its own, with child as its first
-// descriptors.
+// highPlace returns firstHigh, or a lower descriptor if the limit on open files is low.
+func highPlace() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < firstHigh+spareHigh {
+		return int(limit.Cur) - spareHigh
+	}
+	return firstHigh
+}
+
+// Descriptors are those of a process that was started with Talk.
+type Descriptors struct {
+	In, Out int // of the pipes from and to us
+	Stdout  int // of standard output
+	Control int // of the socket for requests to fork
+}
+
+// DescriptorsOf returns the descriptors of the processes that this system starts.
+func DescriptorsOf() Descriptors {
+	place := highPlace() // of the lifeline
+	return Descriptors{In: place + 1, Out: place + 2, Control: place + 3, Stdout: 1}
+}
+
+// startTree starts the leader in a group of its own, with child as its descriptors.
 func startTree(s Spec, child []*os.File) (*tree, error) {
 	prepare()
 	t := &tree{n: running.count.Add(1), lifeline: -1}
-	var fds []uintptr
-	for _, c := range child {
+	life := newLifeline()
+	fds := slices.Repeat([]uintptr{noFile}, highPlace())
+	for i, c := range child[:3] {
+		fds[i] = c.Fd()
+	}
+	fds = append(fds, life.child())
+	for _, c := range child[3:] {
 		fds = append(fds, c.Fd())
 	}
 	if s.control != nil {
 		fds = append(fds, s.control.Fd())
 	}
-	life := newLifeline()
 	var err error
 	t.pid, err = syscall.ForkExec(s.Path, append([]string{s.Path}, s.Args...), &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   withTag(s.Env, tag(t.n)),
-		Files: life.appendTo(fds),
+		Files: fds,
 		Sys:   &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Lacks returns the promises of this package that the system cannot keep.
 func Lacks() string {
-	return "on Windows a process gets no signals, so only closing its connection asks it to stop, and a killed pyplug leaves its temporary directory"
+	return "on Windows a process gets no signals, so only closing its connection asks it to stop; what is printed before a plugin is imported breaks its start; and a killed pyplug leaves its temporary directory"
 }
 
 const (
@@ -22,9 +22,17 @@ const (
 	showsExiting     = false
 )
 
-// StdoutAt is the descriptor of standard error, because a Windows process starts with
-// at most three descriptors.
-const StdoutAt = 2
+// Descriptors are those of a process that was started with Talk.
+type Descriptors struct {
+	In, Out int // of the pipes from and to us
+	Stdout  int // of standard output
+	Control int // 0: no process forks
+}
+
+// DescriptorsOf returns the descriptors of the processes that this system starts. A Windows
+// process starts with at most three. So the protocol has those of standard input and output,
+// and prints before the process moves it get into it.
+func DescriptorsOf() Descriptors { return Descriptors{In: 0, Out: 1, Stdout: 2} }
 
 // tree is one process and everything that it starts: a job, which the system ends when
 // its last handle, ours, is closed.
@@ -40,6 +48,9 @@ type tree struct {
 
 // startTree starts the leader in a job of its own.
 func startTree(s Spec, child []*os.File) (*tree, error) {
+	if s.Talk {
+		child = []*os.File{child[3], child[4], child[2]}
+	}
 	job, err := newJob()
 	if err != nil {
 		return nil, err

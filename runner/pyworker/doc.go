@@ -6,8 +6,8 @@
 //     byte code is not there, pyplug sends the source. So a running worker needs nothing
 //     of that directory, and the next one starts even if the directory was removed.
 //  2. [Launcher.Launch] starts the plugin's Python on the worker, with the protocol
-//     of frames.go on its standard input and output. The worker moves the protocol
-//     elsewhere before it loads the user's file.
+//     of frames.go on two descriptors of its own. The worker hides them from its children
+//     before it loads the user's file.
 //  3. With preload, that Python becomes the zygote after the import. Workers are forked
 //     from it, if that is safe, until [Launcher.Renew]. The package does not know whether
 //     the import is out of date.
@@ -27,8 +27,9 @@
 //  6. A call that runs out of time is interrupted. If the worker does not answer it
 //     within 200 ms, the worker is condemned and killed. A call that waits for its
 //     turn is abandoned at once, and keeps its slot until its turn has come.
-//  7. The exit of the process ends its calls. Calls that had their turn then get an error
-//     of kind Crash. Calls behind them have not begun, and can be made again.
+//  7. The exit of the process ends its calls, and so does the last frame of a worker whose
+//     main thread ends: a forked child can hold the pipe open. Calls that had their turn then
+//     get an error of kind Crash. Calls behind them have not begun, and can be made again.
 //
 // The package does not know go-plugin, gRPC, restarts, or how anything is printed.
 package pyworker

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -131,20 +132,26 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 	return e
 }
 
-// lostError returns the error of a call that was not answered because the process is
-// gone.
+// lostError returns the error of a call that was not answered because the process is gone, or
+// its main thread has ended.
 func (inst *instance) lostError(hookName string, begun bool) *hook.Error {
-	<-inst.lost
-	exit := inst.Exit()
-	e := &hook.Error{Kind: hook.Crash, Hook: hookName, Begun: begun, Exit: &exit, At: stackFrames(exit.Stderr)}
+	e := &hook.Error{Kind: hook.Crash, Hook: hookName, Begun: begun}
+	lives := inst.mainEnded && !hook.Within(inst.lost, exitLimit)
+	if !lives {
+		<-inst.lost
+		exit := inst.Exit()
+		e.Exit, e.At = &exit, stackFrames(exit.Stderr)
+	}
 	switch {
 	case !begun:
 		e.Kind, e.Err = hook.Unavailable, errEnded
+	case lives:
+		e.Err = errors.New("the plugin's main thread ended during the call; its process has not exited yet")
 	case inst.fault != nil:
 		e.Err = fmt.Errorf("the worker's pipe: %w", inst.fault)
 	case inst.isCondemned():
 		e.Err = errors.New("the worker was killed because another call did not end")
-	case exit.Stopped:
+	case e.Exit.Stopped:
 		e.Kind, e.Err = hook.Canceled, errStopped
 	default:
 		e.Err = errors.New("the plugin exited during the call")
@@ -207,6 +214,16 @@ func pipeError(err error, exit hook.Exit) *hook.Error {
 	return &hook.Error{Kind: hook.Start, Exit: &exit, Err: fmt.Errorf("the worker's pipe: %w", err)}
 }
 
+// noDescriptor begins what a Python prints that cannot read the first frame.
+const noDescriptor = "OSError: [Errno 9]"
+
+func lastLine(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[len(lines)-1]
+}
+
 // diedStarting returns the error of a process that ended before it was ready. If it ended
 // before hello, Python itself or the environment failed, unless a signal ended it.
 func (inst *instance) diedStarting(greeted bool) *hook.Error {
@@ -214,6 +231,11 @@ func (inst *instance) diedStarting(greeted bool) *hook.Error {
 	switch {
 	case inst.fault != nil:
 		return pipeError(inst.fault, exit)
+	case !greeted && strings.HasPrefix(lastLine(exit.Stderr), noDescriptor):
+		at := proc.DescriptorsOf()
+		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
+			Err:   fmt.Errorf("%s closed descriptor %d, by which pyplug speaks to Python: it is a wrapper, or runs one", inst.launcher.cfg.Python, at.In),
+			Hints: schema.Hints("make the wrapper leave descriptors %d and %d open, or pass the Python that it runs: %s PATH", at.In, at.Out, schema.Setting("python"))}
 	case !greeted:
 		kind := hook.Interpreter
 		if exit.Signal != "" { // somebody has killed it

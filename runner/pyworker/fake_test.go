@@ -23,7 +23,12 @@ import (
 const behaviour = "PYWORKER_TEST_BEHAVIOUR"
 
 func TestMain(m *testing.M) {
-	switch name := os.Getenv(behaviour); name {
+	name := os.Getenv(behaviour)
+	if name != "" { // the worker's pipes
+		at := proc.DescriptorsOf()
+		os.Stdin, os.Stdout = os.NewFile(uintptr(at.In), "in"), os.NewFile(uintptr(at.Out), "out")
+	}
+	switch name {
 	case "":
 	case lateOverlap:
 		pretendLateOverlap()

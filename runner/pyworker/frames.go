@@ -51,6 +51,7 @@ import (
 //	N not begun  no body; a call of type A or M, and those of type A or M behind it, have not begun and will not
 //	O task     no body; the call has become a task of the event loop: the call behind it may begin
 //	T trace    {"python": {"frames"}}: where a canceled call is that still runs; not an answer
+//	X over     no body; the main thread ends: no answer follows
 //
 // The worker answers a call once: with R, B or E, or with I and J any number of times and
 // then Z or E. At most 262144 bytes of items of a stream may be in flight. W grants more.
@@ -100,9 +101,10 @@ const (
 	frameUnbegun   = 'N'
 	frameTask      = 'O'
 	frameTrace     = 'T'
+	frameOver      = 'X'
 )
 
-const fromWorker = "SHYRBIJZEFNOT"
+const fromWorker = "SHYRBIJZEFNOTX"
 
 // frame is one frame. The zero value means no frame.
 type frame struct {

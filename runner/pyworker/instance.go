@@ -17,16 +17,17 @@ import (
 
 // instance is one worker.
 type instance struct {
-	launcher *Launcher
-	proc     *proc.Process
-	began    time.Time     // of its start
-	ready    time.Duration // how long the start took
-	about    about         // what the worker has reported in its start
-	startup  chan frame    // hello, then the answer to load
-	awaited  string        // the types of frames that may come in a start; only the reader uses it
-	lost     chan struct{} // closed when the process is gone and no frame will come
-	fault    error         // why the pipe can no longer be trusted; valid after lost
-	slots    chan struct{} // holds a token for each call that may begin
+	launcher  *Launcher
+	proc      *proc.Process
+	began     time.Time     // of its start
+	ready     time.Duration // how long the start took
+	about     about         // what the worker has reported in its start
+	startup   chan frame    // hello, then the answer to load
+	awaited   string        // the types of frames that may come in a start; only the reader uses it
+	lost      chan struct{} // closed when the process is gone and no frame will come
+	fault     error         // why the pipe can no longer be trusted; valid after lost
+	mainEnded bool          // the main thread ended by itself; valid when the calls are done
+	slots     chan struct{} // holds a token for each call that may begin
 
 	stopping atomic.Bool // the stop ladder has begun
 	forced   atomic.Bool // the process was killed without the whole ladder
@@ -145,8 +146,8 @@ func (inst *instance) Attach() json.RawMessage { return nil }
 // interrupted; the worker is not condemned even if it does not answer. The error is
 // then of kind Timeout, and further probes wait until it answers.
 func (inst *instance) Probe(ctx context.Context) error {
-	if len(inst.slots) == 0 && !inst.isAbandoned() {
-		return nil
+	if len(inst.slots) == 0 && inst.isBusy() {
+		return inst.endWithoutMain()
 	}
 	c := newCall(inst.launcher.cfg.Probe)
 	c.probe = true
@@ -169,10 +170,20 @@ func (inst *instance) Probe(ctx context.Context) error {
 	return nil
 }
 
-// isAbandoned reports whether there are calls, and none of them has a caller any more. No
-// limit bounds such calls.
-func (inst *instance) isAbandoned() bool {
+// endWithoutMain kills a worker that can answer no call because its main thread was ended, as
+// by a C function. Only other threads keep it alive.
+func (inst *instance) endWithoutMain() error {
+	if !inst.proc.MainExited() || hook.Within(inst.proc.Done(), closeLimit) {
+		return nil
+	}
+	_ = inst.proc.Crash() // its calls are reported as those of any worker that dies
+	return &hook.Error{Kind: hook.Crash, Err: errors.New("the plugin's main thread has ended")}
+}
+
+// isBusy reports whether the worker may answer a call whose caller still waits, or gets one.
+// No limit bounds the other calls.
+func (inst *instance) isBusy() bool {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
-	return len(inst.calls) > 0 && !slices.ContainsFunc(inst.calls, func(c *call) bool { return !c.abandoned })
+	return !inst.over && (len(inst.calls) == 0 || slices.ContainsFunc(inst.calls, func(c *call) bool { return !c.abandoned }))
 }

@@ -163,8 +163,8 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 
 // args are the arguments of a Python that runs the worker: those that worker/boot.py
 // takes, and then those of worker/start.py: the plugin's path, the words of its place, the signal that shows all
-// stacks, the descriptor for what the plugin prints, what NaN becomes, the health function's name, how calls run,
-// whether to preload, and whether annotations convert arguments.
+// stacks, what NaN becomes, the health function's name, how calls run, whether to preload, and whether annotations
+// convert arguments.
 func (l *Launcher) args(preload string) []string {
 	cache, err := cache()
 	if err != nil {
@@ -180,8 +180,10 @@ func (l *Launcher) args(preload string) []string {
 	case l.cfg.Concurrency > 1:
 		calls = "pipeline"
 	}
-	return slices.Concat([]string{"-c", runBoot, cache, Identity(), l.cfg.Plugin}, l.cfg.Place().Words(),
-		[]string{strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload, annotations})
+	at := proc.DescriptorsOf()
+	descriptors := fmt.Sprint(at.In, at.Out, at.Stdout, at.Control)
+	return slices.Concat([]string{"-c", runBoot, descriptors, cache, Identity(), l.cfg.Plugin}, l.cfg.Place().Words(),
+		[]string{strconv.Itoa(stackSignal), l.cfg.NaN, l.cfg.Probe, calls, preload, annotations})
 }
 
 // spec describes the process of a worker, without its arguments.

@@ -22,8 +22,11 @@ import (
 var printLimit = 20 * time.Millisecond // tests wait longer
 
 const (
-	// closeLimit is how long a worker may live after it has closed its pipe.
+	// closeLimit is how long a worker may live after its last frame, or after it has closed
+	// its pipe.
 	closeLimit = time.Second
+	// exitLimit is how long its calls then wait for the exit that explains what happened.
+	exitLimit = 100 * time.Millisecond
 	// batchSize is how many bytes of small frames are written at once.
 	batchSize = 32 << 10
 	// restFor is how long the reader pauses after a small answer of a series if at least
@@ -152,16 +155,32 @@ func (f frame) endsCall() bool {
 	return f.call != 0 && f.kind != frameItem && f.kind != frameTrace
 }
 
-// end marks the calls as lost when no frame comes any more. reason says why.
+// errOver ends the frames of a worker whose main thread has ended.
+var errOver = errors.New("no answer follows")
+
+// end marks the calls as lost when no frame comes any more. reason says why. It returns when
+// the process is gone.
 func (inst *instance) end(reason error) {
 	isEnd := errors.Is(reason, io.EOF) || errors.Is(reason, io.ErrUnexpectedEOF) || errors.Is(reason, os.ErrClosed)
-	if !isEnd && !hook.IsClosed(inst.proc.Done()) {
+	if !isEnd && reason != errOver && !hook.IsClosed(inst.proc.Done()) {
 		inst.fault = reason
+	}
+	if reason == errOver && !inst.stopping.Load() {
+		inst.mainEnded = true
+		inst.loseCalls() // at once: the process may live on for a moment
 	}
 	inst.waitGone()
 	inst.proc.Conn().Close() // nothing else closes it if the process ended by itself
+	inst.loseCalls()
+}
+
+// loseCalls marks the calls as lost, unless they are.
+func (inst *instance) loseCalls() {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
+	if inst.over {
+		return
+	}
 	inst.over = true
 	inst.queued.Signal()
 	for _, c := range inst.calls {
@@ -176,11 +195,11 @@ func (inst *instance) waitGone() {
 	if hook.Within(inst.proc.Done(), closeLimit) {
 		return
 	}
-	if inst.stopping.Load() || inst.proc.Exited() {
+	if inst.stopping.Load() && !inst.mainEnded || inst.proc.Exited() {
 		<-inst.proc.Done() // the stop ladder bounds it, or the sweep
 		return
 	}
-	if inst.fault == nil && !inst.isCondemned() {
+	if inst.fault == nil && !inst.isCondemned() && !inst.mainEnded {
 		inst.fault = errors.New("the plugin closed it")
 	}
 	inst.forced.Store(true)
@@ -192,6 +211,8 @@ func (inst *instance) deliver(f frame) error {
 	switch f.kind {
 	case frameSource, frameHello, frameReady:
 		return inst.deliverStartup(f)
+	case frameOver:
+		return errOver
 	case frameFiles:
 		var files []schema.Path
 		if err := json.Unmarshal(f.body, &files); err != nil {
@@ -236,6 +257,9 @@ func (inst *instance) deliverStartup(f frame) error {
 		inst.awaited = string([]byte{frameReady, frameError})
 	default:
 		inst.awaited = ""
+		if f.kind == frameError {
+			inst.stopping.Store(true) // as start is about to
+		}
 	}
 	inst.startup <- f
 	return nil

@@ -27,7 +27,7 @@ var SearchPath string
 
 // runBoot is the code that Python is started with. One read returns the whole frame,
 // because the frame is so short that a pipe writes it at once.
-const runBoot = `import os;exec(compile(os.read(0,4096)[9:],"<pyplug boot>","exec"),{})`
+const runBoot = `import os,sys;exec(compile(os.read(int(sys.argv[1].split()[0]),4096)[9:],"<pyplug boot>","exec"),{})`
 
 // source holds the worker's parts: the name and the text of each, with a NUL between.
 var source = sync.OnceValue(func() []byte {

@@ -1,7 +1,7 @@
 """Loads the parts of pyplug's worker, the files beside this one, as modules: X.py is _pyplug_X.
 
-pyplug sends this file in the first frame, and runs Python as "-c CODE CACHE IDENTITY …", where CODE executes it.
-The path of the file that keeps the parts' byte code begins with CACHE. IDENTITY is a hash of their source. If the
+pyplug sends this file in the first frame, and runs Python as "-c CODE DESCRIPTORS CACHE IDENTITY …", where CODE
+executes it. DESCRIPTORS are the numbers of those that are described in ../../proc: in, out, stdout and control. The path of the file that keeps the parts' byte code begins with CACHE. IDENTITY is a hash of their source. If the
 file is missing, boot asks pyplug for the source. So a running worker needs nothing on the disk.
 
 This file parses on Python 2.7, so that an old Python can report its version.
@@ -11,9 +11,11 @@ import marshal
 import os
 import sys
 
+source, sink = [int(number) for number in sys.argv[1].split()][:2]
+
 if sys.version_info < (3, 9):
     old = '{"reason":"old","message":"python %d.%d.%d"}' % sys.version_info[:3]
-    os.write(1, (chr(len(old)) + "\0\0\0E\0\0\0\0" + old).encode("ascii"))
+    os.write(sink, (chr(len(old)) + "\0\0\0E\0\0\0\0" + old).encode("ascii"))
     sys.exit(0)
 
 from _frozen_importlib_external import MAGIC_NUMBER, _write_atomic
@@ -64,10 +66,10 @@ def keep_byte_code(path, identity):
 
 def read_source():
     """Asks pyplug for the source of all parts."""
-    os.write(1, b"\0\0\0\0S\0\0\0\0")
+    os.write(sink, b"\0\0\0\0S\0\0\0\0")
     frame = b""
     while len(frame) < 9 or len(frame) < 9 + int.from_bytes(frame[:4], "little"):
-        frame += os.read(0, 65536) or sys.exit()
+        frame += os.read(source, 65536) or sys.exit()
     texts = frame[9:].decode().split("\0")
     program.update(zip(texts[::2], texts[1::2]))
 
@@ -82,4 +84,4 @@ def main(cache, identity):
     core.main()
 
 
-main(*sys.argv[1:3])
+main(*sys.argv[2:4])

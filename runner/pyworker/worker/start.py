@@ -1,4 +1,4 @@
-"""How the worker starts: it moves the protocol away, says hello, loads the user's file. It imports nothing that takes time."""
+"""How the worker starts and ends. It hides the protocol, says hello and loads the user's file. It imports nothing that takes time."""
 
 import _signal
 import faulthandler
@@ -7,7 +7,7 @@ import sys
 
 import _pyplug_worker as core
 
-HELLO, READY, FILES = b"HYF"
+HELLO, READY, FILES, OVER = b"HYFX"
 MOST = 2000  # files that are reported
 INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
 
@@ -21,20 +21,21 @@ def start():
     """Says hello, then loads the file; False if the worker is to end. ../launcher.go describes the arguments."""
     global stacks
     _signal.signal(_signal.SIGINT, core.on_sigint)  # it may have been inherited as ignored
-    plugin, *place, stacks, stdout, core.nan, core.probe_name, calls, preload, annotations = sys.argv[3:]
+    descriptors, _, _, plugin, *place, stacks, core.nan, core.probe_name, calls, preload, annotations = sys.argv[1:]
     core.converts = annotations != "off"
     stacks = int(stacks)
     core.probe_name = os.fsencode(core.probe_name).decode("utf-8", "replace")  # in any locale
     sys.argv = [plugin]
     if sys.path[:1] == [""]:  # of -c
         del sys.path[0]
-    take_descriptors(int(stdout))
+    source, sink, stdout, control = map(int, descriptors.split())
+    take_descriptors(source, sink, stdout)
     make_codec(core.nan == "literal")
     greet()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     if preload:
-        core.part("zygote").prepare()
+        core.part("zygote").prepare(control)
 
     try:
         core.plugin, module = core.call(core.part("modules").load, place)
@@ -67,16 +68,18 @@ def greet():
     core.send(HELLO, 0, core.encode(hello))
 
 
-def take_descriptors(stdout):
-    """Moves the protocol off 0 and 1, so that nothing a plugin does can touch it: what it prints goes to stdout."""
+def take_descriptors(source, sink, stdout):
+    """Moves the protocol to descriptors that the user's children do not inherit. What the plugin prints goes to stdout."""
     global printed, trouble
-    core.source, core.sink, trouble, printed = (move(low, 200 + low) for low in (0, 1, 2, stdout))
-    if stdout > 2:
-        os.close(stdout)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    os.dup2(printed, 1)
+    core.source, core.sink, printed, trouble = (move(low, 200 + at) for at, low in enumerate((source, sink, stdout, 2)))
+    if source > 2:
+        os.close(source)
+        os.close(sink)
+    else:  # Windows starts no process with more than three descriptors
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(printed, 1)
     faulthandler.enable(trouble)
     if stacks:
         faulthandler.register(stacks, trouble, all_threads=True, chain=False)
@@ -210,14 +213,11 @@ def report_files():
 
 
 def let_go():
-    """Releases the user's objects, and the protocol's output, because Python may hang while it ends."""
+    """Reports that no answer will come, and releases the user's objects, because Python may hang while it ends."""
     # Python keeps signal handlers and fork hooks longer than modules. Objects that they reach
     # would not be finalized, and their open files would not be flushed.
     core.namespace = core.NOTHING
     core.known.clear()
-    try:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, core.sink, False)  # pyplug sees that no answer will come
-        os.close(null)
-    except OSError:  # the user's code has closed it, or there is no room
-        pass
+    if os.getpid() == core.PID:  # else a child that the user's code forked
+        core.send(OVER, 0, b"")
+    core.close_sink()

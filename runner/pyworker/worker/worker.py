@@ -116,6 +116,16 @@ def flush():
             pass
 
 
+def close_sink():
+    """Closes the protocol's output: nothing more is sent."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sink, False)
+        os.close(null)
+    except OSError:  # the user's code has closed it, or there is no room
+        pass
+
+
 def leave(code):
     """Ends a child that user code forked. It must not answer the call."""
     flush()
@@ -241,7 +251,7 @@ class Way:
     """Runs one call after the other, in the main thread. The other ways derive from it."""
 
     def write(self, left):
-        """Writes a frame. SIGINT cannot interrupt it, because no user code runs."""
+        """Writes a frame. SIGINT cannot interrupt it, because no user code runs; another signal's handler may."""
         global sink
         try:
             while left:
@@ -253,6 +263,9 @@ class Way:
                 os.write(2, ("pyplug: the plugin closed the worker's output: %s\n" % error).encode())
             finally:
                 os._exit(1)
+        except BaseException:  # of a signal handler of the user's: what is written may be a part of the frame
+            close_sink()
+            raise
 
     def invoke(self, number, body):
         """Runs the hook that a frame calls, and answers."""

@@ -1,6 +1,6 @@
 """The zygote: a process that has imported the user's file, and from which workers are forked.
 
-runner/proc describes the requests that the zygote answers on descriptor 4. Each worker finalizes what the import
+runner/proc describes the requests that the zygote answers on a socket. Each worker finalizes what the import
 left when it ends, atexit handlers included, as if it had imported the file itself; the zygote runs none.
 """
 
@@ -16,7 +16,6 @@ import _pyplug_worker as core
 
 reseed, fork_safety = core.part("reseed"), core.part("fork_safety")
 
-CONTROL = 4
 TAG = "PYPLUG_RUN"
 
 control = None  # the socket
@@ -24,15 +23,15 @@ tag = 0  # where the tag is in memory
 lent = None  # what the process that is being forked gets: (request, descriptors), () to end at once
 
 
-def prepare():
-    """Called before the import."""
+def prepare(number):
+    """Called before the import, with the descriptor of the socket."""
     global control
     # Registered before the handlers of the user's code, so that it runs first.
     os.register_at_fork(after_in_child=become_worker)
     if hasattr(gc, "unfreeze"):  # else the globals of the import would outlive Python: files would not be flushed
         atexit.register(gc.unfreeze)
-    control = socket(fileno=start.move(CONTROL, 200 + CONTROL))
-    os.close(CONTROL)
+    control = socket(fileno=start.move(number, 204))
+    os.close(number)
     fork_safety.prepare()
     reseed.watch()
 
@@ -160,7 +159,7 @@ def separate(request, numbers):
     """Gives a copy of the zygote descriptors and a tag of its own."""
     place, _, value = request.partition(b" ")
     place = int(place)
-    for number, own in zip(numbers, (core.source, core.sink, start.trouble, start.printed, place)):
+    for number, own in zip(numbers, (start.printed, start.trouble, core.source, core.sink, place)):
         os.dup2(number, own, own == place)
         os.close(number)
     numbers.clear()

@@ -40,15 +40,16 @@ def read_text(name):
 
 
 BOOT = read_text("boot.py").encode()
-RUN_BOOT = "import os;exec(compile(os.read(0,4096)[9:],'<pyplug boot>','exec'),{})"
+RUN_BOOT = "import os,sys;exec(compile(os.read(int(sys.argv[1].split()[0]),4096)[9:],'<pyplug boot>','exec'),{})"
 PARTS = [name[:-3] for name in sorted(os.listdir(SOURCES)) if name.endswith(".py")]
 SOURCE = "\0".join(text for name in PARTS for text in (name, read_text(name + ".py"))).encode()
 os.mkdir(os.path.dirname(CACHE))
 
 
-def command(path, stacks, stdout, nan="error", probe="", calls="", preload="", convert="", cache=CACHE, code=RUN_BOOT, name=""):
+def command(descriptors, path, stacks, nan="error", probe="", calls="", preload="", convert="", cache=CACHE, code=RUN_BOOT, name=""):
     """The arguments that a Python runs the worker with. With a name, the file is a module of a package."""
-    return ["-c", code, cache, "identity", path, *place(path, name), str(stacks), str(stdout), nan, probe, calls or "", preload, convert]
+    numbers = " ".join(map(str, descriptors))
+    return ["-c", code, numbers, cache, "identity", path, *place(path, name), str(stacks), nan, probe, calls or "", preload, convert]
 
 
 def place(path, name):
@@ -78,20 +79,22 @@ class Worker:
     def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None, convert="", cache=CACHE, name=""):
         self.errors = tempfile.TemporaryFile(dir=SCRATCH)
         self.marks, marker = os.pipe()
-        arguments = [python] + command(path, stacks, 2, nan, probe, calls, convert=convert, cache=cache, name=name)
+        source, sink = os.pipe(), os.pipe()
+        self.sink, self.source = open(source[1], "wb", 0), open(sink[0], "rb", 0)
+        arguments = [python] + command((source[0], sink[1], 1, 0), path, stacks, nan, probe, calls, convert=convert, cache=cache, name=name)
         environment = dict(os.environ, MARKER=str(marker), **(env or {}))
         self.process = subprocess.Popen(
             arguments,
-            bufsize=0,
             env=environment,
             cwd=cwd,
-            pass_fds=[marker],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            pass_fds=[marker, source[0], sink[1]],
+            stdin=subprocess.DEVNULL,
+            stdout=self.errors,
             stderr=self.errors,
         )
-        os.close(marker)
-        self.number = 0
+        for theirs in (marker, source[0], sink[1]):
+            os.close(theirs)
+        self.path, self.number = path, 0
         self.files = None  # as the worker reported them last
         self.left = b""
         self.compiled = False  # the byte code was not kept
@@ -103,10 +106,10 @@ class Worker:
         self.ready = self.receive() if self.hello[0] == "H" else self.hello
 
     def send(self, kind, number, body=b""):
-        self.process.stdin.write(packed(kind, number, body))
+        self.sink.write(packed(kind, number, body))
 
     def receive(self):
-        """The next frame but reports of files, as (type, number, value); None at the end."""
+        """The next frame but reports of files, as (type, number, value); None at the end, which the worker reports."""
         head = self.take(9)
         if len(head) < 9:
             return None
@@ -117,6 +120,8 @@ class Worker:
             self.compiled = True
             self.send("S", 0, SOURCE)
             return self.receive()
+        if kind == "X":
+            return None
         if kind == "F":
             self.files = value
             return self.receive()
@@ -126,7 +131,7 @@ class Worker:
 
     def take(self, size):
         while len(self.left) < size:
-            chunk = self.process.stdout.read(1 << 20)
+            chunk = self.source.read(1 << 20)
             if not chunk:
                 break
             self.left += chunk
@@ -183,7 +188,7 @@ class Worker:
         """
         while not self.left:
             self.interrupt()
-            if select.select([self.process.stdout], [], [], 3)[0]:
+            if select.select([self.source], [], [], 3)[0]:
                 break
         return self.answer(number)
 
@@ -201,10 +206,10 @@ class Worker:
         return self.close()
 
     def close(self):
-        if not self.process.stdin.closed:
-            self.process.stdin.close()
-            self.process.stdout.read()
-            self.process.stdout.close()
+        if not self.sink.closed:
+            self.sink.close()
+            self.source.read()
+            self.source.close()
             self.process.wait()
             os.close(self.marks)
         return self.process.returncode

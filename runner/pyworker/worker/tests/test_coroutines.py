@@ -52,7 +52,7 @@ class Coroutines(Case):
         """The call that starts the loop, and others that came with it."""
         worker = self.start(PLUGIN)
         frames = [packed("C", n, {"hook": "at_once", "args": [n]}) for n in range(1, 20)]
-        worker.process.stdin.write(b"".join(frames))
+        worker.sink.write(b"".join(frames))
         self.assertEqual(sorted(worker.receive()[1] for _ in frames), list(range(1, 20)))
 
     def test_child_that_answers_nothing(self):
@@ -60,7 +60,7 @@ class Coroutines(Case):
         worker = self.start(PLUGIN)
         self.ok(worker.call("forks_aside"), None)
         number = worker.begin("echo", 1)
-        self.assertTrue(select.select([worker.process.stdout], [], [], 10)[0], "the call is lost")
+        self.assertTrue(select.select([worker.source], [], [], 10)[0], "the call is lost")
         self.ok(worker.answer(number), 1)
 
     def test_cancel(self):
@@ -79,7 +79,7 @@ class Coroutines(Case):
         number = self.worker.number
         for hook, args in (("waits", ["never"]), ("endless", []), ("aendless", [])):
             call = packed("C", number, {"hook": hook, "args": args})
-            self.worker.process.stdin.write(call + packed("K", number))
+            self.worker.sink.write(call + packed("K", number))
             items, kind, value = self.worker.stream(number)
             self.refused((kind, value), "canceled")
         self.assertNotIn("never awaited", self.worker.stderr())
@@ -242,7 +242,7 @@ class Coroutines(Case):
     def test_not_a_frame(self):
         worker = self.start(PLUGIN)
         worker.call("at_once", 1)
-        worker.process.stdin.write(b"\xff" * 9)
+        worker.sink.write(b"\xff" * 9)
         self.assertIsNone(worker.receive())
         self.assertEqual(worker.close(), 1)
         self.assertIn("pyplug: impossible length", worker.stderr())

@@ -37,7 +37,7 @@ class Pipeline(Case):
     """
 
     def path(self):
-        return os.path.join(os.path.dirname(self.worker.process.args[5]), self.id())
+        return os.path.join(os.path.dirname(self.worker.path), self.id())
 
     def release(self, path):
         with open(path, "wb"):

@@ -186,9 +186,9 @@ class Calls(Case):
     def test_frames_in_pieces(self):
         frame = packed("C", 70000, {"hook": "echo", "args": ["piece"]})
         for byte in frame:
-            self.worker.process.stdin.write(bytes([byte]))
+            self.worker.sink.write(bytes([byte]))
         self.ok(self.worker.answer(70000), "piece")
-        self.worker.process.stdin.write(frame * 3000)
+        self.worker.sink.write(frame * 3000)
         for _ in range(3000):
             self.ok(self.worker.answer(70000), "piece")
 
@@ -304,7 +304,7 @@ class Isolation(Case):
     def test_name(self):
         """ps shows the plugin, unless the plugin shows something itself."""
         worker = self.start("import sys\ndef line():\n    with open('/proc/self/cmdline', encoding='utf-8') as file:\n        return file.read().rstrip(chr(0)), sys.argv")
-        self.ok(worker.call("line"), ["pyplug: plug.py", [worker.process.args[5]]])
+        self.ok(worker.call("line"), ["pyplug: plug.py", [worker.path]])
 
     def test_stacks(self):
         import signal
@@ -330,7 +330,7 @@ class End(Case):
     def test_not_a_frame(self):
         for garbage in (b"Z" * 9, packed("C", 1, b"{"), packed("x", 1)):
             worker = self.start(self.TEXT)
-            worker.process.stdin.write(garbage)
+            worker.sink.write(garbage)
             self.assertIsNone(worker.receive())
             self.assertEqual(worker.close(), 1)
             self.assertIn("pyplug: ", worker.stderr())

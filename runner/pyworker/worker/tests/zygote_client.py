@@ -35,7 +35,7 @@ class Talker:
 
     def receive(self):
         head = self.take(9)
-        if len(head) < 9:
+        if len(head) < 9 or head[4:5] == b"X":
             return None
         body = self.take(int.from_bytes(head[:4], "little"))
         value = json.loads(body.decode()) if body else None
@@ -75,22 +75,20 @@ class Zygote(Talker):
         self.errors = open(path + "-errors", "a+b")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(LIMIT)
-        theirs, number = theirs.detach(), 180
-        os.dup2(theirs, number)
-        os.close(theirs)
-        code += "import os;os.dup2(2,3);os.dup2(%d,4);os.close(%d);%s" % (number, number, RUN_BOOT)
+        source, sink = os.pipe(), os.pipe()
+        given = source[0], sink[1], theirs.detach()
         self.process = subprocess.Popen(
-            [sys.executable] + command(path, stacks, 3, preload=preload, code=code),
-            bufsize=0,
+            [sys.executable] + command((given[0], given[1], 1, given[2]), path, stacks, preload=preload, code=code + RUN_BOOT),
             env=dict(os.environ, **ENVIRONMENT),
-            pass_fds=[number],
+            pass_fds=given,
             preexec_fn=limit,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            stdout=self.errors,
             stderr=self.errors,
         )
-        os.close(number)
-        super().__init__(self.process.stdout.fileno(), self.process.stdin.fileno())
+        for descriptor in given:
+            os.close(descriptor)
+        super().__init__(sink[0], source[1])
         self.send("L", 0, BOOT)
         self.hello, self.ready = self.receive(), self.receive()
 
@@ -104,7 +102,7 @@ class Zygote(Talker):
         theirs, sink = os.pipe()
         source, theirs_too = os.pipe()
         life, end = os.pipe()
-        lent = [theirs, theirs_too, self.errors.fileno(), self.errors.fileno(), life]
+        lent = [self.errors.fileno(), self.errors.fileno(), theirs, theirs_too, life]
         answer = self.ask("fork %d %s" % (PLACE, tag), lent)
         for descriptor in (theirs, theirs_too, life, end):
             os.close(descriptor)
@@ -112,8 +110,7 @@ class Zygote(Talker):
 
     def close(self):
         self.control.close()
-        for pipe in (self.process.stdin, self.process.stdout):
-            pipe.close()
+        super().close()
         self.errors.close()
         return self.process.wait()
 
