@@ -29,7 +29,7 @@ type attackHook struct {
 var attackHooks = []attackHook{
 	{"echo", "", 40}, {"later", "", 10}, {"large", "", 3}, {"stream", "", 10}, {"raises", "hook", 10},
 	{"hangs", "timeout", 1}, {"spins", "timeout", 1}, {"exits", "crash", 1}, {"kills", "crash", 1},
-	{"forks", "", 3}, {"closes", "", 1},
+	{"forks", "", 3}, {"closes", "", 1}, {"holds", "", 2}, {"stays", "", 1}, {"ends", "", 2},
 }
 
 // disturbed are the kinds of errors that a disturbance may cause.
@@ -40,7 +40,7 @@ var exitKinds = map[int]string{0: "", 1: "hook", 5: "start", 6: "handshake", 8: 
 
 // next chooses a hook, and makes the token of a call.
 func (a *attack) next(from string) (attackHook, string) {
-	n := rand.IntN(81)
+	n := rand.IntN(86)
 	i := slices.IndexFunc(attackHooks, func(h attackHook) bool { n -= h.weight; return n < 0 })
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,7 +113,15 @@ func (a *attack) request(g target) {
 	if g.plugin != "" && kind == "" && result == "{}" {
 		result = token
 	}
+	a.over(time.Since(began) - limit)
 	a.got(h, token, kind, begun, result, string(text[:min(len(text), 2000)]))
+}
+
+// over notes how long beyond its limit a call took.
+func (a *attack) over(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.latest = max(a.latest, d)
 }
 
 // lost notes a call whose answer was lost with its daemon.

@@ -89,6 +89,7 @@ type attack struct {
 	token   int
 	answers map[string]answer
 	counts  map[string]int
+	latest  time.Duration // the longest time beyond its limit that a request took
 }
 
 // answer is how a call ended.
@@ -97,18 +98,23 @@ type answer struct {
 	begun bool // it may have begun
 }
 
+// noisy runs before each worker.
+const noisy = "import os; print('noise', flush=True); os.system('(echo noise; sleep 0.02; echo noise) &')\n"
+
 func newAttack(t *testing.T) *attack {
 	d, dir := newDaemons(t), t.TempDir()
+	site := filepath.Join(dir, "site")
 	a := &attack{daemons: d, t: t, dir: dir, record: filepath.Join(dir, "record"), temp: filepath.Join(dir, "temp"),
 		races: filepath.Join(dir, "race"), answers: map[string]answer{}, counts: map[string]int{}}
 	var err error
 	if a.source, err = os.ReadFile("testdata/plugins/attack.py"); err == nil {
-		err = errors.Join(os.Mkdir(a.temp, 0o700), os.WriteFile(a.record, nil, 0o600))
+		err = errors.Join(os.Mkdir(a.temp, 0o700), os.WriteFile(a.record, nil, 0o600), os.Mkdir(site, 0o700),
+			os.WriteFile(filepath.Join(site, "sitecustomize.py"), []byte(noisy), 0o600))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.env = append(d.env, "ATTACK_RECORD="+a.record, "TMPDIR="+a.temp, "GORACE=atexit_sleep_ms=0 log_path="+a.races)
+	d.env = append(d.env, "ATTACK_RECORD="+a.record, "PYTHONPATH="+site, "TMPDIR="+a.temp, "GORACE=atexit_sleep_ms=0 log_path="+a.races)
 	var cancel context.CancelFunc
 	d.ctx, cancel = context.WithTimeout(context.Background(), *attackTime+longest)
 	t.Cleanup(cancel)
@@ -336,5 +342,5 @@ func (a *attack) end() {
 		text, _ := os.ReadFile(races[0])
 		a.t.Errorf("%d data races, the first:\n%s", len(races), text)
 	}
-	a.t.Logf("%d calls: %v", len(a.answers), a.counts)
+	a.t.Logf("%d calls, the latest %v after its limit: %v", len(a.answers), max(0, a.latest), a.counts)
 }

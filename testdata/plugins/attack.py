@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import time
 
 
@@ -70,9 +71,40 @@ def forks(token: str) -> str:
     return token
 
 
+def holds(token: str) -> str:
+    """Leaves a child that has all descriptors of the worker."""
+    begin(token)
+    if os.fork() == 0:
+        while True:
+            signal.pause()
+    return token
+
+
+def stays(token: str) -> str:
+    """Leaves a thread for which Python waits at its end."""
+    begin(token)
+    threading.Thread(target=time.sleep, args=(3600,)).start()
+    return token
+
+
+def ends(token: str) -> str:
+    """Ends the main thread when it waits for calls."""
+    begin(token)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGALRM, leave)
+        signal.setitimer(signal.ITIMER_REAL, random.random() / 10 + 0.001, 0.01)
+    return token
+
+
+def leave(signum, frame):
+    if frame.f_code.co_name in ("fill", "select"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        raise SystemExit(3)
+
+
 def closes(token: str) -> str:
-    """Closes descriptors that are not its own."""
+    """Closes descriptors that are not its own, or all."""
     begin(token)
     low = random.randrange(32)
-    os.closerange(low, low + random.randrange(32))
+    os.closerange(low, random.choice([low + random.randrange(32), 1000]))
     return token
