@@ -1,6 +1,7 @@
 """Makes converters of annotations. Nothing is imported for this: a type exists only after its module.
 
-An annotation that is not understood leaves the value as it is, and so does one that is Unresolved.
+An annotation that is not understood leaves the value as it is, and so does one that is Unresolved. Of a class with
+fields that is true of each field alone. Such a converter says why.
 """
 
 import _collections_abc as abc
@@ -8,13 +9,15 @@ import sys
 
 import _pyplug_worker as core
 
-convert = core.part("convert")
-without_limit, EMPTY = core.part("start").without_limit, core.part("describe").EMPTY
-Anything = convert.Anything
+convert, scopes = core.part("convert"), core.part("scopes")
+describe, without_limit = core.part("describe"), core.part("start").without_limit
+EMPTY, LEFT_OUT = describe.EMPTY, describe.LEFT_OUT
+Anything, special = convert.Anything, scopes.special
 MAKE = dict.fromkeys((abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Container, abc.Reversible, list), list)
 MAKE.update({abc.Set: set, abc.MutableSet: set, set: set, frozenset: frozenset, tuple: tuple})
 TABLES = (abc.Mapping, abc.MutableMapping, dict)
-INNER = ("Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly")
+FORMS = ("Required", "NotRequired", "ReadOnly")  # of the fields of a TypedDict
+INNER = ("Annotated", "Final", "ClassVar", *FORMS)
 LIMITS = {"annotated_types", "pydantic", "pydantic_core"}  # packages whose limits pydantic checks
 STANDARD = {  # class of the standard library → what it wants, an example, its format in JSON Schema
     "datetime.date": ("a date such as 2024-12-31", "2026-01-31", "date"),
@@ -47,133 +50,141 @@ SIMPLE = {
     bytearray: convert.Bytes(bytearray, "bytearray", True),
     object: ANYTHING,
 }
-made = {}  # class → its converter
-
-
-class Unresolved(Exception):
-    """An annotation that cannot be evaluated."""
+DEEPEST = 20  # levels of the types that a class gives its own variables: more than that have no end
+made = {}  # class, perhaps with types for its variables → its converter
 
 
 def text_of(note):
-    return core.part("describe").type_text(note)
+    return describe.type_text(note)
 
 
-def evaluated(text, names):
-    """The type that an annotation in quotes stands for."""
-    try:
-        return eval(text, names)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        if isinstance(error, TypeError) and sys.version_info < (3, 10):
-            try:
-                return piped(text, names)
-            except Exception:
-                pass
-        raise Unresolved(core.part("errors").summary(error)) from None
+def converter(note, scope):
+    """Makes the converter of an annotation in a scope."""
+    return of(scope.resolve(note))
 
 
-def piped(text, names):
-    """Evaluates an annotation for Python 3.9, which has no X | Y: that becomes Union[X, Y]."""
-    import ast
-    from typing import Union
-
-    class Unions(ast.NodeTransformer):
-        def visit_BinOp(self, node):
-            self.generic_visit(node)
-            pair = ast.Tuple([node.left, node.right], ast.Load())
-            return ast.Subscript(ast.Name(".Union", ast.Load()), pair, ast.Load())
-
-    tree = Unions().visit(ast.parse(text, mode="eval"))
-    return eval(compile(ast.fix_missing_locations(tree), "", "eval"), names, {".Union": Union})
-
-
-def converter(note, names):
-    """Makes the converter of an annotation. names contains what quoted annotations refer to."""
+def of(note):
+    """Makes the converter of an annotation that was resolved."""
     try:
         if note in SIMPLE:
             return SIMPLE[note]
     except TypeError:  # not hashable, as an Annotated may be
         pass
-    if isinstance(note, str):
-        return converter(evaluated(note, names), names)
-    if hasattr(note, "__forward_arg__"):
-        other = sys.modules.get(str(getattr(note, "__forward_module__", None)))
-        return converter(evaluated(note.__forward_arg__, vars(other) if other else names), names)
+    name, origin = type(note).__name__, getattr(note, "__origin__", None)
     if hasattr(note, "__supertype__"):  # NewType
-        return converter(note.__supertype__, names)
-    if type(note).__name__ == "TypeAliasType":
-        return converter(note.__value__, names)
-    if type(note).__name__ == "InitVar":
-        return converter(note.type, names)
-    if type(note).__name__ == "UnionType":
-        return union(note.__args__, names)
-    origin = getattr(note, "__origin__", None)
+        return converter(note.__supertype__, scopes.Scope(scopes.module(note)))
+    if name == "TypeVar":
+        return union(scopes.of_variable(note)) or ANYTHING
+    if "TypeAliasType" in (name, type(origin).__name__):
+        return of_alias(note)
+    if name == "InitVar":
+        return of(note.type)
+    if name == "UnionType":
+        return union(note.__args__)
+    if getattr(note, "__unpacked__", False):
+        return unknown(note)
     if origin is not None:
-        return generic(note, origin, getattr(note, "__args__", ()), names)
-    return of_class(note, (), note) if isinstance(note, type) else ANYTHING
+        return generic(note, origin, getattr(note, "__args__", ()))
+    return of_class(note, (), note) if isinstance(note, type) else plain(note)
 
 
-def special(origin):
-    """Returns the name of a form of typing, such as Union, also from typing_extensions; None for another class."""
-    own = isinstance(origin, type) and origin.__module__ not in ("typing", "types")
-    return None if own else getattr(origin, "_name", None) or getattr(origin, "__name__", None)
+def unknown(note):
+    """Makes the converter of an annotation to which nothing converts."""
+    return Anything("nothing converts to " + text_of(note))
 
 
-def generic(note, origin, args, names):
+def plain(note):
+    """Makes the converter of a form of typing without parameters, or of an object that is no type."""
+    name = special(note) if type(note).__module__ in ("typing", "typing_extensions") else None
+    return ANYTHING if name == "Any" else SIMPLE[str] if name == "LiteralString" else unknown(note)
+
+
+def generic(note, origin, args):
     """Makes the converter of an annotation with parameters in brackets."""
     name = special(origin)
     if hasattr(note, "__metadata__"):  # Annotated has the type itself for its origin
-        return limited(origin, note.__metadata__, names)
+        return limited(origin, note.__metadata__)
     if name in INNER:
-        return converter(args[0], names)
+        return of(args[0])
     if name == "Union":
-        return union(args, names)
+        return union(args)
     if name == "Optional":
-        return union((*args, None), names)
+        return union((*args, None))
     if name == "Literal":
         return core.part("shapes").literal(args, text_of(note))
-    if not isinstance(origin, type):
-        return ANYTHING
-    if origin is tuple and args and args[-1] is not Ellipsis:
-        return convert.Row([converter(one, names) for one in args], text_of(note))
-    inner = [converter(one, names) for one in args if one is not Ellipsis]
-    return of_class(origin, inner, note)
+    if not isinstance(origin, type) or any(map(scopes.is_unpacked, args)):
+        return unknown(note)
+    if origin is tuple and hasattr(note, "__args__") and args[-1:] != (Ellipsis,):
+        return convert.Row([of(one) for one in args if one != ()], text_of(note))
+    return of_class(origin, [one for one in args if one is not Ellipsis], note)
 
 
-def limited(note, rules, names):
+def limited(note, rules):
     """Makes the converter of an annotation with limits, such as Field(gt=0) or annotated_types.Gt(0)."""
     if not LIMITS.isdisjoint(kind.__module__.partition(".")[0] for one in rules for kind in type(one).__mro__):
-        found = core.part("shapes").limited(note, rules, names)
+        found = core.part("shapes").limited(note, rules)
         if found is not None:
             return found
-    return converter(note, names)
+    return of(note)
 
 
-def union(args, names):
-    """Makes the converter of a union. It flattens unions within unions."""
+def union(notes):
+    """Makes the converter of a union; None of no types. It flattens unions within unions."""
     members = []
-    for one in args:
-        found = converter(one, names)
+    for one in notes:
+        found = of(one)
         members += found.members if isinstance(found, convert.Union) else [found]
-    return convert.Union(members)
+    return convert.Union(members) if len(members) > 1 else next(iter(members), None)
 
 
-def of_class(kind, inner, note):
-    """Makes the converter of a class. inner has the converters of its parameters."""
-    item = inner[0] if inner else ANYTHING
+def of_class(kind, args, note):
+    """Makes the converter of a class. args are its parameters."""
     name = "%s.%s" % (kind.__module__, kind.__qualname__)
     if kind in MAKE or name == "collections.deque":
-        return convert.Items(MAKE.get(kind, kind), item, text_of(note))
+        return convert.Items(MAKE.get(kind, kind), of(args[0]) if args else ANYTHING, text_of(note))
     if kind in TABLES or name == "collections.OrderedDict":
-        return convert.Table(dict if kind in TABLES else kind, item, inner[1] if len(inner) > 1 else ANYTHING, text_of(note))
+        key, item = map(of, args) if len(args) == 2 else (ANYTHING, ANYTHING)
+        return convert.Table(dict if kind in TABLES else kind, key, item, text_of(note))
     if name in STANDARD:
         return standard(kind, *STANDARD[name])
     if "pathlib" in sys.modules and issubclass(kind, sys.modules["pathlib"].PurePath):
         return convert.Parsed(kind, "a path", True)
-    if kind not in made:
-        make(kind)
-    return made.get(kind) or Anything("" if kind.__module__ == "typing" else text_of(kind))
+    if name in ("typing.Any", "typing_extensions.Any"):
+        return ANYTHING
+    return known(note) or make(kind, note) or unknown(note if args else kind)
+
+
+def of_alias(note):
+    """Makes the converter of an alias, such as Pair[date] for `type Pair[T] = tuple[T, T]`. An alias may contain itself."""
+    found = known(note)
+    if found is None:
+        found = remember(note, convert.Later(text_of(note)))
+        with Complete():
+            found.take = attempt(scopes.of_alias(note))
+    return found if found.take is None else found.take
+
+
+def known(note):
+    """Returns the converter that was made of a class or an alias before; None if there is none."""
+    try:
+        return made.get(note)
+    except TypeError:  # not hashable, as an Annotated within it may be
+        return None
+
+
+def remember(note, found):
+    """Keeps a converter before those within it are made: it may be one of them."""
+    if depth(note) > DEEPEST:
+        raise RecursionError("it refers to itself with ever larger types")
+    try:
+        made[note] = found
+    except TypeError:
+        pass
+    return found
+
+
+def depth(note):
+    return 1 + max(map(depth, scopes.parts(note)), default=0)
 
 
 def standard(kind, text, sample, form):
@@ -211,52 +222,70 @@ def exact(kind, text):
     return convert.Numeric(parse, text, number)
 
 
-def make(kind):
-    """Makes the converter of a class of the user's, if there is one for it."""
-    text = text_of(kind)
+def make(kind, note):
+    """Makes the converter of a class of the user's; None if nothing converts to it. note may give its variables types."""
+    shapes = core.part("shapes")
+    text = text_of(kind) + text_of_args(note)
     if "enum" in sys.modules and issubclass(kind, sys.modules["enum"].Enum):
-        made[kind] = core.part("shapes").Member(kind, text) if kind.__members__ else ANYTHING
-    elif callable(getattr(kind, "model_validate", None)):
-        made[kind] = core.part("shapes").Model(kind, text, kind.model_validate)
-    elif hasattr(kind, "__dataclass_fields__"):
-        fill(core.part("shapes").Fields(kind, text), dataclass_fields(kind))
-    elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        notes = getattr(kind, "__annotations__", core.NOTHING)
-        defaults = getattr(kind, "_field_defaults", core.NOTHING)
-        fields = [(name, notes.get(name, object), name not in defaults, defaults.get(name, EMPTY)) for name in kind._fields]
-        fill(core.part("shapes").Row(kind, text), fields)
-    elif issubclass(kind, dict) and hasattr(kind, "__total__"):
-        fill(core.part("shapes").Table(kind, text), typed_fields(kind))
-    elif hasattr(kind, "__get_pydantic_core_schema__"):
-        found = core.part("shapes").limited(kind, (), core.NOTHING)
-        if found is not None:
-            made[kind] = found
+        return remember(note, shapes.member(kind, text)) if kind.__members__ else None
+    if callable(getattr(kind, "model_validate", None)):
+        return remember(note, shapes.Model(kind, text, kind.model_validate))
+    if hasattr(kind, "__dataclass_fields__"):
+        return fill(remember(note, shapes.Fields(kind, text)), note, dataclass_fields)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return fill(remember(note, shapes.Row(kind, text)), note, tuple_fields)
+    if issubclass(kind, dict) and hasattr(kind, "__total__"):
+        return fill(remember(note, shapes.Table(kind, text)), note, typed_fields)
+    found = shapes.limited(note, ()) if hasattr(kind, "__get_pydantic_core_schema__") else None
+    return found and remember(note, found)
 
 
-def fill(found, fields):
-    """Keeps the converter of a class, and adds those of its fields. If one fails, it forgets the converters of all classes."""
-    made[found.kind] = found
+def text_of_args(note):
+    args = getattr(note, "__args__", ())
+    return "[%s]" % ", ".join(map(text_of, args)) if args else ""
+
+
+def fill(found, note, fields):
+    """Adds the fields to the converter of a class, and returns it. A field that cannot be resolved stays as it is."""
+    owner = scopes.ClassScopes(note)
+    with Complete():
+        for name, note, required, default in fields(owner):
+            note = owner.of_field(name).attempt(note)
+            found.fields[name] = attempt(note), required, note, default
+    return found
+
+
+class Complete:
+    """Forgets all converters if one that was remembered is not completed: others may have it within them."""
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None:
+            made.clear()
+
+
+def attempt(note):
+    """Makes the converter of an annotation, or one that says why there is none. The annotation may be Unresolved itself."""
     try:
-        for name, note, required, default in fields:
-            found.fields[name] = converter(note, names_of(found.kind, name)), required, note, default
-    except BaseException:
-        made.clear()  # others may have this class in a field
+        return Anything(reason(note)) if isinstance(note, scopes.Unresolved) else of(note)
+    except RecursionError:  # they have no end
         raise
+    except Exception as error:
+        return Anything(reason(error))
 
 
-def names_of(kind, name):
-    """Where the names in the annotation of a field are looked up: in the module of the class that has it."""
-    for one in kind.__mro__:
-        if name in one.__dict__.get("__annotations__", core.NOTHING):
-            kind = one
-            break
-    return getattr(sys.modules.get(kind.__module__), "__dict__", {})
+def reason(error):
+    """Returns why an annotation has no converter."""
+    summary = str(error) if isinstance(error, scopes.Unresolved) else core.part("errors").summary(error)
+    return "its annotation raises " + summary
 
 
-def dataclass_fields(kind):
+def dataclass_fields(owner):
     """The fields that an object is made with: (name, annotation, whether it is required, default)."""
     missing = sys.modules["dataclasses"].MISSING
-    for name, field in kind.__dataclass_fields__.items():
+    for name, field in owner.kind.__dataclass_fields__.items():
         form = getattr(field._field_type, "name", "")
         if form == "_FIELD_CLASSVAR" or not field.init:
             continue
@@ -264,12 +293,39 @@ def dataclass_fields(kind):
         yield name, field.type, default is EMPTY and field.default_factory is missing, default
 
 
-def typed_fields(kind):
+def tuple_fields(owner):
+    """The fields of a named tuple: (name, annotation, whether it is required, default)."""
+    defaults = getattr(owner.kind, "_field_defaults", core.NOTHING)
+    for name in owner.kind._fields:
+        notes = [found[name] for found in map(scopes.own_notes, owner.kind.__mro__) if name in found]
+        yield name, notes[0] if notes else object, name not in defaults, defaults.get(name, EMPTY)
+
+
+def typed_fields(owner):
     """The fields of a TypedDict: (name, annotation, whether it is required, default)."""
-    required = getattr(kind, "__required_keys__", kind.__annotations__ if kind.__total__ else ())
-    for name, note in kind.__annotations__.items():
-        told = note
-        if hasattr(note, "__forward_arg__"):
-            told = evaluated(note.__forward_arg__, names_of(kind, name))
+    kind, notes = owner.kind, scopes.own_notes(owner.kind)
+    required = getattr(kind, "__required_keys__", notes if kind.__total__ else ())
+    for name, note in notes.items():
+        told = owner.of_field(name).attempt(note)
         form = special(getattr(told, "__origin__", None))
-        yield name, told, form == "Required" or form != "NotRequired" and name in required, EMPTY
+        note = note if isinstance(told, scopes.Unresolved) else told
+        yield name, note, form == "Required" or form != "NotRequired" and name in required, EMPTY
+
+
+def applied(params, returns, scope):
+    """Returns a signature as a call sees it: with what type variables stand for, and the names of an Unpack[TypedDict]."""
+    found = [(name, kind, default, scope.shown(note)) for name, kind, default, note in params]
+    if found and found[-1][1] == "names":
+        others = [name for name, *_ in found]
+        found[-1:] = [one for one in unpacked(scope.attempt(found[-1][3])) if one[0] not in others] or found[-1:]
+    return found, scope.shown(returns)
+
+
+def unpacked(note):
+    """Yields the parameters that **kwargs of an Unpack[TypedDict] stand for."""
+    inner = note.__args__[0] if scopes.is_unpack(note) else None
+    if hasattr(getattr(inner, "__origin__", inner), "__total__"):
+        for name, note, required, _ in typed_fields(scopes.ClassScopes(inner)):
+            while special(getattr(note, "__origin__", None)) in FORMS:
+                note = note.__args__[0]
+            yield name, "name", EMPTY if required else LEFT_OUT, note

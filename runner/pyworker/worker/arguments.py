@@ -73,7 +73,8 @@ class Parameter:
 
     def __init__(self, name, kind, default, note, names):
         self.name, self.kind = name, kind
-        self.described = describe.given(default) is not default  # the default describes the value; the function needs that
+        # Whether the default describes the value, which the function needs then.
+        self.described = default is not describe.LEFT_OUT and describe.given(default) is not default
         self.raw = default, note
         try:
             self.promise = converter(default, note, names)
@@ -112,7 +113,7 @@ def converter(default, note, names):
     if note is EMPTY:
         decides = default is not EMPTY and default is not None
         return annotations.converter(type(default), names) if decides else annotations.ANYTHING
-    found = annotations.limited(note, limits, names) if limits else annotations.converter(note, names)
+    found = annotations.limited(names.resolve(note), limits) if limits else annotations.converter(note, names)
     if default is None and not isinstance(found, convert.Anything):
         found = convert.Union([*getattr(found, "members", [found]), annotations.NULL])
     return found

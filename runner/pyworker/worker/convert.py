@@ -54,12 +54,12 @@ class Converter:
 
 
 class Anything(Converter):
-    """Leaves a value as it is, perhaps since nothing converts to a class."""
+    """Leaves a value as it is. why is the reason, unless the annotation says so."""
 
     takes_text = True
 
-    def __init__(self, unknown=""):
-        self.unknown = unknown
+    def __init__(self, why=""):
+        self.why = why
 
     def json(self, value):
         return literal_free(value) if Number.used else value
@@ -242,6 +242,21 @@ class Numeric(Parsed):
             return self.number(value)
         except (ValueError, ArithmeticError) as error:
             raise Refused(value, self.text, str(error)) from None
+
+
+class Later(Converter):
+    """The converter of an alias within itself. take is set when the alias is complete."""
+
+    take = None
+
+    def __init__(self, text):
+        self.text = text
+
+    def json(self, value):
+        return self.take.json(value)
+
+    def word(self, text, value, verbatim=False):
+        return self.take.word(text, value, verbatim)
 
 
 class Container(Converter):

@@ -5,7 +5,7 @@ import _pyplug_worker as core
 VARARGS, VARKEYWORDS = 0x04, 0x08
 GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0x200
 FUNCTION = core.FUNCTION
-EMPTY = object()
+EMPTY, LEFT_OUT = object(), object()  # defaults of a parameter that must be given, and of one that is left out then
 DEFAULT, TYPE = 60, 200  # characters that are shown
 MISSING = ("ellipsis", "PydanticUndefinedType", "UndefinedType", "_MISSING_TYPE")  # types that stand for no default
 
@@ -101,6 +101,15 @@ def flags_of(function):
 
 def signature(function):
     """Returns a hook's parameters, each as (name, kind, default, annotation), and the annotation of its result."""
+    params, returns = declared(function)
+    names = names_of(function)
+    if names.bound or params and params[-1][1] == "names" and params[-1][3] is not EMPTY:
+        return core.part("annotations").applied(params, returns, names)
+    return params, returns
+
+
+def declared(function):
+    """Returns the same as signature, as the source has it."""
     plain = hooks.underlying(function)
     skip = plain is not function
     plain = unwrapped(plain)
@@ -122,10 +131,8 @@ def signature(function):
 
 
 def names_of(function):
-    """Returns the globals that a function's annotations may use. They are those of the innermost function that it wraps."""
-    *_, function = layers(function)
-    called = getattr(type(function), "__call__", None)
-    return getattr(function, "__globals__", None) or getattr(called, "__globals__", None) or {}
+    """Returns the scope of a function's annotations."""
+    return core.part("scopes").of_function(function)
 
 
 def unwrapped(function):
@@ -143,6 +150,8 @@ def given(default):
     A default may describe the parameter, as pydantic's Field(5), FastAPI's Query(...) and Depends(make), or
     typer.Option(False) do. Then the description has the default, or a function that makes it.
     """
+    if default is LEFT_OUT:
+        return EMPTY
     if type(default) in core.PLAIN or isinstance(default, type):
         return default
     try:
@@ -167,7 +176,7 @@ def needed(function):
 
 
 def is_required(kind, default):
-    return given(default) is EMPTY and kind not in ("positions", "names")
+    return default is not LEFT_OUT and given(default) is EMPTY and kind not in ("positions", "names")
 
 
 def inspected(function):
@@ -204,16 +213,23 @@ def param(name, kind, default, note):
 
 def unresolved(note, names):
     """Returns why the arguments of a parameter are not converted; "" if they are."""
+    annotations = core.part("annotations")
     try:
-        found = note is not EMPTY and unknown(core.part("annotations").converter(note, names))
-        return bounded("nothing converts to " + found, TYPE) if found else ""
+        return "" if note is EMPTY else bounded(unconverted(annotations.converter(note, names), set()), TYPE)
     except Exception as error:
-        return bounded("its annotation raises %s" % error, TYPE)
+        return bounded(annotations.reason(error), TYPE)
 
 
-def unknown(take):
-    """Returns the text of a class in an annotation without a converter; "" if there is none."""
-    return getattr(take, "unknown", "") or next(filter(None, map(unknown, take.parts)), "")
+def unconverted(take, seen):
+    """Returns why a converter, or one within it, leaves a value as it is; "" if none does."""
+    if take in seen:
+        return ""
+    seen.add(take)
+    inner = [getattr(take, "why", "")] + [unconverted(one, seen) for one in take.parts]
+    for name, (one, *_) in getattr(take, "fields", core.NOTHING).items():
+        why = unconverted(one, seen)
+        inner.append("in the field %s.%s, %s" % (take.text, name, why) if why and why[:6] != "in the" else why)
+    return next(filter(None, inner), "")
 
 
 def annotations(function):
@@ -236,8 +252,13 @@ def type_text(note):
         text = core.part("errors").type_name(note)
     elif hasattr(note, "__metadata__"):
         text = annotated(note)
+    elif getattr(getattr(note, "__origin__", None), "_name", None) == "Unpack":  # Python 3.11 prints *<class 'T'>
+        text = "Unpack[%s]" % type_text(note.__args__[0])
     else:
         text = safe_repr(note).replace("typing.", "")
+        for one in getattr(note, "__parameters__", (note,)):
+            if type(one).__name__ in ("TypeVar", "ParamSpec"):
+                text = text.replace(safe_repr(one), one.__name__)  # which may be ~T
     return bounded(text, TYPE)
 
 

@@ -50,7 +50,7 @@ def fields(take):
         return {name: (shown(one), one, required) for name, (one, required, _, _) in take.fields.items()}
     found = {}
     if hasattr(getattr(take, "kind", None), "model_fields"):  # pydantic
-        names = vars(sys.modules[take.kind.__module__])
+        names = core.part("scopes").Scope(core.part("scopes").module(take.kind))
         for name, one in take.kind.model_fields.items():
             note = one.annotation
             promise = arguments.Parameter(name, "name", describe.EMPTY, note, names).promise

@@ -143,7 +143,7 @@ class Maker:
         properties = {}
         for name, (one, _, note, default) in take.fields.items():
             found = self.union((one, annotations.NULL)) if self.is_result and default is None else self.of(one)
-            properties[name] = described(found, default, note, annotations.names_of(take.kind, name))
+            properties[name] = described(found, default, note, None)
         required = [name for name, (_, needed, note, _) in take.fields.items() if needed and not (self.is_result and type(note).__name__ == "InitVar")]
         schema = {"type": "object", "properties": properties}
         if required:
@@ -226,7 +226,7 @@ def metadata(note, names):
     try:
         text = getattr(note, "__forward_arg__", note)
         if isinstance(text, str):
-            note = annotations.evaluated(text, names)
+            note = names.evaluated(text)
     except Exception:
         return ()
     found = getattr(note, "__metadata__", ())

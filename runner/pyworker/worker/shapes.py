@@ -1,6 +1,8 @@
 """Converts arguments to what the user's own types promise: enums, literals, classes with fields, models and limits."""
 
 import sys
+from _functools import reduce
+from _operator import or_
 
 import _pyplug_worker as core
 
@@ -70,6 +72,21 @@ class Member(Chosen):
             return [self.kind(value)] if type(value) in (int, str) else []
         except Exception:  # ValueError, or whatever its _missing_ raises
             return []
+
+
+class Flags(Member):
+    """Takes members of an enum.Flag, also several names with | between them, as Python prints them."""
+
+    def missing(self, value):
+        parts = [self.names.get(part.strip()) for part in value.split("|")] if type(value) is str else [None]
+        return super().missing(value) if None in parts else [reduce(or_, parts)]
+
+    def want(self):
+        return super().want() + ", or names such as " + "|".join(list(self.names)[:2])
+
+
+def member(kind, text):
+    return (Flags if issubclass(kind, sys.modules["enum"].Flag) else Member)(kind, text)
 
 
 class Fields(Container):
@@ -183,22 +200,18 @@ def literal(values, text):
     return Chosen([(one.value if isinstance(one, enum) else one, one) for one in values], names, text)
 
 
-def limited(note, rules, names):
+def limited(note, rules):
     """Makes the converter of an annotation with limits, or of a type of pydantic's own; None if pydantic cannot check them."""
     try:
         from pydantic import TypeAdapter
         from typing import Annotated
 
-        if isinstance(note, str):
-            note = annotations.evaluated(note, names)
         validate = TypeAdapter(Annotated[(note, *rules)] if rules else note).validate_python
-    except annotations.Unresolved:
-        raise
     except Exception:  # pydantic is missing or old, or does not know the type
         return None
     inner = None
     if rules and not any(hasattr(type(one), "__get_pydantic_core_schema__") for one in rules):  # they convert nothing
-        inner = annotations.converter(note, names)
+        inner = annotations.of(note)
         if isinstance(inner, Anything):
             inner = None
     return Model(note, annotations.text_of(note), validate, inner)

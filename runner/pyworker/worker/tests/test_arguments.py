@@ -32,6 +32,10 @@ class Sizes(enum.Enum):
 class Mode(enum.Flag):
     R = 1
     W = 2
+class Modes(enum.Flag):
+    R = 1
+    W = 2
+    def __repr__(self): return str(self.value)
 
 @dataclasses.dataclass
 class Point:
@@ -91,7 +95,7 @@ def later(): raise AssertionError("called")
 
 TYPES = {
     "int": int, "float": float, "bool": bool, "str": str, "bytes": bytes, "bytearray": bytearray, "none": None, "any": Any, "object": object,
-    "env": Env, "level": Level, "mixed": Mixed, "sizes": Sizes, "mode": Mode, "literal": Literal["a", 1, "2", True, None], "literal_env": Literal[Env.PROD],
+    "env": Env, "level": Level, "mixed": Mixed, "sizes": Sizes, "mode": Mode, "modes": Modes, "literal": Literal["a", 1, "2", True, None], "literal_env": Literal[Env.PROD],
     "date": date, "datetime": moment, "time": time, "timedelta": timedelta, "decimal": decimal.Decimal, "uuid": uuid.UUID,
     "path": pathlib.Path, "pure": pathlib.PurePosixPath, "optional": Optional[int], "optional_text": Optional[str], "int_str": Union[str, int], "date_int": Union[date, int],
     "shape": Union[Circle, Square], "shape_or_none": Optional[Circle], "date_str": Union[date, str], "float_int": Union[float, int], "unknown_date": Union[Unknown, date],
@@ -390,7 +394,7 @@ JSON = [
     ("node", {"value": "2024-01-01", "next": {"value": "2024-01-02"}}, "Node(value=datetime.date(2024, 1, 1), next=Node(value=datetime.date(2024, 1, 2), next=None, children=[]), children=[])"),
     ("node", {"value": "2024-01-01", "children": [{"value": 1}]}, None, "$.value.children[0].value is 1, want a date such as 2024-12-31"),
     ("strict", {"x": 2, "scale": 3}, "Strict(x=6, seen=False)"), ("strict", {"x": 2, "scale": "3"}, None, '$.value.scale is "3", want int'), ("strict", {"x": -1}, None, 'value is {"x":-1}, want Strict: ValueError: x must not be negative'), ("strict", {"x": 1, "seen": True}, None, "$.value.seen is unknown, want one of x, scale"),
-    ("own", {"x": 1}, "Own(x=2)"), ("box", {"item": "a"}, "Box(item='a')"),
+    ("own", {"x": 1}, "Own(x=2)"), ("box", {"item": 1}, "Box(item=1)"),
     ("named", [1], "Pair(first=1, second=datetime.date(2000, 1, 1))"), ("named", {"first": 1, "second": "2024-01-01"}, "Pair(first=1, second=datetime.date(2024, 1, 1))"), ("named", [], None, "$.value.first is missing, want int"),
     ("named", [1, "2024-01-01", 3], None, 'value is [1,"2024-01-01",3], want Pair'), ("named", ["a"], None, '$.value.first is "a", want int'), ("loose", ["a", 1], "Loose(a='a', b=1)"),
     ("movie", {"title": "M", "released": "2024-01-01", "more": 1}, "{'title': 'M', 'released': datetime.date(2024, 1, 1), 'more': 1}"), ("movie", {"title": "M"}, None, "$.value.released is missing, want a date such as 2024-12-31"),
@@ -401,6 +405,7 @@ JSON = [
     ("annotated", "a", None, 'value is "a", want int'), ("auto", "auto", "'auto'"), ("auto", "a", None, 'value is "a", want auto or int'),
     ("forward", ["a"], "[<Later.A: 'a'>]"), ("missing", {"x": [1]}, "{'x': [1]}"), ("raises", 1, "1"), ("missing_inside", "a", "'a'"),
     ("piped", None, "None"), ("piped", "a", None, 'value is "a", want int'), ("piped_list", [1], "[1]"), ("piped_list", ["a"], None, '$.value[0] is "a", want int'), ("mode", 2, "<Mode.W: 2>"),
+    ("modes", "R|W", "3"), ("modes", "W | R", "3"), ("modes", "W", "2"), ("modes", 3, "3"), ("modes", "R|2", None, 'value is "R|2", want one of 1, 2, or names such as R|W'), ("modes", ["R", "W"], None, 'value is ["R","W"], want one of 1, 2, or names such as R|W'),
 ]
 
 WORDS = [
@@ -415,6 +420,7 @@ WORDS = [
     ("decimal", "1.10", "Decimal('1.10')"), ("decimal", "1_0", None, 'value is "1_0", want a decimal number'), ("path", "1.10", "PosixPath('1.10')"), ("uuid", "x", None, 'value is "x", want a UUID: badly formed hexadecimal UUID string'),
     ("optional", "null", "None"), ("optional", "3", "3"), ("optional", "x", None, 'value is "x", want int'), ("optional_text", "null", "None"), ("int_str", "5", "5"), ("int_str", "x", "'x'"), ("date_str", "2024-01-01", "datetime.date(2024, 1, 1)"), ("path_bool", "yes", "True"), ("path_bool", "a", "PosixPath('a')"), ("path_bool", "null", "None"),
     ("ints", "[1,2]", "[1, 2]"), ("ints", "5", None, "value is 5, want List[int]"), ("ints", "a", None, 'value is "a", want List[int]'), ("point", '{"x":1}', "Point(x=1, y=0.5)"), ("point", '{"x":"1"}', None, '$.value.x is "1", want int'), ("model", "5", "Model(5)"), ("unknown", "5", "5"), ("missing", "x", "'x'"),
+    ("modes", "R|W", "3"), ("modes", "3", "3"), ("modes", "R|", None, 'value is "R|", want one of 1, 2, or names such as R|W'),
 ]
 
 
