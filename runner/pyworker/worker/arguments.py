@@ -140,7 +140,7 @@ class Plan:
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
         verbatim = "verbatim" in request
         given += [(None, Word(text=one, form="text") if verbatim else one) for one in positions]
-        given += [(self.also.get(name, name), one) for name, one in named.items()]
+        given += [(self.called(name), one) for name, one in named.items()]
         args, kwargs = [], {}
         for name, parameter, items in self.bind(given):
             item = items[0]
@@ -174,7 +174,7 @@ class Plan:
         """Takes out of JSON's names, if it has no positions, what Python takes only by position."""
         if positions or self.rest is None and not any(one.kind == "position" for one in self.by_position):
             return named, positions
-        named, rest = dict(named), []
+        named, rest = {name if name.isascii() else self.called(name): one for name, one in named.items()}, []
         if self.rest is not None and type(named.get(self.rest.name)) is list:
             rest = named.pop(self.rest.name)
         for one in self.by_position:
@@ -222,11 +222,18 @@ class Plan:
 
     def spelled(self, word):
         """Returns the name that a word gives. For --a-b it is a_b, unless there is a parameter a-b."""
-        name = word.get("name")
-        name = self.also.get(name, name)
+        name = self.called(word.get("name"))
         if name is None or name in self.named or word.get("typed", "")[:2] != "--":
             return name
         return name.replace("-", "_")
+
+    def called(self, name):
+        """Returns the parameter that a name stands for: the name of an option, or one that Python would normalize."""
+        name = self.also.get(name, name)
+        if name is None or name in self.named or name.isascii():
+            return name
+        other = describe.hooks.normalized(name)
+        return other if other in self.named else name
 
     def bind(self, given):
         """Returns the parameter of each argument, as (name or None, parameter, [argument]). A list may get several."""

@@ -104,8 +104,24 @@ def listed():
 def look_up(name):
     """Returns (function, None), or (None, why there is no such hook): "" when nothing has that name.
 
-    The function describes the hook; ready turns it into what can be called.
+    The function describes the hook; ready turns it into what can be called. Python normalizes the names in its source, so
+    a name that is written in another way stands for the normalized one.
     """
+    function, why = look_up_exact(name)
+    if why is not None and not name.isascii():
+        other = look_up_exact(normalized(name))
+        return other if other[1] is None else (function, why)
+    return function, why
+
+
+def normalized(name):
+    """Returns a name as Python's parser has it."""
+    from unicodedata import normalize
+
+    return normalize("NFKC", name)
+
+
+def look_up_exact(name):
     first, *rest = name.split(".")
     if first not in core.namespace:
         return None, "`%s` is in `__all__` but not defined" % first if first in (listed() or ()) else ""

@@ -3,6 +3,7 @@
 import json
 import sys
 import unittest
+from unicodedata import normalize
 
 from client import Case
 
@@ -252,6 +253,26 @@ class Arguments(Case):
                 self.assertEqual(refusal["message"], message)
                 self.assertEqual({key: refusal.get(key) for key in more}, more)
         self.ok(self.words("positions", "1", word("5", "a")), [1, 2, {"a": 5}])
+
+    def test_names_that_python_normalizes(self):
+        """A name stands for the one that Python's parser makes of it. For **kwargs it stays as it is."""
+        worker = self.start("""
+            def größe(weiß, /, *rest, höhe=1): return [weiß, rest, höhe]
+            def names(**ö): return ö
+            class Maß:
+                def größe(self, höhe: float): return höhe
+        """)
+        for form in ("NFC", "NFD"):
+            hook, height, white, method = (normalize(form, text) for text in ("größe", "höhe", "weiß", "Maß.größe"))
+            self.ok(worker.call(hook, **{white: 1, height: 2}), [1, [], 2])
+            self.ok(worker.call(hook, 1), [1, [], 1])
+            self.ok(worker.ask("C", {"hook": hook, "words": [word("1"), word("2", height)]}), [1, [], 2])
+            self.ok(worker.ask("C", {"hook": method, "words": [{"form": "option", "name": height, "typed": "--" + height}, word("2")]}), 2.0)
+            self.ok(worker.call("names", **{height: 2}), {height: 2})
+            self.assertEqual(worker.ask("D", {"hook": hook, "input": False})[0], "R")
+        twice = worker.call("größe", 1, **{"höhe": 2, normalize("NFD", "höhe"): 3})
+        self.assertIn("is given twice", self.refused(twice, "arguments")["message"])
+        self.refused(worker.call("größf"), "hook")
 
     def test_lists_of_words(self):
         many = [word(text, "value") for text in ("1", "2")]
