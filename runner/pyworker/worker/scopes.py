@@ -241,15 +241,16 @@ def of_variable(note):
 
 def of_function(function):
     """The scope of a function's annotations: of the innermost function that it wraps, in the class that has it."""
-    describe = core.part("describe")
-    *_, plain = describe.layers(function)
-    called = getattr(type(plain), "__call__", None)
-    names = getattr(plain, "__globals__", None) or getattr(called, "__globals__", None) or {}
+    *_, plain = core.part("describe").layers(function)
+    own = getattr(function if hasattr(function, "__self__") else getattr(function, "func", None), "__self__", None)
+    if not hasattr(plain, "__globals__"):  # an object that can be called
+        own, plain = plain, getattr(type(plain), "__call__", None)
+    names = getattr(plain, "__globals__", {})
     params = by_name(getattr(plain, "__type_params__", ()))
-    path = getattr(plain, "__qualname__", "").rpartition(".")[0]
+    path = getattr(plain, "__qualname__", "").rpartition(".")[0] if names else ""
     if not path or "<locals>" in path:
         return Scope(names, params)
-    note = owner(function, names, path)
+    note = class_at(names, path) if own is None else class_of(own)
     kinds = getattr(getattr(note, "__origin__", note), "__mro__", ())
     kind = next((one for one in kinds if (one.__module__, one.__qualname__) == (plain.__module__, path)), None)
     if kind is None:
@@ -259,13 +260,17 @@ def of_function(function):
     return scope
 
 
-def owner(function, names, path):
-    """Returns the class that a method is called on, such as Box[date]; for a static method the class that has it."""
-    own = getattr(function, "__self__", None)
-    if own is None:
-        for name in path.split("."):
-            own = names.get(name) if own is None else getattr(own, name, None)
-        return own
+def class_at(names, path):
+    """Returns the class of a static method, by its path."""
+    first, *rest = path.split(".")
+    own = names.get(first)
+    for name in rest:
+        own = getattr(own, name, None)
+    return own
+
+
+def class_of(own):
+    """Returns the class that a method is called on, such as Box[date]."""
     if isinstance(own, core.part("hooks").Unmade):
         return own.kind
     return own if isinstance(own, type) else getattr(own, "__dict__", NOTHING).get("__orig_class__", type(own))

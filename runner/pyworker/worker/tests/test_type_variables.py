@@ -6,7 +6,7 @@ import unittest
 from client import Case
 
 SOURCE = '''
-import dataclasses, decimal
+import dataclasses, decimal, functools
 from collections import OrderedDict
 from datetime import date
 from typing import *
@@ -67,8 +67,10 @@ class Store(Generic[T]):
     @classmethod
     def make(cls, item: "T"): return repr((cls.__name__, item))
     def me(self, other: "Optional[Store[T]]" = None): return "me"
+    def __call__(self, item: T): return repr(item)
 class DateStore(Store[date]): pass
 dates = Store[date]()
+partly = functools.partial(dates.put, all=[])
 class Pair(NamedTuple):
     first: date
 class Longer(Pair):
@@ -304,6 +306,8 @@ class TypeVariables(Case):
             self.ok(worker.call("dates.put", DATE, all=[DATE]), "(%s, [%s])" % (GOT, GOT))
             self.ok(worker.call("DateStore.make", DATE), "('DateStore', %s)" % GOT)
             self.ok(worker.call("Store.make", DATE), "('Store', %r)" % DATE)
+            self.ok(worker.call("dates", DATE), GOT)
+            self.ok(worker.call("partly", DATE), "(%s, [])" % GOT)
             hooks = {one["name"]: one for one in worker.ask("D", {"hook": "", "input": True})[1]["hooks"]}
             self.assertEqual([one["type"] for one in hooks["DateStore.put"]["params"]], ["datetime.date", "List[datetime.date]"])
             self.assertEqual(hooks["DateStore.put"]["returns"], "datetime.date")
