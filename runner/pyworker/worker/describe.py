@@ -103,7 +103,7 @@ def signature(function):
     """Returns a hook's parameters, each as (name, kind, default, annotation), and the annotation of its result."""
     params, returns = declared(function)
     names = names_of(function)
-    if names.bound or params and params[-1][1] == "names" and params[-1][3] is not EMPTY:
+    if core.converts and (names.bound or params and params[-1][1] == "names" and params[-1][3] is not EMPTY):
         return core.part("annotations").applied(params, returns, names)
     return params, returns
 

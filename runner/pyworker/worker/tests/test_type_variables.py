@@ -336,6 +336,7 @@ class TypeVariables(Case):
                     self.assertEqual(self.refused(worker.call(hook, name="a", **names), "arguments")["message"], message)
             self.ok(worker.call("shared", name="a", rest=1), "('a', {'rest': 1})")
             self.assertEqual(self.noted(worker, "other"), {"names": "nothing converts to Unpack[Later]"})
+        self.ok(self.start(SOURCE + UNPACKED, convert="off").call("order", name="a", lod=1), "('a', {'lod': 1})")
 
     def test_noted(self):
         """What is not converted is noted, and everything else is converted."""
