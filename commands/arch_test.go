@@ -131,6 +131,57 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// ofJSON are the files that decode JSON themselves, and what they decode. All others use
+// schema.Decode, which keeps to the exact keys of an object.
+var ofJSON = map[string]string{
+	"packaging/notices.go":              "the output of the go command",
+	"runner/cases/difference.go":        "texts",
+	"runner/cases/items.go":             "arrays of values and of bools",
+	"runner/cases/match.go":             "the values that test compares",
+	"runner/cases/parse.go":             "texts and numbers",
+	"runner/cases/update.go":            "a text",
+	"runner/check/mcp.go":               "a schema of a tool",
+	"runner/check/source.go":            "the output of a script of pyplug's",
+	"runner/check/stock/host.go":        "the word that pyplug starts it with",
+	"runner/check/stock/run.go":         "the output of that host",
+	"runner/daemon/client.go":           "any value of a stream",
+	"runner/daemon/exchange.go":         "an array of texts",
+	"runner/daemon/spawn.go":            "any value of a stream",
+	"runner/functions.go":               "the output of a script of pyplug's",
+	"runner/hook/messages.go":           "any value of a stream",
+	"runner/hook/wire/answer.go":        "a message that a plugin returned, and bytes",
+	"runner/lines/request.go":           "bytes",
+	"runner/mcp/ask.go":                 "an answer of pyplug's own server",
+	"runner/mcp/message.go":             "texts and numbers",
+	"runner/mcp/server.go":              "an array of messages",
+	"runner/pyworker/errors.go":         "a frame of the worker",
+	"runner/pyworker/instance.go":       "frames of the worker",
+	"runner/pyworker/pipe.go":           "a frame of the worker",
+	"runner/pyworker/start.go":          "a frame of the worker",
+	"runner/schema/decode.go":           "what has exact keys",
+	"runner/schema/protoschema/bind.go": "arguments of a call",
+	"runner/schema/protoschema/json.go": "a message",
+	"runner/schema/schema.go":           "values of a template",
+	"runner/schema/value.go":            "texts",
+	"runner/schema/words.go":            "any value",
+	"runner/start.go":                   "the result of a hook",
+}
+
+// TestDecoders holds that objects which come from outside are decoded by their exact keys.
+func TestDecoders(t *testing.T) {
+	for _, f := range sources(t, ".go") {
+		if _, ok := ofJSON[f.path]; ok || strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		ast.Inspect(f.parse(t, parser.SkipObjectResolution), func(node ast.Node) bool {
+			if call, ok := node.(*ast.SelectorExpr); ok && (call.Sel.Name == "Unmarshal" || call.Sel.Name == "NewDecoder") && types.ExprString(call.X) == "json" {
+				t.Errorf("%s calls json.%s, want schema.Decode", f.path, call.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
 // ofTransport are the files of the façade that may import the package of a transport.
 var ofTransport = map[string][]string{
 	"runner/pyworker":   {"runner/functions.go"},

@@ -48,7 +48,7 @@ func KeptHooks(ctx context.Context, c Config) (hooks []schema.Hook, ok bool) {
 	}
 	text, _, err := bounded.Read(path, mostKept)
 	var kept keptHooks
-	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Digest != digest {
+	if err != nil || schema.Decode(text, &kept) != nil || kept.Digest != digest {
 		return nil, false
 	}
 	return kept.Hooks, true

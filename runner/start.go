@@ -137,12 +137,11 @@ func member(value json.RawMessage, name string) json.RawMessage {
 // errorText returns the text of an error, or "".
 func errorText(value json.RawMessage) string {
 	var text string
-	var object struct{ Message string }
-	switch {
+	switch message := member(value, "message"); {
 	case string(value) == "false" || json.Unmarshal(value, &text) == nil:
 		return text
-	case json.Unmarshal(value, &object) == nil && object.Message != "":
-		return object.Message
+	case json.Unmarshal(message, &text) == nil && text != "":
+		return text
 	}
 	return string(value)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Record is the environment that pyplug made for a plugin.
@@ -93,7 +94,7 @@ func lookUp(cache, entry string) Record {
 // readJSON reads a record, or the marker of an environment. It returns false if there is none.
 func readJSON[T record | mark](path string) (value T, ok bool) {
 	content, _, err := bounded.Read(path, maxRecord)
-	ok = err == nil && json.Unmarshal(content, &value) == nil
+	ok = err == nil && schema.Decode(content, &value) == nil
 	return value, ok
 }
 

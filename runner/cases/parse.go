@@ -233,7 +233,11 @@ var (
 func (c *Case) readError(value json.RawMessage) error {
 	c.fails = &wantedError{}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(value, &fields) != nil || fields == nil {
+	err := schema.Decode(value, &fields)
+	if twice := schema.Twice(err); twice != nil {
+		return fmt.Errorf(`in "error", %w`, twice)
+	}
+	if err != nil || fields == nil {
 		return fmt.Errorf(`"error" is %s, want an object with "kind", "type" or "match"`, schema.Short(string(value)))
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -258,14 +262,18 @@ func (c *Case) readError(value json.RawMessage) error {
 		e.Hints = schema.DidYouMean(schema.Suggest(string(w.Kind), kinds))
 		return e
 	}
-	var err error
 	if w.match, err = compile(w.Match); err != nil {
 		return fmt.Errorf(`in "error", %w`, err)
 	}
 	w.whole = fields["message"] != nil
+	if !w.whole || w.Type != "" {
+		return nil
+	}
 	returned := new(hook.Error)
-	if w.whole && w.Type == "" && returned.UnmarshalJSON(value) == nil {
+	if err := returned.UnmarshalJSON(value); err == nil {
 		w.Type, c.noHook = typeOf(returned), returned.Reason == "no-hook"
+	} else if twice := schema.Twice(err); twice != nil {
+		return fmt.Errorf(`in "error", %w`, twice)
 	}
 	return nil
 }

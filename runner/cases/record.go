@@ -156,7 +156,11 @@ func appendLine(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byt
 // parseHead reads a head line.
 func parseHead(line []byte) (Head, error) {
 	var head map[string]Head
-	if err := json.Unmarshal(line, &head); err != nil || len(head) != 1 {
+	err := schema.Decode(line, &head)
+	if twice := schema.Twice(err); twice != nil {
+		return Head{}, twice
+	}
+	if err != nil || len(head) != 1 {
 		return Head{}, errors.New("the head line is not that of a record")
 	}
 	return head[lines.HeadKey], nil

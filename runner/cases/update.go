@@ -11,7 +11,7 @@ import (
 
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/lines"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Updatable returns an error unless the file at a path can be replaced.
@@ -133,7 +133,7 @@ func membersOf(line []byte) (all []lineMember) {
 		return nil
 	}
 	offset := func(part []byte) int { return cap(line) - cap(part) } // both share an array
-	for key, value := range lines.Members(object) {
+	for key, value := range schema.Members(object) {
 		m := lineMember{at: offset(key), from: offset(value), to: offset(value) + len(value)}
 		_ = json.Unmarshal(key, &m.name) // it is a JSON string
 		all = append(all, m)

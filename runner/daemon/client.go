@@ -140,7 +140,7 @@ func (c *Client) ask(ctx context.Context, method, target string, query url.Value
 	defer x.close()
 	body, err := io.ReadAll(r.Body)
 	if err == nil && value != nil {
-		err = json.Unmarshal(body, value)
+		err = schema.Decode(body, value)
 	}
 	if err != nil {
 		return x.failure(err)
@@ -180,11 +180,15 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 		}
 		defer x.close()
 		for lines := json.NewDecoder(r.Body); ; {
+			var text json.RawMessage
 			var line struct {
 				hook.Event
-				Error *hook.Error
+				Error *hook.Error `json:"error"`
 			}
-			err := lines.Decode(&line)
+			err := lines.Decode(&text)
+			if err == nil {
+				err = schema.Decode(text, &line)
+			}
 			if err != nil {
 				if e := x.failure(err); e.Kind != hook.Canceled {
 					yield(hook.Event{}, e)

@@ -84,6 +84,30 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// The errors of net/http itself have no version of the protocol, as docs/http.md says.
+func TestPlainErrors(t *testing.T) {
+	nothingLeft(t)
+	d := start(t, newFake(), Options{})
+	for request, want := range map[string]int{
+		"garbage\r\n\r\n": 400,
+		"POST /hooks/echo HTTP/1.1\r\nHost: p\r\nExpect: much\r\n\r\n":                     417,
+		"GET /status HTTP/1.1\r\nHost: p\r\nX: " + strings.Repeat("a", 2<<20) + "\r\n\r\n": 431,
+		"POST /hooks/echo HTTP/1.1\r\nHost: p\r\nTransfer-Encoding: gzip\r\n\r\n":          501,
+		"GET /status HTTP/3.0\r\nHost: p\r\n\r\n":                                          505,
+	} {
+		c, err := net.Dial("unix", string(d.Identity().Socket))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go c.Write([]byte(request)) // ends with c: a refused request is not read to its end
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || r.StatusCode != want || r.Header.Get("Pyplug-Api") != "" || r.Header.Get("Content-Type") == "application/json" {
+			t.Errorf("%.80q: got %+v, %v, want %d", request, r, err, want)
+		}
+		_ = c.Close()
+	}
+}
+
 // A result may look like an answer of net/http.
 func TestResultLikeAnswer(t *testing.T) {
 	nothingLeft(t)

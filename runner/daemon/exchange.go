@@ -19,6 +19,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -201,7 +202,11 @@ func (x *exchange) receive(from io.Reader, method string) (*http.Response, error
 		return r, nil
 	default:
 		var answer wire.Failure
-		if err = json.NewDecoder(r.Body).Decode(&answer); err == nil && answer.Error != nil {
+		var body []byte
+		if body, err = io.ReadAll(r.Body); err == nil {
+			err = schema.Decode(body, &answer)
+		}
+		if err == nil && answer.Error != nil {
 			err = answer.Error
 		}
 	}

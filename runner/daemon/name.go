@@ -121,7 +121,7 @@ func search(name string) ([]place, error) {
 func (p place) readState() (id Identity, err error) {
 	text, err := os.ReadFile(p.state())
 	if err == nil {
-		err = json.Unmarshal(text, &id)
+		err = schema.Decode(text, &id)
 	}
 	return id, err
 }

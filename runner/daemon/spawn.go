@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -111,7 +112,8 @@ type progress struct {
 func readProgress(pipe io.Reader, note func(string)) (p progress) {
 	for lines := json.NewDecoder(bufio.NewReader(pipe)); !p.Ready && p.Failed == nil; {
 		p.Note = ""
-		if lines.Decode(&p) != nil {
+		var text json.RawMessage
+		if lines.Decode(&text) != nil || schema.Decode(text, &p) != nil {
 			break
 		}
 		if p.Note != "" {

@@ -280,7 +280,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 // remains. An unknown kind becomes [Internal].
 func (e *Error) UnmarshalJSON(text []byte) error {
 	var shape errorJSON
-	if err := json.Unmarshal(text, &shape); err != nil {
+	if err := schema.Decode(text, &shape); err != nil {
 		return err
 	}
 	*e = Error(shape.plainError)
@@ -318,7 +318,7 @@ func (e Exit) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads the JSON of MarshalJSON.
 func (e *Exit) UnmarshalJSON(text []byte) error {
 	var shape exitJSON
-	if err := json.Unmarshal(text, &shape); err != nil {
+	if err := schema.Decode(text, &shape); err != nil {
 		return err
 	}
 	*e = Exit(shape.plainExit)

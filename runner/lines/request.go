@@ -123,7 +123,7 @@ func (p *parser) blank(line []byte) bool {
 	if p.hook != "" && p.items == Text {
 		return len(line) == 0
 	}
-	line = trim(line)
+	line = schema.Trim(line)
 	return len(line) == 0 || p.hook == "" && IsHead(line)
 }
 
@@ -140,7 +140,7 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 		c.Text = line
 		return c, nil
 	}
-	value := trim(line)
+	value := schema.Trim(line)
 	if wrong := schema.CheckValue(line); wrong != nil { // bytes count from its start
 		err := badLine("the line is %w", wrong)
 		if first {
@@ -169,8 +169,8 @@ const HeadKey = "record"
 
 // IsHead reports whether a line is the head line of a record.
 func IsHead(line []byte) bool {
-	rest, isObject := bytes.CutPrefix(trim(line), []byte("{"))
-	return isObject && bytes.HasPrefix(trim(rest), []byte(`"`+HeadKey+`"`))
+	rest, isObject := bytes.CutPrefix(schema.Trim(line), []byte("{"))
+	return isObject && bytes.HasPrefix(schema.Trim(rest), []byte(`"`+HeadKey+`"`))
 }
 
 // ParseCall reads a line that names its hook. It passes the keys that are not the call's, as JSON
@@ -180,7 +180,7 @@ func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.E
 		c     Call
 		given [5][]byte   // by the order of callKeys
 		first *hook.Error // the first key that is wrong
-		value = trim(line)
+		value = schema.Trim(line)
 	)
 	if err := schema.CheckValue(line); err != nil { // bytes count from its start
 		return c, badLine("the line is %w", err)
@@ -188,7 +188,7 @@ func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.E
 	if value[0] != '{' {
 		return c, badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
 	}
-	for quoted, v := range Members(value) {
+	for quoted, v := range schema.Members(value) {
 		key := knownKey(quoted)
 		i := slices.Index(callKeys, key)
 		switch {
@@ -226,7 +226,7 @@ func knownKey(quoted []byte) string {
 
 // compact returns JSON without whitespace outside strings.
 func compact(value []byte) []byte {
-	if !bytes.ContainsAny(value, blanks) {
+	if !bytes.ContainsAny(value, schema.Blanks) {
 		return value
 	}
 	var b bytes.Buffer

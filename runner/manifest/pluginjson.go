@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // pluginJSON is the part of a plugin.json that pyplug uses: the manifest of
@@ -32,7 +34,7 @@ type pluginJSON struct {
 // readJSON adds a plugin.json. One without server belongs to another program.
 func (f *found) readJSON(m Manifest) error {
 	var p pluginJSON
-	if err := json.Unmarshal([]byte(m.text), &p); err != nil {
+	if err := schema.Decode([]byte(m.text), &p); err != nil {
 		return m.decodeError(err)
 	}
 	if p.Server == nil {
@@ -50,6 +52,8 @@ func (m Manifest) decodeError(err error) *Error {
 	at := position{}
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = positionOf(m.text, syntax.Offset-1) // Offset is after the wrong byte
+	} else if wrong := (*schema.KeyError)(nil); errors.As(err, &wrong) {
+		at = positionOf(m.text, int64(wrong.Offset))
 	} else if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) {
 		at = positionOf(m.text, mismatch.Offset-1)
 		want := "an object"

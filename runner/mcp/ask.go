@@ -43,8 +43,8 @@ func Ask(ctx context.Context, p Plugin, f Filter) (tools []Tool, list json.RawMe
 		s.handle(ctx, object("jsonrpc", "2.0", "id", 1, "method", q.method, "params", []byte(q.params)), s.write)
 		s.requests.Wait()
 		var answer struct {
-			Result map[string]json.RawMessage
-			Error  *protocolError
+			Result map[string]json.RawMessage `json:"result"`
+			Error  *protocolError             `json:"error"`
 		}
 		err := json.Unmarshal(out.Bytes(), &answer)
 		switch {

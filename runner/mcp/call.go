@@ -85,8 +85,16 @@ func (r *request) notify(text string) {
 
 // list answers tools/list.
 func (r *request) list() {
-	var params struct{ Cursor string }
-	if json.Unmarshal(r.Params, &params) == nil && params.Cursor != "" {
+	var params struct {
+		Cursor string `json:"cursor"`
+	}
+	if r.Params != nil {
+		if err := read(r.Params, &params, invalidParams, "params", "an object, with a text as its cursor"); err != nil {
+			r.fail(err)
+			return
+		}
+	}
+	if params.Cursor != "" {
 		r.fail(fault(invalidParams, "cursor is %q, but the list has one page", schema.Short(params.Cursor)))
 		return
 	}
@@ -105,11 +113,15 @@ func (r *request) list() {
 // call answers tools/call.
 func (r *request) call() {
 	var params struct {
-		Name      *string
-		Arguments json.RawMessage
+		Name      *string         `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
 	}
-	switch err := json.Unmarshal(r.Params, &params); {
-	case err != nil || params.Name == nil:
+	if err := read(r.Params, &params, invalidParams, "params", "an object with a text as its name"); err != nil {
+		r.fail(err)
+		return
+	}
+	switch {
+	case params.Name == nil:
 		r.fail(fault(invalidParams, "name is missing, want the name of a tool"))
 		return
 	case params.Arguments == nil || string(params.Arguments) == "null":

@@ -47,6 +47,19 @@ func fault(code int, format string, args ...any) *protocolError {
 	return &protocolError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// read decodes an object of a client by its exact keys. code is that of its error; what names the
+// object, and want says what it must be.
+func read(object []byte, to any, code int, what, want string) *protocolError {
+	err := schema.Decode(object, to)
+	if twice := schema.Twice(err); twice != nil {
+		return fault(code, "%v", twice)
+	}
+	if err != nil || object[0] != '{' {
+		return fault(code, "%s is %s, want %s", what, schema.Short(string(object)), want)
+	}
+	return nil
+}
+
 // message is one JSON-RPC message of a client.
 type message struct {
 	JSONRPC string          `json:"jsonrpc"`
@@ -63,15 +76,13 @@ type message struct {
 
 // parse reads a message. If its id cannot be read, the message has none.
 func parse(text []byte) (m message, err *protocolError) {
-	if len(text) == 0 || text[0] != '{' {
-		return m, fault(invalidRequest, "not a JSON-RPC request: want an object")
-	}
-	if json.Unmarshal(text, &m) != nil {
-		return message{}, fault(invalidRequest, "not a JSON-RPC request")
-	}
+	err = read(text, &m, invalidRequest, "the message", "a JSON-RPC request")
 	if id := m.ID; id != nil && id[0] != '"' && !isInteger(id) {
 		m.ID = nil
 		return m, fault(invalidRequest, "id is %s, want a text or an integer", schema.Short(string(id)))
+	}
+	if err != nil {
+		return m, err
 	}
 	if m.JSONRPC != "2.0" {
 		return m, fault(invalidRequest, `jsonrpc is %q, want "2.0"`, schema.Short(m.JSONRPC))
@@ -85,8 +96,11 @@ func parse(text []byte) (m message, err *protocolError) {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
-	if p := m.Params; p != nil && (p[0] != '{' || json.Unmarshal(p, &params) != nil) {
-		return m, fault(invalidParams, "params is %s, want an object, with an object as its _meta", schema.Short(string(p)))
+	if m.Params != nil {
+		err = read(m.Params, &params, invalidParams, "params", "an object, with an object as its _meta")
+	}
+	if err != nil {
+		return m, err
 	}
 	m.meta = params.Meta
 	return m, m.setEra()

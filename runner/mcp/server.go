@@ -265,9 +265,15 @@ const capabilities = `{"tools":{"listChanged":true}}`
 
 // initialize begins a session.
 func (s *Server) initialize(m message) []byte {
-	var params struct{ ProtocolVersion string }
-	if json.Unmarshal(m.Params, &params) != nil || params.ProtocolVersion == "" {
-		return failure(m.ID, fault(invalidParams, "protocolVersion is missing, want a text"))
+	var params struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	err := read(m.Params, &params, invalidParams, "params", "an object with a text as its protocolVersion")
+	if err == nil && params.ProtocolVersion == "" {
+		err = fault(invalidParams, "protocolVersion is missing, want a text")
+	}
+	if err != nil {
+		return failure(m.ID, err)
 	}
 	version := params.ProtocolVersion
 	if !slices.Contains(legacy, version) {
@@ -284,8 +290,10 @@ func (s *Server) info() []byte { return object("name", s.o.Name, "version", s.o.
 
 // notified handles a notification.
 func (s *Server) notified(m message) {
-	var params struct{ RequestID json.RawMessage }
-	if m.method != "notifications/cancelled" || json.Unmarshal(m.Params, &params) != nil {
+	var params struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if m.method != "notifications/cancelled" || schema.Decode(m.Params, &params) != nil {
 		return
 	}
 	s.mu.Lock()
@@ -340,10 +348,12 @@ func (s *Server) write(text []byte) {
 // listen opens a subscription. It is answered when it ends.
 func (s *Server) listen(m message) {
 	var params struct {
-		Notifications struct{ ToolsListChanged bool }
+		Notifications struct {
+			ToolsListChanged bool `json:"toolsListChanged"`
+		} `json:"notifications"`
 	}
-	if json.Unmarshal(m.Params, &params) != nil {
-		s.write(failure(m.ID, fault(invalidParams, "notifications is no filter")))
+	if err := read(m.Params, &params, invalidParams, "params", "an object with a filter as its notifications"); err != nil {
+		s.write(failure(m.ID, err))
 		return
 	}
 	filter := []byte("{}")

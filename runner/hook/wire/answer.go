@@ -76,7 +76,7 @@ func ReadLine(from *bufio.Reader) (line Line, err error) {
 	if err != nil { // without its end it may be only a part of a line
 		return line, err
 	}
-	if err = json.Unmarshal(text, &line); err == nil {
+	if err = schema.Decode(text, &line); err == nil {
 		return line, nil
 	}
 	value, ok := bytes.CutPrefix(text, []byte(`{"item":`))

@@ -167,7 +167,11 @@ func decodeWords(body []byte) (words []schema.Word, args json.RawMessage, err er
 		Words []json.RawMessage `json:"words"`
 		Args  json.RawMessage   `json:"args"`
 	}
-	if strictly(body, &given) != nil || given.Words == nil {
+	err = schema.DecodeKnown(body, &given)
+	if twice := schema.Twice(err); twice != nil {
+		return nil, nil, fmt.Errorf("the body: %w", twice)
+	}
+	if err != nil || given.Words == nil {
 		return nil, nil, fmt.Errorf(`the body is %s, want {"words": [WORD, …]} with or without "args"`, schema.Short(string(body)))
 	}
 	if args = given.Args; args != nil && args[0] != '{' && args[0] != '[' {
@@ -184,17 +188,13 @@ func decodeWords(body []byte) (words []schema.Word, args json.RawMessage, err er
 	return words, args, nil
 }
 
-// strictly decodes JSON without unknown keys.
-func strictly(text []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	return d.Decode(to)
-}
-
 // decodeWord reads one word. Its errors follow the place of the word.
 func decodeWord(element []byte, l *schema.Lexer) (w schema.Word, err error) {
 	var g wireWord
-	err = strictly(element, &g)
+	err = schema.DecodeKnown(element, &g)
+	if twice := schema.Twice(err); twice != nil {
+		return w, fmt.Errorf(": %w", twice)
+	}
 	var values []string // exactly one is expected
 	if g.Typed != nil {
 		values = append(values, *g.Typed)

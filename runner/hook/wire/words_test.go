@@ -62,7 +62,13 @@ var badWords = map[string]string{
 	`{"words":[` + strings.Repeat("[", 20000):                         "the body is not JSON: byte ",
 	`{"words":[{"json":` + strings.Repeat("[", 20000) + `}]}`:         "the body is not JSON: byte ",
 	`{"words":[{"text":"a"}]}{"words":[{"text":"a"}]}`:                "the body is not JSON: byte 25: ",
-	`{"words":[{"text":"a"}],"words":[{"text":"a","` + "x" + `":1}]}`: `words[0] is {"text"`,
+	`{"words":[{"text":"a"}],"words":[{"text":"a","` + "x" + `":1}]}`: `the body: "words" is given twice`,
+	`{"words":[{"text":"a","text":"b"}]}`:                             `words[0]: "text" is given twice`,
+	`{"words":[{"typed":"a","\u0074yped":"b"}]}`:                      `words[0]: "typed" is given twice`,
+	`{"words":[{"TYPED":"a"}]}`:                                       `words[0] is {"TYPED":"a"}, want "typed"`,
+	`{"words":[{"text":"a","Name":"n"}]}`:                             `words[0] is {"text":"a","Name":"n"}, want "typed"`,
+	`{"words":[{"text":"a"}],"ARGS":{"b":1}}`:                         `the body is {"words":[{"text":"a"}],"ARGS"`,
+	`{"words":[{"text":"a"}],"args":[],"args":[1]}`:                   `the body: "args" is given twice`,
 }
 
 // goodWords are bodies, and the words that the plugin receives.

@@ -1,19 +1,19 @@
-package lines
+package schema
 
 import (
 	"bytes"
 	"iter"
 )
 
-// blanks are the blank characters of JSON.
-const blanks = " \t\r\n"
+// Blanks are the blank characters of JSON.
+const Blanks = " \t\r\n"
 
-// trim removes the blanks around a text. Mostly there are none.
-func trim(text []byte) []byte {
+// Trim removes [Blanks] around a text. Mostly there are none.
+func Trim(text []byte) []byte {
 	if len(text) > 0 && text[0] > ' ' && text[len(text)-1] > ' ' {
 		return text
 	}
-	return bytes.Trim(text, blanks)
+	return bytes.Trim(text, Blanks)
 }
 
 // Members yields the keys, which are JSON strings, and the values of a valid JSON object.
@@ -23,7 +23,7 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 		rest := object // from the brace or comma in front of a member
 		part := func() []byte {
 			n := 1 + partSize(rest[1:])
-			text := trim(rest[1:n])
+			text := Trim(rest[1:n])
 			rest = rest[n:]
 			return text
 		}
@@ -36,14 +36,14 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// partSize returns the length of a key or value with the blanks around it. A colon, a comma
-// or the brace of the object ends it.
+// partSize returns the length of a key or value with the Blanks around it. A colon, a comma,
+// the bracket around it or the end of the text ends it.
 func partSize(rest []byte) int {
 	depth := 0
-	for i := 0; ; i++ {
+	for i := 0; i < len(rest); i++ {
 		switch rest[i] {
 		case '"':
-			for i++; rest[i] != '"'; i++ {
+			for i++; i < len(rest) && rest[i] != '"'; i++ {
 				if rest[i] == '\\' {
 					i++
 				}
@@ -59,4 +59,5 @@ func partSize(rest []byte) int {
 			}
 		}
 	}
+	return len(rest)
 }
