@@ -32,7 +32,7 @@ def noise():
     sys.__stdout__.write("dunder")
     return {"ok": True}
 def die(): os._exit(3)
-def fail(): raise ValueError("no")
+def fail(): raise ValueError("no") from KeyError("x")
 def nap(marker: str):
     pathlib.Path(marker).touch()
     time.sleep(600)
@@ -177,7 +177,7 @@ func TestMCPClient(t *testing.T) {
 				{"add", map[string]any{"a": 1}, false, "3"},
 				{"noise", nil, false, `{"ok":true}`},
 				{"add", map[string]any{"a": "x"}, true, `a is "x", want int`},
-				{"fail", nil, true, "ValueError: no\n"},
+				{"fail", nil, true, "\n  caused by KeyError: 'x'"},
 				{"die", nil, true, "the plugin exited during the call (exit code 3)"},
 				{"add", map[string]any{"a": 2, "b": 5}, false, "7"},
 				{"stream", map[string]any{"n": 3}, false, "0\n1\n2"},

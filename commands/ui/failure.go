@@ -114,20 +114,8 @@ func (l *errorLines) text(indent string) string {
 // cause adds the details of an error that its headline does not have. shown reports whether
 // the plugin's output is on standard error.
 func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
-	for _, line := range e.Drawing {
+	for _, line := range e.Details(headline, l.cwd) {
 		l.add(0, line)
-	}
-	if e.Status != nil {
-		l.rpcStatus(e.Status, headline)
-	}
-	if e.Python != nil {
-		if !strings.Contains(headline, e.Python.Headline()) {
-			l.add(0, e.Python.Headline())
-		}
-		l.raised(0, e.Python)
-	}
-	for _, frame := range shorten(e.At) {
-		l.frame(0, "was at ", frame)
 	}
 	if e.Exit != nil {
 		l.exit(*e.Exit, shown)
@@ -137,21 +125,6 @@ func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 			tried = "tried: " + tried
 		}
 		l.add(0, folded(tried, "  ", 0, l.width-len("  ")))
-	}
-}
-
-// rpcStatus adds a gRPC status: its code if the headline lacks it, and a line for each of
-// its details.
-func (l *errorLines) rpcStatus(status *hook.RPCStatus, headline string) {
-	if !strings.Contains(headline, status.Code) {
-		text := "status: " + status.Code
-		if status.Message != "" {
-			text += ": " + status.Message
-		}
-		l.add(0, text)
-	}
-	for _, detail := range status.Details {
-		l.add(0, string(detail))
 	}
 }
 
@@ -178,57 +151,6 @@ func (l *errorLines) exit(e hook.Exit, shown bool) {
 		l.add(0, "last lines of its output:")
 		l.add(1, strings.Join(e.Stderr, "\n"))
 	}
-}
-
-// raised adds an exception's frames, the members of a group, and its causes. deepest
-// guards against a chain without an end.
-func (l *errorLines) raised(depth int, r *hook.Raised) {
-	const deepest = 30
-	for _, frame := range shorten(r.Frames) {
-		l.frame(depth, "", frame)
-	}
-	if depth >= deepest {
-		return
-	}
-	for i, member := range r.Group {
-		l.add(depth, fmt.Sprintf("%d of %d: %s", i+1, len(r.Group), member.Headline()))
-		l.raised(depth+1, member)
-	}
-	if r.Cause != nil {
-		l.add(depth, "caused by "+r.Cause.Headline())
-		l.raised(depth+1, r.Cause)
-	}
-}
-
-// frame adds a place and its line of source, with a caret below its column.
-func (l *errorLines) frame(depth int, before string, f hook.Frame) {
-	if f.File == "" {
-		l.add(depth, f.Text) // in place of what shorten left out
-		return
-	}
-	f.File = schema.Path(schema.Relative(string(f.File), l.cwd))
-	l.add(depth, before+f.String())
-	if f.Text == "" {
-		return
-	}
-	first, rest, more := strings.Cut(strings.ReplaceAll(f.Text, "\t", " "), "\n")
-	l.add(depth+1, first)
-	if f.Column > 0 {
-		l.add(depth+1, strings.Repeat(" ", min(f.Column-1, len(first)))+"^")
-	}
-	if more {
-		l.add(depth+1, rest)
-	}
-}
-
-// shorten leaves out the middle of a long traceback. The worker may have left out
-// frames before.
-func shorten(frames []hook.Frame) []hook.Frame {
-	const first, last = 5, 15
-	if len(frames) <= first+last+1 {
-		return frames
-	}
-	return slices.Concat(frames[:first], []hook.Frame{{Text: "… frames left out"}}, frames[len(frames)-last:])
 }
 
 // finding adds the place and the error of a finding, unless its message has them.

@@ -159,18 +159,6 @@ func TestFailColor(t *testing.T) {
 	}
 }
 
-func TestFailRecursion(t *testing.T) {
-	frames := make([]hook.Frame, 1200)
-	for i := range frames {
-		frames[i] = hook.Frame{File: "r.py", Line: i + 1}
-	}
-	var l errorLines
-	l.raised(0, &hook.Raised{Type: "RecursionError", Frames: frames})
-	if lines := l.lines; len(lines) != 21 || lines[5] != "  … frames left out" || lines[20] != "  r.py:1200" {
-		t.Errorf("got\n%s", l.text(""))
-	}
-}
-
 func TestFailJSON(t *testing.T) {
 	var rawDetails [][]byte
 	for _, d := range details() {
@@ -234,8 +222,8 @@ func TestCaret(t *testing.T) {
 		{"tabs", "\tif\tx:", 5, " if x:\n    ^"},
 	} {
 		var l errorLines
-		l.frame(0, "", hook.Frame{File: "f", Line: 1, Text: test.text, Column: test.column})
-		want := "  f:1\n    " + strings.ReplaceAll(test.want, "\n", "\n    ") + "\n"
+		l.cause(&hook.Error{At: []hook.Frame{{File: "f", Line: 1, Text: test.text, Column: test.column}}}, "", false)
+		want := "  was at f:1\n    " + strings.ReplaceAll(test.want, "\n", "\n    ") + "\n"
 		if got := visible(l.text("")); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, want)
 		}

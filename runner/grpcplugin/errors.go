@@ -143,6 +143,8 @@ func (rpcHandler) HandleConn(context.Context, stats.ConnStats) {}
 
 var (
 	// frameLine matches a frame of a traceback, raisedLine its last line.
+	// repeatLine matches what Python writes after it for the frames of a recursion.
+	repeatLine = pysrc.Expression(`^  \[Previous line repeated (\d+) more times?\]$`)
 	frameLine  = pysrc.Expression(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
 	raisedLine = pysrc.Expression(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
 	// moduleLine matches what Python prints about a missing module. If Python was
@@ -180,13 +182,16 @@ func lastTraceback(lines []string) *hook.Raised {
 		if m := frameLine().FindStringSubmatch(line); m != nil {
 			number, _ := strconv.Atoi(m[2]) // digits; 0 if there are too many
 			raised.Frames = append(raised.Frames, hook.Frame{File: schema.Path(m[1]), Line: number, Function: m[3]})
-		} else if n := len(raised.Frames); n > 0 && raised.Frames[n-1].Text == "" && strings.Trim(line, " ^~") != "" {
+		} else if n := len(raised.Frames); n > 0 && repeatLine().MatchString(line) {
+			raised.Frames[n-1].Repeated, _ = strconv.Atoi(repeatLine().FindStringSubmatch(line)[1]) // as above
+		} else if n > 0 && raised.Frames[n-1].Text == "" && strings.Trim(line, " ^~") != "" {
 			raised.Frames[n-1].Text = strings.TrimSpace(line)
 		}
 	}
 	raised.Frames = slices.DeleteFunc(raised.Frames, func(f hook.Frame) bool {
 		return strings.HasPrefix(string(f.File), "<frozen ") // the import system's
 	})
+	raised.Frames = hook.FoldFrames(raised.Frames)
 	return raised
 }
 

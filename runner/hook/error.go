@@ -211,6 +211,10 @@ type Frame struct {
 	// Column is the position of a syntax error in Text, in characters from 1; 0
 	// if unknown.
 	Column int `json:"column,omitempty"`
+	// Repeated is how many more times the frame follows, or the last Cycle frames up to it if
+	// that is not 0.
+	Repeated int `json:"repeated,omitempty"`
+	Cycle    int `json:"cycle,omitempty"`
 }
 
 // String returns the place, such as "greeter.py:3 in greet".
@@ -360,7 +364,7 @@ func StackFrames(lines []string) []Frame {
 	for _, thread := range append([][]Frame{threads[current]}, threads...) {
 		if len(thread) > 0 {
 			slices.Reverse(thread)
-			return thread
+			return FoldFrames(thread)
 		}
 	}
 	return nil

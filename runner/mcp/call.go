@@ -234,34 +234,19 @@ func blob(value json.RawMessage, hookName string) []byte {
 	return object("type", kind, "data", value, "mimeType", mediaType)
 }
 
-// mostLines is how many frames of a traceback, and lines of standard error, an error shows.
+// mostLines is how many lines of standard error an error shows.
 const mostLines = 8
 
 // errorText returns an error as text for a model: what is wrong and where, and the last output
 // of a process that ended.
 func errorText(e *hook.Error) string {
 	lines := []string{e.Error()}
-	frames := e.At
 	if e.Exit != nil {
 		lines[0] += " (" + strings.Join(slices.DeleteFunc([]string{e.Exit.String(), e.Exit.Limit}, func(s string) bool { return s == "" }), ", ") + ")"
 	}
-	if e.Python != nil {
-		frames = e.Python.Frames
-		if headline := e.Python.Headline(); !strings.Contains(lines[0], headline) {
-			lines = append(lines, headline)
-		}
+	for _, line := range e.Details(lines[0], "") {
+		lines = append(lines, "  "+line)
 	}
-	for _, f := range frames[max(0, len(frames)-mostLines):] {
-		line := fmt.Sprintf("  File %q, line %d", f.File, f.Line)
-		if f.Function != "" {
-			line += ", in " + f.Function
-		}
-		lines = append(lines, line)
-		if f.Text != "" {
-			lines = append(lines, "    "+strings.TrimSpace(f.Text))
-		}
-	}
-	lines = append(lines, e.Drawing...)
 	if e.Exit != nil {
 		lines = append(lines, e.Exit.Stderr[max(0, len(e.Exit.Stderr)-mostLines):]...)
 	}

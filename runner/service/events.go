@@ -36,15 +36,10 @@ func (s *Service) Printed(stream, text string, cut int) {
 	s.log(daemon.Line{Generation: int(s.generation.Load()), Stream: stream, Text: text})
 }
 
-// logFrames logs the source lines at which a start failed. The log already has the message, as the
-// reason of the last state.
-func (s *Service) logFrames(err error) {
-	raised := hook.AsError(err).Python
-	if raised == nil {
-		return
-	}
-	for _, frame := range raised.Frames {
-		s.logOwn("  " + frame.String())
+// logDetails logs the lines below an error's headline, which the log already has.
+func (s *Service) logDetails(e *hook.Error) {
+	for _, line := range e.Details(e.Error(), "") {
+		s.logOwn("  " + line)
 	}
 }
 
@@ -69,6 +64,7 @@ func (s *Service) callFailed(name string, err error) {
 		e := hook.AsError(err)
 		text, _, _ := strings.Cut(e.Error(), "\n")
 		s.logOwn(fmt.Sprintf("call %s failed (%s): %s", name, e.Kind, text))
+		s.logDetails(e)
 	}
 }
 

@@ -121,7 +121,7 @@ func (s *Service) Serve(ctx context.Context, opened *runner.Opened) error {
 	if err != nil {
 		if s.server != nil {
 			s.endReports() // before the log is closed
-			s.logFrames(err)
+			s.logDetails(hook.AsError(err))
 			s.server.Fail(err) // it reports to everybody who waits for the start
 		}
 		return err

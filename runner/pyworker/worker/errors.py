@@ -8,6 +8,7 @@ import _pyplug_worker as core
 FIRST, LAST = 10, 40  # the frames that are kept of a long traceback
 DEEPEST = 20  # causes of causes, groups in groups
 WIDEST = 50  # members of a group
+REPEATS, CYCLE = 3, 8  # frames are folded that come again so often, together with so many others
 SUMMARY = 200  # characters of one within another message
 LONGEST = 64 << 10  # characters of a message
 # Path prefixes of the files of the worker and of the standard library, and of installed packages below it.
@@ -109,7 +110,7 @@ def raised(error, seen=None, depth=0):
     if cause is not None and id(cause) not in seen and depth < DEEPEST:
         info["cause"] = raised(cause, seen, depth + 1)
     members = getattr(error, "exceptions", None)
-    members = members[:WIDEST] if isinstance(members, tuple) and depth < DEEPEST else ()
+    members = members[:WIDEST] if isinstance(members, (tuple, list)) and depth < DEEPEST else ()
     group = [raised(one, seen, depth + 1) for one in members if isinstance(one, BaseException) and id(one) not in seen]
     if group:
         info["group"] = group
@@ -126,11 +127,28 @@ def frames(trace):
 
 
 def listed(found):
-    """Lists the user's frames among (code, line). It leaves out the middle of a long list."""
-    found = [
-        {"file": code.co_filename, "line": line or 0, "function": code.co_name} for code, line in found if is_users(code)
-    ]
+    """Lists the user's frames among (code, line). It folds repeated ones, and leaves out the middle of a long list."""
+    found = folded([(code, line or 0) for code, line in found if is_users(code)])
     return found if len(found) <= FIRST + LAST else found[:FIRST] + found[-LAST:]
+
+
+def folded(found):
+    """Describes frames, those of a recursion once: the last one says how often it, or its cycle, comes again."""
+    kept, seen, at = [], {}, 0
+    while at < len(found):
+        code, line = found[at]
+        size, more = at - seen.get((id(code), line), at), 0
+        while 0 < size <= CYCLE and found[at + more * size : at + (more + 1) * size] == found[at - size : at]:
+            more += 1
+        if more < REPEATS:
+            seen[id(code), line] = at
+            kept.append({"file": code.co_filename, "line": line, "function": code.co_name})
+            at += 1
+        else:
+            kept[-1].update({"repeated": more, "cycle": size} if size > 1 else {"repeated": more})
+            at += more * size
+            seen = {}
+    return kept
 
 
 def is_users(code):

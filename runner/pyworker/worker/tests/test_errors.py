@@ -116,9 +116,52 @@ class Errors(Case):
 
     def test_bounded(self):
         python = self.refused(self.worker.call("recursive"), "raised")["python"]
-        self.assertEqual((python["type"], len(python["frames"])), ("RecursionError", 50))
+        self.assertEqual((python["type"], len(python["frames"])), ("RecursionError", 1))
+        self.assertGreater(python["frames"][0]["repeated"], 500)
         python = self.refused(self.worker.call("cyclic"), "raised")["python"]
         self.assertEqual((python["cause"]["message"], "cause" in python["cause"]), ("b", False))
+
+    def test_folded(self):
+        """Frames that repeat are listed once, with how often they do; a long list has no middle."""
+        worker = self.start(
+            """
+            def down(n): return down(n - 1) if n else 1 / 0
+            def even(n): return odd(n - 1)
+            def odd(n):
+                return even(n - 1) if n > 0 else down(1)
+            def walk(n):
+                if n % 3: return walk(n - 1)
+                if n: return walk(n - 1)
+                1 / 0
+            def long(n):
+                exec("\\n" * n + "long(n - 1) if n else 1 / 0")
+            """
+        )
+        for name, count, want in (
+            ("down", 0, [("down", None, None)]),
+            ("down", 2, [("down", None, None)] * 3),
+            ("down", 99, [("down", 99, None)]),
+            ("even", 199, [("even", None, None), ("odd", 99, 2), ("down", None, None), ("down", None, None)]),
+            ("walk", 99, [("walk", None, None)] * 2 + [("walk", 32, 3), ("walk", None, None)]),
+        ):
+            frames = self.refused(worker.call(name, count), "raised")["python"]["frames"]
+            self.assertEqual([(one["function"], one.get("repeated"), one.get("cycle")) for one in frames], want)
+        frames = self.refused(worker.call("long", 60), "raised")["python"]["frames"]
+        self.assertEqual((len(frames), frames[1]["line"], frames[-1]["line"]), (50, 61, 1))
+
+    def test_group_of_any_kind(self):
+        """Members are those of a tuple or list named exceptions, as backports have it."""
+        worker = self.start(
+            """
+            class Group(Exception):
+                def __init__(self, members): self.exceptions = members
+            def fails(): raise Group([ValueError("a"), Group((KeyError("b"), 3))]) from OSError("c")
+            """
+        )
+        python = self.refused(worker.call("fails"), "raised")["python"]
+        self.assertEqual([one["type"] for one in python["group"]], ["ValueError", "Group"])
+        self.assertEqual([one["message"] for one in python["group"][1]["group"]], ["'b'"])
+        self.assertEqual(python["cause"]["message"], "c")
 
     @unittest.skipIf(sys.version_info < (3, 11), "exception groups came with Python 3.11")
     def test_group(self):
