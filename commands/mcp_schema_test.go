@@ -28,13 +28,13 @@ var (
 	parsed = []string{"bytes", "date", "time", "Decimal", "Fraction", "UUID", "IPv4", "Pattern"}
 	values = []string{
 		`null`, `true`, `1`, `0`, `-1`, `2.0`, `2.5`, `""`, `"a"`, `"1"`, `"prod"`, `"PROD"`, `"LOW"`, `"2026-01-31"`, `"PT1H"`, `"dGV4dA=="`, `"00000000-0000-0000-0000-000000000000"`,
-		`[]`, `[1]`, `["a"]`, `[1,"a"]`, `[1,2]`, `[1,"a",2]`, `[null]`, `["a",true]`, `["a",1]`, `["prod"]`, `[{"x":1}]`, `{}`, `{"a":1}`, `{"1":"a"}`, `{" 2 ":"b"}`, `{"x":1}`, `{"x":1,"y":2}`, `{"x":1,"z":2}`, `{"x":"1"}`,
+		`[]`, `[1]`, `["a"]`, `[1,"a"]`, `[1,2]`, `[1,"a",2]`, `[[1],["a"]]`, `[null]`, `["a",true]`, `["a",1]`, `["prod"]`, `[{"x":1}]`, `{}`, `{"a":1}`, `{"1":"a"}`, `{" 2 ":"b"}`, `{"x":1}`, `{"x":1,"y":2}`, `{"x":1,"z":2}`, `{"x":"1"}`,
 		`{"PROD":true}`, `{"prod":true}`, `{"first":"a"}`, `{"first":"a","second":true,"third":1}`, `{"name":"a","next":{"name":"b","next":null}}`, `{"name":"a","next":{"other":1}}`, `{"a":"x","b":1}`,
 	}
 )
 
-// The schema never refuses what the hook accepts. The hook accepts what the schema accepts, unless
-// it parses a text, or the class itself decides.
+// The schema never refuses what the hook accepts, but the name of a member of an enum. The hook
+// accepts what the schema accepts, unless it parses a text or a key, or the class itself decides.
 func TestMCPSchemas(t *testing.T) {
 	t.Parallel()
 	source := runnertest.AnnotatedTypes
@@ -67,7 +67,10 @@ func TestMCPSchemas(t *testing.T) {
 			accepts := strings.Contains(m.ask("tools/call", fmt.Sprintf(`{"name":"f%d","arguments":{"a":%s}}`, i, text)), `"text":"accepted"`)
 			err := schema.Validate(map[string]any{"a": value})
 			_, isText := value.(string)
-			if accepts && err != nil || !accepts && err == nil && !(isParsed && isText) && annotated[i] != "Odd" {
+			_, isTable := value.(map[string]any)
+			isKey := isTable && (strings.HasPrefix(annotated[i], "typing.Dict[int") || strings.HasPrefix(annotated[i], "typing.Dict[Env"))
+			isName := text == `"PROD"` || text == `"LOW"`
+			if accepts && err != nil && !isName || !accepts && err == nil && !(isParsed && isText) && !isKey && annotated[i] != "Odd" {
 				t.Errorf("%s: %s: the hook accepts it: %t, the schema says %v", annotated[i], text, accepts, err)
 			}
 		}

@@ -50,6 +50,7 @@ const (
 	mcpFailed            = "mcp-failed"
 	noTools              = "no-tools"
 	toolRenamed          = "tool-renamed"
+	toolRefused          = "tool-refused"
 	schemaMissing        = "schema-missing"
 	endedByItself        = "ended-by-itself"
 	shutdownError        = "shutdown-error"

@@ -37,6 +37,13 @@ func (c *check) mcp(ctx context.Context) hook.Stage {
 		if t.Name != t.Hook.Name {
 			st.Findings = append(st.Findings, found(toolRenamed, hook.Note, fmt.Sprintf("%s is renamed to the tool %s", t.Hook.Name, t.Name)))
 		}
+		for _, r := range t.Refusals() {
+			verdict := hook.Warning
+			if r.Some {
+				verdict = hook.Note
+			}
+			st.Findings = append(st.Findings, found(toolRefused, verdict, fmt.Sprintf("%s: %s (refused by %s)", t.Name, r.Problem, r.Client)))
+		}
 		for _, p := range withoutSchema(t.Hook) {
 			st.Findings = append(st.Findings, found(schemaMissing, hook.Note, fmt.Sprintf("%s: %s has no schema", t.Hook.Name, p)))
 		}
@@ -47,15 +54,12 @@ func (c *check) mcp(ctx context.Context) hook.Stage {
 // withoutSchema lists the annotated parameters whose schema accepts any value.
 func withoutSchema(h schema.Hook) (params []string) {
 	var input struct {
-		Properties map[string]map[string]json.RawMessage
+		Properties map[string]map[string]any
 	}
 	_ = json.Unmarshal(h.Input, &input) // a client accepts it
 	for _, p := range h.Params {
-		keys := input.Properties[p.Name]
-		delete(keys, "description")
-		delete(keys, "default")
 		isAny := slices.Contains([]string{"", "Any", "typing.Any", "object"}, p.Type)
-		if !isAny && len(keys) == 0 && p.Kind != schema.VarNames {
+		if !isAny && mcp.IsAnything(input.Properties[p.Name]) && p.Kind != schema.VarNames {
 			params = append(params, p.String())
 		}
 	}

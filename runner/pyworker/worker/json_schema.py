@@ -1,5 +1,7 @@
 """The JSON Schema (2020-12) of a hook's arguments, made of the converters that check them, and of its result.
 
+Of an enum it has the values alone, though names are accepted, too.
+
 Descriptions and defaults come from annotations, and the schemas of limits and of models from pydantic.
 The schema of a result accepts what such a value becomes.
 """
@@ -10,10 +12,10 @@ import _pyplug_worker as core
 
 describe, annotations, convert = core.part("describe"), core.part("annotations"), core.part("convert")
 arguments, explain = core.part("arguments"), core.part("explain")
+portable = core.part("portable").portable
 EMPTY = describe.EMPTY
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 PLAIN = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "None": "null"}
-INTEGER = r"^\s*[+-]?[0-9]+(\.0+)?\s*$"  # a key that is an int
 LIMITS = (
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
     "minItems", "maxItems", "minProperties", "maxProperties",
@@ -41,7 +43,7 @@ class Maker:
         try:
             plan = arguments.Plan(function)
         except Exception:  # a __signature__ that does something
-            return {"type": "object"}
+            return {"type": "object", "properties": {}}
         names = describe.names_of(function)
         schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
         for one in plan.params:
@@ -56,9 +58,7 @@ class Maker:
                 schema["required"].append(one.name)
         if not schema["required"]:
             del schema["required"]
-        if self.defs:
-            schema["$defs"] = self.defs
-        return schema
+        return portable({**schema, "$defs": self.defs})
 
     def result(self, function):
         """The schema of what the annotation says that a function returns; None if that is no object."""
@@ -70,7 +70,7 @@ class Maker:
         found = self.defs[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
         if found.get("type") != "object":
             return None
-        return {"type": "object", **schema, **({"$defs": self.defs} if self.defs else {})}
+        return portable({"type": "object", **schema, "$defs": self.defs}, is_result=True)
 
     def of(self, take):
         """The schema of what a converter accepts; {} for anything."""
@@ -93,7 +93,7 @@ class Maker:
         if isinstance(take, convert.Container) and hasattr(take, "validate"):
             return self.model(take)
         if hasattr(take, "values"):
-            return chosen(take)
+            return self.chosen(take)
         return self.reference(take) if hasattr(take, "fields") else {}
 
     def text(self, take):
@@ -112,12 +112,27 @@ class Maker:
 
     def table(self, take):
         schema = {"type": "object"}
-        keys, value = not self.is_result and key_schema(take.key), self.of(take.item)
-        if keys:
-            schema["propertyNames"] = keys
+        value = self.of(take.item)
         if value:
             schema["additionalProperties"] = value
         return schema
+
+    def chosen(self, take):
+        """The schema of the values of an enum or a Literal; in place of a value that JSON does not have, the member's name."""
+        found, values = {}, []
+        for name, one in take.names.items():
+            found.setdefault(id(one), name)
+        for value, one in take.values:
+            if explain.is_plain(value) and value == value:
+                values.append(value)
+            elif self.is_result:
+                return {}
+            elif id(one) in found:
+                values.append(found[id(one)])
+        own, standard = getattr(getattr(take, "kind", None), "_missing_", None), getattr(sys.modules.get("enum"), "Enum", None)
+        if own and getattr(own, "__func__", own) is not standard._missing_.__func__:  # it finds more, as a Flag does
+            return {"anyOf": [{"enum": values}, {"type": "integer"}, TEXT]}
+        return {"enum": values}
 
     def reference(self, take):
         """Returns a reference to the definition of a class with fields; {} for the result of a class with __json__."""
@@ -185,25 +200,6 @@ def defined(make, how, prefix=""):
 
 def items(schema):
     return {"items": schema} if schema else {}
-
-
-def chosen(take):
-    """The schema of the values of an enum or a Literal, and of their names, which the converter takes, too."""
-    values = [value for value, _ in take.values if explain.is_plain(value) and value == value]
-    values += [name for name in take.names if name not in values]
-    own, standard = getattr(getattr(take, "kind", None), "_missing_", None), getattr(sys.modules.get("enum"), "Enum", None)
-    if own and getattr(own, "__func__", own) is not standard._missing_.__func__:  # it finds more, as a Flag does
-        return {"anyOf": [{"enum": values}, {"type": ["integer", "string"]}]}
-    return {"enum": values}
-
-
-def key_schema(take):
-    """The schema of the keys of a dictionary, which convert as words do; {} for any text."""
-    if isinstance(take, convert.Int):
-        return {"pattern": INTEGER}
-    if hasattr(take, "values"):
-        return {"enum": [value for value in chosen(take).get("enum", ()) if isinstance(value, str)]} if "enum" in chosen(take) else {}
-    return {"format": take.format} if type(take) is convert.Parsed and take.format else {}
 
 
 def described(schema, default, note, names):

@@ -45,11 +45,10 @@ func TestDetails(t *testing.T) {
 	if strings.Join(got, "|") != want {
 		t.Errorf("got\n%s, want\n%s", strings.Join(got, "|"), want)
 	}
-	const input = `{"$defs":{"kv.At":{"additionalProperties":false,"properties":{"kind":{"enum":["NONE","FAST"]},` +
-		`"nodes":{"items":{"$ref":"#/$defs/kv.Node"},"type":"array"},"when":{"format":"date-time","type":"string"}},"type":"object"},` +
-		`"kv.Node":{"additionalProperties":false,"properties":{"kinds":{"items":{"enum":["NONE","FAST"]},"type":"array"},` +
+	const input = `{"$defs":{"kv.Node":{"additionalProperties":false,"properties":{"kinds":{"items":{"enum":["NONE","FAST"],"type":"string"},"type":"array"},` +
 		`"next":{"$ref":"#/$defs/kv.Node"}},"type":"object"}},"additionalProperties":false,"properties":{"key":{"type":"string"},` +
-		`"places":{"additionalProperties":{"$ref":"#/$defs/kv.At"},"type":"object"}},"type":"object"}`
+		`"places":{"additionalProperties":{"additionalProperties":false,"properties":{"kind":{"enum":["NONE","FAST"],"type":"string"},` +
+		`"nodes":{"items":{"$ref":"#/$defs/kv.Node"},"type":"array"},"when":{"format":"date-time","type":"string"}},"type":"object"},"type":"object"}},"type":"object"}`
 	if string(h.Input) != input {
 		t.Errorf("got the JSON Schema\n%s, want\n%s", h.Input, input)
 	}

@@ -2,6 +2,8 @@ package protoschema
 
 import (
 	"encoding/json"
+	"iter"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -9,8 +11,9 @@ import (
 
 // inputOf returns the JSON Schema of a request.
 func inputOf(request protoreflect.MessageDescriptor) json.RawMessage {
-	s := inputSchema{defs: map[string]any{}}
-	top := map[string]any{"type": "object"} // a message with a JSON of its own may be anything
+	s := inputSchema{defs: map[string]any{}, sizes: map[protoreflect.FullName]int{}}
+	s.isLarge = s.size(request) > mostInlined
+	top := map[string]any{"type": "object", "properties": map[string]any{}} // a message with a JSON of its own may be anything
 	if !hasOwnJSON(request) && !request.IsPlaceholder() {
 		top = s.fields(request)
 	}
@@ -21,8 +24,84 @@ func inputOf(request protoreflect.MessageDescriptor) json.RawMessage {
 	return text
 }
 
-// inputSchema makes one JSON Schema. The messages within the request are definitions.
-type inputSchema struct{ defs map[string]any }
+// mostInlined is how many fields a schema may have without references.
+const mostInlined = 5000
+
+// inputSchema makes one JSON Schema, as the clients of language models accept it: each enum has a type and each
+// list has items. The messages within the request are inlined, since some clients do not resolve
+// references. Only messages that contain themselves, or all if there are too many fields, are
+// definitions.
+type inputSchema struct {
+	defs    map[string]any
+	sizes   map[protoreflect.FullName]int
+	isLarge bool
+}
+
+// size is the number of fields of a message and of those within it, without references.
+func (s *inputSchema) size(message protoreflect.MessageDescriptor) int {
+	name := message.FullName()
+	if size, known := s.sizes[name]; known {
+		return size
+	}
+	s.sizes[name] = 0 // for a message that contains itself
+	total := 0
+	for within := range messagesIn(message) {
+		total += s.size(within)
+	}
+	s.sizes[name] = min(total, mostInlined) + message.Fields().Len() + 1 // it doubles with each level
+	return s.sizes[name]
+}
+
+// messagesIn yields the messages of the fields that have fields, once for each field.
+func messagesIn(message protoreflect.MessageDescriptor) iter.Seq[protoreflect.MessageDescriptor] {
+	return func(yield func(protoreflect.MessageDescriptor) bool) {
+		if hasOwnJSON(message) {
+			return
+		}
+		for field := range each(message.Fields()) {
+			if field.IsMap() {
+				field = field.MapValue()
+			}
+			if within := field.Message(); within != nil && !within.IsPlaceholder() && !hasOwnJSON(within) && !yield(within) {
+				return
+			}
+		}
+	}
+}
+
+// isRecursive reports whether a message contains itself.
+func isRecursive(message protoreflect.MessageDescriptor) bool {
+	seen := map[protoreflect.FullName]bool{}
+	var reaches func(protoreflect.MessageDescriptor) bool
+	reaches = func(from protoreflect.MessageDescriptor) bool {
+		for within := range messagesIn(from) {
+			name := within.FullName()
+			if name == message.FullName() {
+				return true
+			}
+			if !seen[name] {
+				seen[name] = true
+				if reaches(within) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return reaches(message)
+}
+
+// anything returns the schema of any value. A schema without a type is refused by some clients.
+func anything() map[string]any {
+	flat := []any{}
+	for _, kind := range []string{"string", "number", "boolean", "object", "null"} {
+		flat = append(flat, map[string]any{"type": kind})
+	}
+	lists := func(items []any) []any {
+		return append(slices.Clip(flat), map[string]any{"type": "array", "items": map[string]any{"anyOf": items}})
+	}
+	return map[string]any{"anyOf": lists(lists(flat))}
+}
 
 // fields is the schema of a message with fields.
 func (s *inputSchema) fields(message protoreflect.MessageDescriptor) map[string]any {
@@ -58,9 +137,9 @@ func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
 	case field.Enum() != nil && field.Enum().IsPlaceholder():
 		return map[string]any{"type": "string"}
 	case field.Enum() != nil:
-		return map[string]any{"enum": names(each(field.Enum().Values()))}
+		return map[string]any{"type": "string", "enum": names(each(field.Enum().Values()))}
 	case strings.HasSuffix(kind.String(), "64"): // JSON has such integers as text
-		return map[string]any{"type": []string{"integer", "string"}}
+		return map[string]any{"anyOf": []any{map[string]any{"type": "integer"}, map[string]any{"type": "string"}}}
 	case kind == protoreflect.Uint32Kind, kind == protoreflect.Fixed32Kind:
 		return map[string]any{"type": "integer", "minimum": 0}
 	case kind == protoreflect.FloatKind, kind == protoreflect.DoubleKind:
@@ -84,7 +163,9 @@ func (s *inputSchema) message(message protoreflect.MessageDescriptor) any {
 	case isWrapper(message):
 		return s.value(message.Fields().Get(0))
 	case message.IsPlaceholder():
-		return map[string]any{}
+		return anything()
+	case !s.isLarge && !isRecursive(message):
+		return s.fields(message)
 	}
 	name := string(message.FullName())
 	if _, known := s.defs[name]; !known {

@@ -204,8 +204,8 @@ var ownJSONs = map[protoreflect.FullName]ownJSON{
 	"google.protobuf.Duration":  {durationText, map[string]any{"type": "string", "description": "google.protobuf.Duration" + durationText}},
 	"google.protobuf.FieldMask": {fieldMaskText, map[string]any{"type": "string", "description": "google.protobuf.FieldMask" + fieldMaskText}},
 	"google.protobuf.Struct":    {"", map[string]any{"type": "object"}},
-	"google.protobuf.ListValue": {"", map[string]any{"type": "array"}},
-	"google.protobuf.Value":     {"", map[string]any{}},
+	"google.protobuf.ListValue": {"", map[string]any{"type": "array", "items": anything()}},
+	"google.protobuf.Value":     {"", anything()},
 }
 
 const durationText, fieldMaskText = " such as 1.5s", " such as user.name,age"

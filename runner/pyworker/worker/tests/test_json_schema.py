@@ -7,7 +7,7 @@ from client import Case
 
 SOURCE = '''
     import dataclasses, datetime, decimal, enum, functools, ipaddress, pathlib, re, typing, uuid
-    from typing import Annotated, Dict, List, Literal, Optional, Tuple, Union
+    from typing import Annotated, Any, Dict, List, Literal, Optional, Tuple, Union
     class Doc:
         def __init__(self, text): self.documentation = text
     class Env(enum.Enum):
@@ -15,6 +15,13 @@ SOURCE = '''
         DEV = object()
     class Level(enum.IntEnum):
         LOW = 1
+    class Color(enum.Enum):
+        RED = (255, 0, 0)
+        ROT = (255, 0, 0)
+        NONE = None
+    class Bits(enum.IntFlag):
+        READ = 1
+        WRITE = 2
     class Odd(enum.Enum):
         ONE = 1
         @classmethod
@@ -25,6 +32,16 @@ SOURCE = '''
         name: Annotated[str, "how it is called"]
         next: Optional["Node"] = None
         tags: List[str] = dataclasses.field(default_factory=list)
+    @dataclasses.dataclass
+    class Leaf:
+        """A leaf."""
+        at: Tuple[float, float]
+        what: Any = 1
+    @dataclasses.dataclass
+    class Branch:
+        left: Annotated[Leaf, "the left one"]
+        all: List[Leaf]
+        node: Optional[Node] = None
     class Pair(typing.NamedTuple):
         first: str
         second: bool = True
@@ -40,6 +57,8 @@ SOURCE = '''
     def times(a: datetime.date, b: datetime.datetime, c: datetime.time, d: datetime.timedelta): pass
     def texts(a: uuid.UUID, b: pathlib.Path, c: re.Pattern, d: ipaddress.IPv4Address, e: decimal.Decimal): pass
     def chosen(a: Env, b: Level, c: Literal["x", 2], d: Odd): pass
+    def mixed(a: Literal["x", 1, True, None, "y"], b: Literal[True, False], c: Color, d: Bits, e: Optional[Level]): pass
+    def branch(a: Branch): pass
     def unions(a: Optional[int], b: Union[int, str, None], c: Union[datetime.timedelta, int], d: Union[int, typing.Any]): pass
     def nested(a: List[int], b: list, c: Dict[str, float], d: Dict[int, bool], e: Dict[Env, int], f: Tuple[int, str], h: typing.Set[int]): pass
     def node(a: Node): pass
@@ -60,6 +79,8 @@ SOURCE = '''
     '''
 INT, TEXT, NULL = {"type": "integer"}, {"type": "string"}, {"type": "null"}
 NUMBER, BOOL = {"type": "number"}, {"type": "boolean"}
+FLAT = [TEXT, NUMBER, BOOL, {"type": "object"}, NULL]
+ANYTHING = {"anyOf": FLAT + [{"type": "array", "items": {"anyOf": FLAT + [{"type": "array", "items": {"anyOf": FLAT}}]}}]}
 SPAN = {"type": "string", "format": "duration"}
 FIRST = [{"type": "string"}, {"type": "boolean", "default": True}]
 NODE = {
@@ -76,34 +97,68 @@ NODE = {
 PAIR = {
     "anyOf": [
         {"type": "object", "properties": dict(zip(("first", "second"), FIRST)), "required": ["first"], "additionalProperties": False},
-        {"type": "array", "prefixItems": FIRST, "minItems": 1, "maxItems": 2},
+        {"type": "array", "prefixItems": FIRST, "minItems": 1, "maxItems": 2, "items": {"anyOf": [TEXT, BOOL]}},
     ]
 }
+OTHER = {"type": "object", "properties": {"x": INT}, "required": ["x"], "additionalProperties": False}
+LEAF = {
+    "type": "object",
+    "description": "A leaf.",
+    "properties": {
+        "at": {"type": "array", "prefixItems": [NUMBER, NUMBER], "minItems": 2, "maxItems": 2, "items": NUMBER},
+        "what": {**ANYTHING, "default": 1},
+    },
+    "required": ["at"],
+    "additionalProperties": False,
+}
+BRANCH = {
+    "type": "object",
+    "properties": {
+        "left": {**LEAF, "description": "the left one"},
+        "all": {"type": "array", "items": LEAF},
+        "node": {"anyOf": [{"$ref": "#/$defs/Node"}, NULL], "default": None},
+    },
+    "required": ["left", "all"],
+    "additionalProperties": False,
+}
 PROPERTIES = {
-    "plain": [INT, NUMBER, BOOL, TEXT, {"type": "string", "contentEncoding": "base64"}, {}, NULL],
+    "plain": [INT, NUMBER, BOOL, TEXT, {"type": "string", "contentEncoding": "base64"}, ANYTHING, NULL],
     "times": [{"type": "string", "format": one} for one in ("date", "date-time", "time")] + [{"anyOf": [SPAN, NUMBER]}],
     "texts": [{"type": "string", "format": "uuid"}, TEXT, {"type": "string", "format": "regex"}, {"type": "string", "format": "ipv4"}, {"anyOf": [TEXT, NUMBER]}],
-    "chosen": [{"enum": ["prod", "PROD", "DEV"]}, {"enum": [1, "LOW"]}, {"enum": ["x", 2]}, {"anyOf": [{"enum": [1, "ONE"]}, {"type": ["integer", "string"]}]}],
-    "unions": [{"anyOf": [INT, NULL]}, {"anyOf": [INT, TEXT, NULL]}, {"anyOf": [SPAN, NUMBER, INT]}, {}],
+    "chosen": [
+        {"type": "string", "enum": ["prod", "DEV"]},
+        {"type": "integer", "enum": [1]},
+        {"anyOf": [{"type": "string", "enum": ["x"]}, {"type": "integer", "enum": [2]}]},
+        {"anyOf": [{"type": "integer", "enum": [1]}, INT, TEXT]},
+    ],
+    "mixed": [
+        {"anyOf": [{"type": "string", "enum": ["x", "y"]}, {"type": "integer", "enum": [1]}, {"type": "boolean", "enum": [True]}, NULL]},
+        BOOL,
+        {"anyOf": [{"type": "string", "enum": ["RED"]}, NULL]},
+        {"anyOf": [{"type": "integer", "enum": [1, 2]}, INT, TEXT]},
+        {"anyOf": [{"type": "integer", "enum": [1]}, NULL]},
+    ],
+    "branch": [BRANCH],
+    "unions": [{"anyOf": [INT, NULL]}, {"anyOf": [INT, TEXT, NULL]}, {"anyOf": [SPAN, NUMBER, INT]}, ANYTHING],
     "nested": [
         {"type": "array", "items": INT},
-        {"type": "array"},
+        {"type": "array", "items": ANYTHING},
         {"type": "object", "additionalProperties": NUMBER},
-        {"type": "object", "propertyNames": {"pattern": r"^\s*[+-]?[0-9]+(\.0+)?\s*$"}, "additionalProperties": BOOL},
-        {"type": "object", "propertyNames": {"enum": ["prod", "PROD", "DEV"]}, "additionalProperties": INT},
-        {"type": "array", "prefixItems": [INT, TEXT], "minItems": 2, "maxItems": 2},
+        {"type": "object", "additionalProperties": BOOL},
+        {"type": "object", "additionalProperties": INT},
+        {"type": "array", "prefixItems": [INT, TEXT], "minItems": 2, "maxItems": 2, "items": {"anyOf": [INT, TEXT]}},
         {"type": "array", "items": INT},
     ],
     "node": [{"$ref": "#/$defs/Node"}],
-    "two": [{"$ref": "#/$defs/Node"}, {"$ref": "#/$defs/Node_2"}],
-    "pair": [{"$ref": "#/$defs/Pair"}],
-    "table": [{"$ref": "#/$defs/Open"}],
+    "two": [{"$ref": "#/$defs/Node"}, OTHER],
+    "pair": [PAIR],
+    "table": [{"type": "object", "properties": {"a": INT}}],
     "defaults": [
         {"type": "integer", "default": 1},
         {"type": "string", "default": "x"},
-        {"enum": ["prod", "PROD", "DEV"], "default": "prod"},
+        {"type": "string", "enum": ["prod", "DEV"], "default": "prod"},
         {"type": "string", "format": "date", "default": "2024-01-02"},
-        {},
+        ANYTHING,
         {"anyOf": [INT, NULL], "default": None},
     ],
     "noted": [
@@ -111,15 +166,14 @@ PROPERTIES = {
         {"anyOf": [TEXT, NULL], "description": "what", "default": None},
         {"type": "integer", "description": "quoted", "default": 1},
     ],
-    "every": [{}, {}, {"type": "array", "items": INT}, {}],
-    "unknown": [{}],
+    "every": [ANYTHING, ANYTHING, {"type": "array", "items": INT}, ANYTHING],
+    "unknown": [ANYTHING],
     "nothing": [],
 }
 DEFS = {
     "node": {"Node": NODE},
-    "two": {"Node": NODE, "Node_2": {"type": "object", "properties": {"x": INT}, "required": ["x"], "additionalProperties": False}},
-    "pair": {"Pair": PAIR},
-    "table": {"Open": {"type": "object", "properties": {"a": INT}}},
+    "two": {"Node": NODE},
+    "branch": {"Node": NODE},
 }
 MODELS = '''
     import datetime
@@ -198,8 +252,8 @@ OUTPUTS = {
     "node": {"type": "object", "$ref": "#/$defs/Node", "$defs": {"Node": NODE}},
     "opened": {
         "type": "object",
-        "$ref": "#/$defs/Open",
-        "$defs": {"Open": {"type": "object", "properties": {"a": {"type": "integer"}, "own": {}}, "required": ["a", "own"]}},
+        "properties": {"a": {"type": "integer"}, "own": {}},
+        "required": ["a", "own"],
     },
 }
 
@@ -239,6 +293,16 @@ class TestJSONSchema(Case):
         """Only a hook that is annotated to return an object has a schema of its result."""
         hooks = self.schemas(RESULTS)
         self.assertEqual({name: hook["output_schema"] for name, hook in hooks.items() if "output_schema" in hook}, OUTPUTS)
+
+    def test_size(self):
+        """Classes are inlined as long as the schema stays small."""
+        lines = ["import dataclasses", "@dataclasses.dataclass", "class C0:", "    x: int"]
+        for n in range(1, 20):
+            lines += ["@dataclasses.dataclass", "class C%d:" % n, "    a: C%d" % (n - 1), "    b: C%d" % (n - 1)]
+        lines += ["def small(a: C3): pass", "def large(a: C19): pass"]
+        hooks = self.schemas("\n".join(lines))
+        self.assertNotIn("$defs", hooks["small"]["input_schema"])
+        self.assertEqual(len(hooks["large"]["input_schema"]["$defs"]), 20)
 
     @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "without jsonschema")
     def test_valid(self):
