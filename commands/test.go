@@ -131,7 +131,7 @@ type testRun struct {
 	done    atomic.Int64 // cases
 	failed  atomic.Int64
 
-	unwritten error // of an updated file; nil: none
+	unwritten []error // of --update
 
 	mu    sync.Mutex // protects the fields below
 	ready hook.Plugin
@@ -185,7 +185,7 @@ func (t *testRun) caseDone(r *cases.Result) {
 // fileEnded reports a file, and updates it.
 func (t *testRun) fileEnded(r *cases.FileResult) {
 	if t.o.update {
-		t.unwritten = cmp.Or(t.unwritten, r.Update())
+		t.unwritten = append(t.unwritten, r.Update())
 	}
 	t.print(func() error { return t.printer.File(r) })
 }
@@ -194,17 +194,15 @@ func (t *testRun) fileEnded(r *cases.FileResult) {
 func (t *testRun) outcome(ctx context.Context, err error) error {
 	switch {
 	case err != nil && t.plugin != nil:
-		return t.plugin.failed(err)
-	case err != nil:
-		return err
-	case ctx.Err() != nil:
-		return t.untilSignal(context.Cause(ctx))
-	case t.unwritten != nil:
-		return t.unwritten
-	case t.failed.Load() > 0:
+		err = t.plugin.failed(err)
+	case err == nil && ctx.Err() != nil:
+		err = t.untilSignal(context.Cause(ctx))
+	}
+	err = t.firstOf(append([]error{err}, t.unwritten...)...)
+	if err == nil && t.failed.Load() > 0 {
 		return &printedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
 	}
-	return nil
+	return err
 }
 
 // progress is the line that shows the progress.

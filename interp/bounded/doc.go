@@ -5,7 +5,8 @@
 //     have a limit of bytes, [Dir] has one of entries.
 //  2. [TOML] rejects text with too many keys, because the decoder's time grows with the square of
 //     their number.
-//  3. [Replace] writes a file atomically, so that no reader gets half of it.
+//  3. [Replace] writes a file atomically, so that no reader gets half of it. [Rewrite] does so only
+//     if the file is still as it was read.
 //  4. [Exists] and [Real] ask about a path without opening it.
 //
 // The package does not know what the files mean. A test checks that all code that reads files of

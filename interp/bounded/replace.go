@@ -1,21 +1,62 @@
 package bounded
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
+// ErrChanged is the error for a file whose content is not what the caller has read.
+var ErrChanged = errors.New("it has changed")
+
 // Replace writes a file with the given mode atomically: others read either the old text or the
 // new one. After an error the old text remains. If path is a link, the file replaces the link.
 func Replace(path string, text []byte, mode fs.FileMode) error {
+	return replace(path, text, mode, func() error { return nil })
+}
+
+// Rewrite replaces the content of a file atomically if it is still old, and keeps its mode. If path
+// is a link, it replaces the file that the link leads to. The error is [ErrChanged] if somebody has
+// edited, replaced or removed the file. It is nil if the file has the text already.
+func Rewrite(path string, old, text []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	now, info, err := Read(path, int64(max(len(old), len(text))))
+	switch {
+	case errors.Is(err, ErrLarge), errors.Is(err, ErrIrregular), errors.Is(err, fs.ErrNotExist):
+		return ErrChanged
+	case err != nil:
+		return err
+	case bytes.Equal(now, text):
+		return nil
+	}
+	return replace(path, text, info.Mode(), func() error {
+		if now, _, err := Read(path, int64(len(old))); err != nil || !bytes.Equal(now, old) {
+			return ErrChanged
+		}
+		return nil
+	})
+}
+
+// replace is [Replace]. It calls check when the new text is written, and leaves the file as it is after
+// an error.
+func replace(path string, text []byte, mode fs.FileMode, check func() error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}
 	_, err = temp.Write(text)
 	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err == nil {
+		err = check()
+	}
+	if err == nil {
 		err = os.Rename(temp.Name(), path)
 	}
 	if err != nil {

@@ -1,8 +1,10 @@
 package bounded
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -28,5 +30,48 @@ func TestReplace(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("beside the file and the directory are %v, %v", left, err)
+	}
+}
+
+// TestRewrite holds that a file gets its new text only if it is still as the caller has read it, also
+// behind a link, and keeps its mode.
+func TestRewrite(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	for _, c := range []struct {
+		name, old, text, want string
+		err                   error
+	}{
+		{"as it was read", "old", "new", "new", nil},
+		{"longer than it was read", "ne", "other", "new", ErrChanged},
+		{"edited", "old", "other", "new", ErrChanged},
+		{"written already", "old", "new", "new", nil},
+	} {
+		if err := Rewrite(link, []byte(c.old), []byte(c.text)); !errors.Is(err, c.err) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
+			t.Errorf("%s: the file has %q, %v, want %q", c.name, got, err, c.want)
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().IsRegular() {
+		t.Errorf("the link is replaced: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
+	}
+	for _, gone := range []string{filepath.Join(dir, "none"), dir} {
+		if err := Rewrite(gone, []byte("old"), []byte("new")); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: got %v, want ErrChanged", gone, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("beside the file and the link are %v, %v", left, err)
 	}
 }

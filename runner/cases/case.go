@@ -20,9 +20,10 @@ import (
 // File is a file of cases, or a record. Make it with [Parse].
 type File struct {
 	// Path is the path as typed.
-	Path   string
-	text   []byte
-	places []place // of the cases to run, in order
+	Path     string
+	text     []byte
+	places   []place // of the cases to run, in order
+	isRecord bool    // it has a head line
 }
 
 // place is where a case is in a file, which may have millions: a case is read whenever it is needed.

@@ -30,7 +30,7 @@ func Parse(path string, text []byte) (*File, error) {
 		if len(bytes.Trim(line, blanks)) == 0 {
 			continue
 		}
-		if p.record && !whole && !json.Valid(line) { // the run was killed while it wrote
+		if p.file.isRecord && !whole && !json.Valid(line) { // the run was killed while it wrote
 			break
 		}
 		if err := p.line(line, start); err != nil {
@@ -49,8 +49,7 @@ type parser struct {
 	file   *File
 	number int
 	*heading
-	record bool        // a head line was read
-	last   map[key]int // of a record: the index of the newest answer of a call
+	last map[key]int // of a record: the index of the newest answer of a call
 }
 
 func newHeading(words []schema.Word) *heading {
@@ -105,10 +104,10 @@ func parseCase(line []byte) (c *Case, err error) {
 // add adds a case. In a record, the last answer of an occurrence of a call replaces the earlier
 // ones. add ignores a canceled call, which has no answer of the plugin.
 func (p *parser) add(c *Case, at place) {
-	if p.record && c.fails != nil && c.fails.Kind == hook.Canceled {
+	if p.file.isRecord && c.fails != nil && c.fails.Kind == hook.Canceled {
 		return
 	}
-	if p.record {
+	if p.file.isRecord {
 		key := keyOf(c.call, c.occurrence)
 		if before, ok := p.last[key]; ok {
 			if b, _ := p.file.read(p.file.places[before]); isSame(b.call, c.call) {
@@ -132,7 +131,7 @@ func (p *parser) head(line []byte) error {
 	if err != nil {
 		return p.wrong(line, err)
 	}
-	p.heading, p.record = newHeading(words), true
+	p.heading, p.file.isRecord = newHeading(words), true
 	return nil
 }
 

@@ -35,6 +35,8 @@ type Head struct {
 // open. Make it with [OpenRecord].
 type Record struct {
 	file     *os.File
+	opened   os.FileInfo // of file
+	size     int64       // bytes of the whole lines that were read and written
 	head     Head
 	heads    []head        // in order
 	index    map[key]entry // the first and further occurrences of the calls that are kept or were found
@@ -58,6 +60,9 @@ func OpenRecord(path string, head Head) (*Record, error) {
 	r := &Record{file: file, head: head, index: map[key]entry{}, again: map[key]int{}, page: page{from: file}}
 	if err = lock(file); err == nil {
 		err = r.read()
+	}
+	if err == nil {
+		r.opened, err = file.Stat()
 	}
 	if err != nil {
 		_ = file.Close() // nothing was written
@@ -92,8 +97,20 @@ func (r *Record) Begin(files string) error {
 // plugin's files.
 func (r *Record) Outdated() int64 { return r.outdated.Load() }
 
-// Write appends whole lines.
-func (r *Record) Write(text []byte) (int, error) { return r.file.Write(text) }
+// Write appends whole lines. It returns an error if somebody else has replaced or edited the file: the
+// lines may then be lost.
+func (r *Record) Write(text []byte) (int, error) {
+	n, err := r.file.Write(text)
+	r.size += int64(n)
+	if err != nil {
+		return n, err
+	}
+	now, err := os.Stat(r.file.Name())
+	if err != nil || !os.SameFile(now, r.opened) || now.Size() != r.size {
+		return n, fmt.Errorf("%s was edited, replaced or removed while it was in use", r.file.Name())
+	}
+	return n, nil
+}
 
 // Close unlocks and closes the file.
 func (r *Record) Close() error { return r.file.Close() }

@@ -65,9 +65,11 @@ func (r *Record) read() error {
 		switch {
 		case isEnd && len(r.heads) == 0 && !isTornHead(line), err == nil && number == 1 && !lines.IsHead(line):
 			return r.notRecord(line)
-		case isEnd && len(line) == 0:
-			return nil
 		case isEnd:
+			r.size = end
+			if len(line) == 0 {
+				return nil
+			}
 			if err := r.file.Truncate(end); err != nil {
 				return refused("%w", err)
 			}

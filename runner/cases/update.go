@@ -3,10 +3,11 @@ package cases
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -28,7 +29,8 @@ func Updatable(path string) error {
 
 // Update replaces the answers in the file that differ from the returned ones. It changes nothing
 // else, and replaces the file atomically. A line whose call crashed or timed out keeps its
-// answer.
+// answer. If the file is no longer as it was read, or is a record in use, Update returns an error and
+// leaves the file alone.
 func (f *FileResult) Update() error {
 	text := f.text
 	changed := false
@@ -42,10 +44,32 @@ func (f *FileResult) Update() error {
 	if !changed {
 		return nil
 	}
-	if err := replaceFile(f.Path, text); err != nil {
-		return hook.NewError(hook.Failed, fmt.Errorf("--update: %s is unchanged: %w", f.Path, err))
+	if err := f.rewrite(text); err != nil {
+		return hook.NewError(hook.Failed, fmt.Errorf("--update: %s was not updated: %w", f.Path, err))
 	}
 	return nil
+}
+
+// rewrite replaces the text of the file. A record stays locked meanwhile, because a run that appends to it
+// would lose its answers; Windows replaces no file that is open.
+func (f *File) rewrite(text []byte) error {
+	if f.isRecord && runtime.GOOS != "windows" {
+		file, err := os.OpenFile(f.Path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := lock(file); err != nil {
+			return err
+		}
+	}
+	err := bounded.Rewrite(f.Path, f.text, text)
+	if errors.Is(err, bounded.ErrChanged) {
+		e := hook.NewError(hook.Failed, errors.New("it has changed since it was read"))
+		e.Hints = schema.Hints("run the command again")
+		return e
+	}
+	return err
 }
 
 // updatable reports whether the line has an answer, and another one was returned.
@@ -139,17 +163,4 @@ func membersOf(line []byte) (all []lineMember) {
 		all = append(all, m)
 	}
 	return all
-}
-
-// replaceFile replaces a file, which may be a link, atomically.
-func replaceFile(path string, text []byte) error {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	return bounded.Replace(path, text, info.Mode())
 }

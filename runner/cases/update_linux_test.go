@@ -50,11 +50,11 @@ func TestUpdateRefused(t *testing.T) {
 	if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Skip("it does not fill: ", err)
 	}
-	refused(f.Update(), hook.Failed, " is unchanged: write ", syscall.ENOSPC)
+	refused(f.Update(), hook.Failed, " was not updated: write ", syscall.ENOSPC)
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	refused(f.Update(), hook.Failed, " is unchanged: open ", syscall.EROFS)
+	refused(f.Update(), hook.Failed, " was not updated: open ", syscall.EROFS)
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, ""); err != nil {
 		t.Fatal(err)
 	}
