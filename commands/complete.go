@@ -20,7 +20,7 @@ import (
 // the required suffix. It never fails, because a shell shows no errors during completion.
 func completeCommand(prog *program) command {
 	cmd := newCommand("__complete", "", "", nil, func(ctx context.Context, words []string) error {
-		lines := complete(prog.commands, words)
+		lines := slices.DeleteFunc(complete(prog.commands, words), func(line string) bool { return line == "" })
 		_ = prog.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
 		return nil
 	})

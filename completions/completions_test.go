@@ -84,11 +84,11 @@ func TestBash(t *testing.T) {
 	}, {
 		name: "files", line: "pyplug call gr", words: []string{"pyplug", "call", "gr"},
 		answer: []string{"greeter\trunning", ":files"},
-		asked:  []string{"call", "gr"}, want: []string{"greeter", "great.py", "green day.py"},
+		asked:  []string{"call", "gr"}, want: []string{"greeter", "great.py", `green\ day.py`},
 	}, {
 		name: "Python files", line: "pyplug run o", words: []string{"pyplug", "run", "o"},
 		answer: []string{":files\t.py"},
-		asked:  []string{"run", "o"}, want: []string{"owl", "over.py"},
+		asked:  []string{"run", "o"}, want: []string{"owl/", "over.py"},
 	}, {
 		name: "no file of the kind", line: "pyplug run oth", words: []string{"pyplug", "run", "oth"},
 		answer: []string{":files\t.py"},
@@ -112,7 +112,7 @@ func TestBash(t *testing.T) {
 	}, {
 		name: "file argument", line: "pyplug call r f data@=gre", words: []string{"pyplug", "call", "r", "f", "data", "@=", "gre"},
 		answer: []string{":files"},
-		asked:  []string{"call", "r", "f", "data@=gre"}, want: []string{"great.py", "green day.py"},
+		asked:  []string{"call", "r", "f", "data@=gre"}, want: []string{"great.py", `green\ day.py`},
 	}, {
 		name: "earlier = and :", line: "pyplug --name=a b:c d", words: []string{"pyplug", "--name", "=", "a", "b", ":", "c", "d"},
 		answer: []string{"done"},
@@ -120,7 +120,7 @@ func TestBash(t *testing.T) {
 	}, {
 		name: "quotes", line: `pyplug hooks 'green day.py' gre\ x`, words: []string{"pyplug", "hooks", "'green day.py'", `gre\ x`},
 		answer: []string{"gre xy"},
-		asked:  []string{"hooks", "green day.py", "gre x"}, want: []string{"gre xy"},
+		asked:  []string{"hooks", "green day.py", "gre x"}, want: []string{`gre\ xy`},
 	}, {
 		name: "home", line: "pyplug hooks ~/a.py gr", words: []string{"pyplug", "hooks", "~/a.py", "gr"},
 		answer: []string{"greet"},
@@ -134,7 +134,7 @@ func TestBash(t *testing.T) {
 		answer: []string{""}, asked: []string{"run", "p.py", "h", "--", "-x"},
 	}, {
 		name: "no expansion", line: "pyplug run *", words: []string{"pyplug", "run", "*"},
-		answer: []string{"* a", "$(x)"}, asked: []string{"run", "*"}, want: []string{"* a"},
+		answer: []string{"* a", "$(x)"}, asked: []string{"run", "*"}, want: []string{`*\ a`},
 	}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +183,9 @@ const driveZsh = `
 compdef() { : }
 compset() { return 1 }
 _files() { print -r -- files "$@" }
-_describe() { print -rl -- "${(@P)4}" }
+compadd() { print -r -- "$@[-1]" "$shown" }
+typeset -A compstate
+COLUMNS=40
 source $1
 shift
 words=("$@") CURRENT=$# PREFIX=$@[-1]
@@ -194,7 +196,7 @@ exit 0
 // TestOtherShells completes in zsh and fish what the fake pyplug answers.
 func TestOtherShells(t *testing.T) {
 	for _, c := range []struct{ name, answer, zsh, fish string }{
-		{"candidates", "greet\tGreet: somebody.\nadd\n--raw=", "greet:Greet: somebody.|add|--raw=", "greet\tGreet: somebody.|add|--raw="},
+		{"candidates", "greet\tGreet: somebody.\nadd\n--raw=", "greet greet   -- Greet: somebody.|add add|--raw= --raw=", "greet\tGreet: somebody.|add|--raw="},
 		{"files", ":files", "files", "over.py|owl/|other.txt"},
 		{"Python files", ":files\t.py", "files -g *.py", "over.py|owl/"},
 		{"a kind that is not there", ":files\t.nosuch", "files -g *.nosuch", "owl/"},

@@ -4,8 +4,67 @@
 #
 # It runs on bash 3.2, which macOS has, and needs no bash-completion package.
 
+# _pyplug_read reads a word as the user typed it, and expands nothing. plain is the word without its
+# quotes. bash replaces only raw, the end of the word: the text after the quote that is open, or else
+# after the last word break.
+_pyplug_read() {
+    local rest=$1 breaks=${COMP_WORDBREAKS//[[:space:]\"\'\\]/} before part char
+    plain='' raw='' open=''
+    while [[ $rest ]]; do
+        case $open in
+        \') part=${rest%%\'*} ;;
+        \") part=${rest%%[\"\\]*} ;;
+        *) part=${rest%%[\"\'\\"$breaks"]*} ;;
+        esac
+        plain+=$part raw+=$part rest=${rest:${#part}}
+        [[ $rest ]] || break
+        char=${rest:0:1} rest=${rest:1}
+        case $open$char in
+        \\ | \"\\)
+            char=${rest:0:1} rest=${rest:1}
+            [[ $char ]] || break # raw must not end with half of an escaped character
+            case $open$char in \"[!\"\\\$\`]) plain+=\\ ;; esac
+            plain+=$char raw+=\\$char
+            ;;
+        \' | \") open=$char before=$raw raw='' ;;
+        \'\' | \"\") raw=$before$char$raw$char open='' ;;
+        @ | \$) plain+=$char raw=$char ;; # bash replaces these breaks, too
+        *) plain+=$char raw='' ;;
+        esac
+    done
+}
+
+# _pyplug_add adds a word, which begins with plain, to COMPREPLY. It keeps what the user typed, and quotes
+# the rest: bash must read it as it is.
+_pyplug_add() {
+    local rest=${1:${#plain}} text=$raw part char
+    case $1 in *[[:cntrl:]]*) return ;; esac
+    while [[ $rest ]]; do
+        case $open in
+        \') part=${rest%%\'*} ;;
+        \") part=${rest%%[\"\\\$\`!]*} ;;
+        *) part=${rest%%[]\ \"\'\\\$\`!*?[(){\}<>|&;#~^]*} ;;
+        esac
+        text+=$part rest=${rest:${#part}}
+        [[ $rest ]] || break
+        char=${rest:0:1} rest=${rest:1}
+        case $open$char in
+        \'\') text+="'\\''" ;;
+        \"!) text+="\"'!'\"" ;; # a backslash before it would stay
+        *) text+=\\$char ;;
+        esac
+    done
+    # bash takes a quote at the beginning for the one that is open, and one at the end for its end.
+    if [[ $open ]]; then
+        [[ ! $raw && ${text:0:1} != [!"$open"] ]] && text=$open$text
+        [[ $text == *"$open" ]] && text+=$open
+    fi
+    COMPREPLY+=("$text")
+}
+
 _pyplug() {
     local IFS=$'\n' words=() rest word i
+    local plain raw open
 
     # bash also splits words at = : and @. Join parts without a space between
     # them, and drop the text after the cursor.
@@ -26,22 +85,16 @@ _pyplug() {
     done
     ((${#words[@]})) || words=("")
 
-    # Remove quotes: the words are as the user typed them.
     for ((i = 0; i < ${#words[@]}; i++)); do
-        word=${words[i]//[\"\'\\]/}
+        word=${words[i]}
+        _pyplug_read "$word"
+        words[i]=$plain
         if ((i < ${#words[@]} - 1)); then
-            case $word in "~/"*) word=$HOME/${word#"~/"} ;; esac
+            case $word in "~/"*) words[i]=$HOME/${plain#"~/"} ;; esac
         fi
-        words[i]=$word
     done
 
-    # bash replaces only the text after the last word break in the word. A space
-    # in the word is quoted and does not break it.
-    local current=$word breaks=${COMP_WORDBREAKS//[[:space:]\"\']/} part head
-    part=${current##*["$breaks"]}
-    head=${current%"$part"}
-
-    local program answer files= kind=
+    local program answer files='' kind='' base file part
     program=$(type -P -- "${COMP_WORDS[0]}") || program=pyplug
     answer=$("$program" __complete "${words[@]}" 2>/dev/null) || answer=:files
 
@@ -52,16 +105,18 @@ _pyplug() {
         case $word in
         :files) files=1 ;;
         "") ;;
-        "$current"*) COMPREPLY+=("${word#"$head"}") ;;
+        "$plain"*) _pyplug_add "$word" ;;
         esac
     done <<<"$answer"
 
-    # compopt needs bash 4; without it bash adds an unwanted space.
-    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=/:] ]]; then
-        compopt -o nospace 2>/dev/null
-    fi
     if [[ $files ]]; then
-        compopt -o filenames 2>/dev/null
+        # bash lists only the last part of paths, and must not quote them again: bash 4.3 can do both.
+        compopt -o filenames -o noquote 2>/dev/null
+        # The file name follows name@=, name:=@, name= or --flag=.
+        part=$plain
+        case ${plain%%=*} in */* | "$plain") ;; *) part=${plain#*=} ;; esac
+        case ${plain%"$part"} in *:=) part=${part#@} ;; esac
+        base=${plain%"$part"}
         # Always offer directories: they may contain such files. If nothing matches, offer all.
         case $kind in
         "") answer= ;;
@@ -69,8 +124,19 @@ _pyplug() {
         esac
         [[ $answer ]] || answer=$(compgen -f -- "$part")
         while read -r word; do
-            [[ $word ]] && COMPREPLY+=("$word")
+            case $word in
+            "") continue ;;
+            "~/"*) file=$HOME/${word#"~/"} ;;
+            *) file=$word ;;
+            esac
+            [[ -d $file ]] && word+=/
+            case $base$word in "$plain"*) _pyplug_add "$base$word" ;; esac
         done <<<"$answer"
+    fi
+
+    # compopt needs bash 4; without it bash adds an unwanted space.
+    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=/:] ]]; then
+        compopt -o nospace 2>/dev/null
     fi
 }
 

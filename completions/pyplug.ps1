@@ -15,7 +15,27 @@ Register-ArgumentCompleter -Native -CommandName pyplug, pyplug.exe -ScriptBlock 
             }
         }
     })
-    $current = "$wordToComplete".Trim("'", '"')
+    # PowerShell replaces the whole word, with a quote at its beginning that may be open. It reads the
+    # typographic quotes as quotes, too.
+    $current = "$wordToComplete"
+    $single, $double, $escaped = '[''\u2018-\u201b]', '["\u201c-\u201e]', '`(.)'
+    $quoted = $current -match "^(?:$single|$double)"
+    if ($current -match "^$single") {
+        $current = $current.Substring(1) -replace "$single$", '' -replace "$single($single)", '$1'
+    } elseif ($quoted) {
+        $current = $current.Substring(1) -replace "$double$", '' -replace $escaped, '$1'
+    } else {
+        $current = $current -replace $escaped, '$1'
+    }
+    # Nothing is expanded in single quotes. Without them, PowerShell splits -a.b and -a:b into two words.
+    $text = {
+        param($word)
+        if ($quoted -or $word -match '[^\w./:=+-]' -or $word -match '^-.*[.:]') {
+            "'" + [System.Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($word) + "'"
+        } else {
+            $word
+        }
+    }
 
     # Before 7.3, PowerShell drops an empty argument unless it is quoted twice.
     if ($current -eq '' -and ($PSVersionTable.PSVersion -lt [version]'7.3' -or
@@ -58,6 +78,8 @@ Register-ArgumentCompleter -Native -CommandName pyplug, pyplug.exe -ScriptBlock 
         if (-not $description) {
             $description = $word
         }
-        [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $description)
+        if ($word.StartsWith($current, [StringComparison]::Ordinal)) {
+            [System.Management.Automation.CompletionResult]::new((& $text $word), $word, 'ParameterValue', $description)
+        }
     }
 }

@@ -8,28 +8,32 @@
 _pyplug() {
     emulate -L zsh
     setopt extended_glob
-    local answer line word description files kind
-    local -a before plain open
+    local current=$QIPREFIX$PREFIX${compstate[quote][-1]} answer line files kind i
+    local -a before found about shown flags
+    local -i width
 
     before=("${(@Q)words[2,CURRENT-1]}")
     before=("${(@)before/#\~\//$HOME/}")
-    answer=$(${~words[1]} __complete "${(@)before}" "${(Q)PREFIX}" 2>/dev/null) || answer=:files
+    answer=$(${~words[1]} __complete "${(@)before}" "${(Q)current}" 2>/dev/null) || answer=:files
 
     for line in "${(@f)answer}"; do
-        word=${line%%$'\t'*}
-        description=
-        [[ $line == *$'\t'* ]] && description=${line#*$'\t'}
-        case $word in
+        case $line in
             ('') ;;
-            (:files) files=1 kind=$description ;;
-            # Add no space after a candidate that needs a value.
-            (*[=/:]) open+=("${word//:/\\:}${description:+:$description}") ;;
-            (*) plain+=("${word//:/\\:}${description:+:$description}") ;;
+            (:files|:files$'\t'*) files=1 kind=${line#:files} kind=${kind#$'\t'} ;;
+            (*)
+                found+=("${line%%$'\t'*}") about+=("${${line#"$found[-1]"}#$'\t'}")
+                (($#found[-1] > width)) && width=$#found[-1]
+                ;;
         esac
     done
 
-    (($#plain)) && _describe -t words 'pyplug' plain
-    (($#open)) && _describe -t words 'pyplug' open -S ''
+    # compadd quotes what it inserts.
+    for ((i = 1; i <= $#found; i++)); do
+        shown=("$found[i]") flags=()
+        [[ -n $about[i] ]] && shown=("${${:-${(r:width:)found[i]}  -- $about[i]}[1,COLUMNS-1]}") flags=(-l)
+        [[ $found[i] == *[=/:] ]] && flags+=(-S '') # it needs a value, and so no space
+        compadd "${(@)flags}" -d shown -- "$found[i]"
+    done
     if [[ -n $files ]]; then
         # The file name follows name@=, name:=@ or --flag=.
         compset -P '*@=' || compset -P '*:=@' || compset -P '-*='

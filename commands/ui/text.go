@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The text that CI systems treat as commands: anywhere in a line, GitHub's and Azure's
@@ -22,12 +23,8 @@ var (
 	githubCommand = regexp.MustCompile(`(?m)^([\t\p{Zs}]*)::`)
 )
 
-// acts reports whether a character changes how others are shown: a control character other
-// than tab and newline, a bidirectional control, or a line separator. Escape sequences can
-// rewrite the screen, set the clipboard, or hide text.
-func acts(r rune) bool {
-	return r != '\t' && r != '\n' && unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
-}
+// acts reports whether a character other than tab and newline [schema.Acts].
+func acts(r rune) bool { return r != '\t' && r != '\n' && schema.Acts(r) }
 
 // visible makes lines harmless for terminals, logs and files. It escapes characters that act
 // and bytes that are not UTF-8. It breaks commands for CI systems with a backslash.

@@ -5,20 +5,32 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // AnyFile is the candidate for a word that may name a file.
 const AnyFile = ":files"
 
-// Candidate returns a line for the completion scripts: a word and, after a tab, what it is.
+// Candidate returns a line for the completion scripts: a word and, after a tab, what it is. It returns
+// "" for a word that cannot be offered: one with a character that [Acts], or [AnyFile].
+// The word may be any text of a plugin, and the scripts quote it for their shell.
 func Candidate(word, about string) string {
+	if word == AnyFile || !utf8.ValidString(word) || strings.ContainsFunc(word, Acts) {
+		return ""
+	}
 	about = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if Acts(r) {
 			return ' '
 		}
 		return r
 	}, about)
 	return strings.TrimSuffix(word+"\t"+strings.Join(strings.Fields(about), " "), "\t")
+}
+
+// Acts reports whether a character changes how others are shown: a control character, a bidirectional
+// control, or a line separator. Escape sequences can rewrite the screen, set the clipboard, or hide text.
+func Acts(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
 // Complete returns the candidates for the word that follows the arguments before: parameters that
@@ -61,7 +73,8 @@ func (h Hook) Complete(before []string, last string) (candidates []string) {
 		return candidates
 	}
 	if position < len(h.Params) && (h.Params[position].Kind == Ordinary || h.Params[position].Kind == PositionOnly) {
-		candidates = append(candidates, h.Params[position].choices("", last)...)
+		values := h.Params[position].choices("", last)
+		candidates = append(candidates, slices.DeleteFunc(values, func(word string) bool { return !isPlain(word) })...)
 	}
 	return append(candidates, AnyFile)
 }
@@ -74,12 +87,18 @@ func (p Param) values(head, typed string) []string {
 	return p.choices(head, typed)
 }
 
+// isPlain reports whether a word alone is read as a value.
+func isPlain(word string) bool {
+	w, err := new(Lexer).Next(word, nil)
+	return err == nil && w.Name == "" && w.Form == Plain
+}
+
 // choices returns the choices that begin with what is typed, each after head.
 func (p Param) choices(head, typed string) (candidates []string) {
 	for _, value := range p.Choices {
 		text := WordOf(value)
-		if strings.HasPrefix(text, typed) && !strings.ContainsAny(text, "\t\r\n") {
-			candidates = append(candidates, head+text)
+		if strings.HasPrefix(text, typed) {
+			candidates = append(candidates, Candidate(head+text, ""))
 		}
 	}
 	return candidates
