@@ -140,7 +140,7 @@ func (l *Line) Misplaced(err error) error {
 	word := l.Words[l.Names+e.Word-1]
 	hint, ok := l.reordered(e.Word - 1)
 	switch {
-	case !ok:
+	case !ok || !strings.HasPrefix(word, "-"):
 		return err
 	case !strings.HasPrefix(word, "--"):
 		return Hinted(err, hint)

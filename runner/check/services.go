@@ -38,7 +38,8 @@ var hostServices = []hostService{
 // services reports which of the services that hosts use are served.
 func (c *check) services(ctx context.Context) hook.Stage {
 	asked := slices.Clone(hostServices)
-	if len(c.o.Calls) > 0 { // some brokers do not survive the question, and a call may need one
+	leftOut := len(c.o.Calls) > 0 // some brokers do not survive the question, and a call may need one
+	if leftOut {
 		asked = slices.DeleteFunc(asked, func(s hostService) bool { return s.id == noBroker })
 	}
 	var names, methods []string
@@ -79,6 +80,9 @@ func (c *check) services(ctx context.Context) hook.Stage {
 	st.Message = "none of " + joined(names) + " is served"
 	if len(there) > 0 {
 		st.Message = "served: " + joined(there)
+	}
+	if leftOut {
+		st.Message += "; check without --call whether there is a broker"
 	}
 	return st
 }

@@ -235,7 +235,7 @@ const (
 )
 
 // Stop stops the daemon of a name, even if it does not answer or belongs to another
-// version. It returns when the name is free, which is when the process tree is gone. If
+// version. It returns when the process tree and the daemon are gone. If
 // nothing runs, ran is false, and Stop removes what a dead daemon left, except its log.
 // Ending ctx kills the plugin.
 func Stop(ctx context.Context, name string) (ran bool, err error) {
@@ -249,10 +249,15 @@ func Stop(ctx context.Context, name string) (ran bool, err error) {
 		return false, err
 	case err != nil:
 		return false, err
-	case c.id.API != API:
-		return true, c.kill()
 	}
-	return true, c.stop(ctx)
+	exited := watch(c.id.PID)
+	if c.id.API != API {
+		err = c.kill()
+	} else {
+		err = c.stop(ctx)
+	}
+	exited(err == nil && c.id.PID != os.Getpid())
+	return true, err
 }
 
 // stop stops a daemon by a request.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -79,7 +80,11 @@ func asDaemon(mode string) int {
 		s.Fail(hook.Ended(ctx, "", "no start", false))
 		return 5
 	}
-	if err := s.Serve(ctx, f); err != nil {
+	err = s.Serve(ctx, f)
+	if mode == "lingers" {
+		<-time.After(50 * time.Millisecond) // between the end of its work and its exit
+	}
+	if err != nil {
 		return 1
 	}
 	return 0
@@ -257,5 +262,23 @@ func TestPanicInLog(t *testing.T) {
 				t.Errorf("%s is %q, %v, want %s in it", file, text, err, want)
 			}
 		}
+	}
+}
+
+// TestStopExits holds that Stop returns when the daemon has exited, not only when its name is free.
+func TestStopExits(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only /proc shows a process that has exited and nobody has waited for")
+	}
+	nothingLeft(t)
+	id, err := spawned(t, "lingers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ran, err := Stop(context.Background(), "p"); !ran || err != nil {
+		t.Errorf("Stop = %v, %v", ran, err)
+	}
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id.PID)); err == nil && !strings.Contains(string(stat), ") Z ") {
+		t.Errorf("the daemon still runs: %s", stat)
 	}
 }

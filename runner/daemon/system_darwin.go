@@ -1,6 +1,10 @@
 package daemon
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // peerUID is the user at the other end of a socket.
 func peerUID(fd int) (int, error) {
@@ -15,6 +19,15 @@ func peerUID(fd int) (int, error) {
 func concealDescriptors() {
 	for fd := 3; fd < 256; fd++ {
 		unix.CloseOnExec(fd)
+	}
+}
+
+// watch returns a function that, if wait is set, waits until a process has exited, for stopLimit at most.
+func watch(pid int) (exited func(wait bool)) {
+	return func(wait bool) {
+		for end := time.Now().Add(stopLimit); wait && time.Now().Before(end) && unix.Kill(pid, 0) == nil; {
+			time.Sleep(time.Millisecond)
+		}
 	}
 }
 

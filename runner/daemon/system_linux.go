@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"errors"
 	"math"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +20,22 @@ func peerUID(fd int) (int, error) {
 // concealDescriptors keeps inherited descriptors from the processes we start.
 func concealDescriptors() {
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // an old kernel cannot
+}
+
+// watch opens a process. exited closes it and, if wait is set, first waits until the process has exited,
+// for stopLimit at most. An old kernel cannot.
+func watch(pid int) (exited func(wait bool)) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return func(bool) {} // it has exited
+	}
+	return func(wait bool) {
+		defer func() { _ = unix.Close(fd) }()
+		for end := time.Now().Add(stopLimit); wait; {
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(max(0, time.Until(end)).Milliseconds()))
+			wait = errors.Is(err, unix.EINTR)
+		}
+	}
 }
 
 func duplicate(from, to int) error { return unix.Dup3(from, to, 0) }

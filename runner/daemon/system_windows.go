@@ -20,4 +20,5 @@ func terminate(p *os.Process) error  { return p.Kill() }
 func redirect(*os.File) error        { return errWindows }
 func detached() *syscall.SysProcAttr { return nil }
 func inheritedPipe(int) bool         { return false }
+func watch(int) func(bool)           { return func(bool) {} }
 func concealDescriptors()            {}
