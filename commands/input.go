@@ -14,13 +14,18 @@ import (
 
 // readFile reads a file, or standard input if its name is "-". The wait ends with ctx.
 func (prog *program) readFile(ctx context.Context, name string) ([]byte, error) {
+	return prog.reading(ctx, name, os.ReadFile, io.ReadAll)
+}
+
+// reading is [program.readFile] by the given functions.
+func (prog *program) reading(ctx context.Context, name string, file func(string) ([]byte, error), stdin func(io.Reader) ([]byte, error)) ([]byte, error) {
 	stop := prog.streams.Waiting("reading " + inputName(name))
 	defer stop()
 	return hook.Interruptible(ctx, func() ([]byte, error) {
 		if name == "-" {
-			return io.ReadAll(prog.streams.In)
+			return stdin(prog.streams.In)
 		}
-		return os.ReadFile(name)
+		return file(name)
 	})
 }
 

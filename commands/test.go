@@ -97,7 +97,7 @@ func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.Fi
 				return nil, err
 			}
 		}
-		text, err := prog.readFile(ctx, name)
+		text, err := prog.reading(ctx, name, cases.ReadFile, cases.Read)
 		if err != nil {
 			return nil, asKind(hook.Usage, err)
 		}

@@ -27,6 +27,9 @@ func Parse(path string, text []byte) (*File, error) {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))
 		start := len(text) - len(rest)
 		rest = after
+		if len(line) > lines.DefaultMaxLine {
+			return nil, hook.NewError(hook.Usage, fmt.Errorf("%s:%d: the line has more than %d bytes", path, p.number, lines.DefaultMaxLine))
+		}
 		if len(bytes.Trim(line, blanks)) == 0 {
 			continue
 		}

@@ -2,12 +2,15 @@ package cases
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
 )
 
 func casesOf(f *File) []*Case { return slices.Collect(f.All()) }
@@ -171,3 +174,50 @@ func TestErrorKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestReadFile holds that a file without an end or a line end neither fills the memory nor waits, and that
+// a pipe is read.
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	long := filepath.Join(dir, "long")
+	if err := os.WriteFile(long, []byte(`{"hook":"f"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(long, 20<<30); err != nil { // it has one long line of NUL bytes
+		t.Skip(err)
+	}
+	text, err := ReadFile(long)
+	if err != nil || len(text) > 2*lines.DefaultMaxLine {
+		t.Fatalf("got %d bytes, %v", len(text), err)
+	}
+	if _, err := Parse("long", text); err == nil || err.Error() != "long:2: the line has more than 67108864 bytes" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ReadFile(os.DevNull); err == nil || !strings.Contains(err.Error(), "neither a regular file nor a pipe") {
+		t.Errorf("a device: got %v", err)
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if _, err := out.WriteString(`{"hook":"f"}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := Read(in); err != nil || string(text) != `{"hook":"f"}` {
+		t.Errorf("a pipe: got %q, %v", text, err)
+	}
+	if _, err := Read(endless{}); err == nil || err.Error() != "a pipe with more than 268435456 bytes" {
+		t.Errorf("a pipe without an end: got %v", err)
+	}
+}
+
+// endless is a pipe of blank lines.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return copy(b, blankLines), nil }
+
+var blankLines = strings.Repeat("\n", chunk)
