@@ -43,6 +43,7 @@ const (
 	LowerPriority       Code = "lower-priority"        // usable, but another comes first
 	NoPython            Code = "no-python"             // nothing was found
 	BadRequirement      Code = "bad-requirement"       // a requires-python that cannot be read
+	BadPin              Code = "bad-pin"               // a pin that cannot be read
 	Conflict            Code = "requirements-conflict" // no Python satisfies all of them
 )
 
@@ -59,8 +60,9 @@ type Attempt struct {
 	// Fix says what to do, by a command if possible. [Explain] and errors set it.
 	Fix schema.Hint
 
-	env    string // the environment that Path belongs to, empty if none is known
-	wanted string // the version that is not installed, or ""
+	env      string // the environment that Path belongs to, empty if none is known
+	wanted   string // the version that is not installed, or ""
+	surprise bool   // its user expects it to be chosen
 }
 
 // String returns the line for a message.

@@ -47,7 +47,7 @@ const systemPackages = "include-system-site-packages"
 // keys name the version: version (venv) and version_info (virtualenv, uv).
 func parseConfig(text string) config {
 	keys := map[string]string{}
-	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+	for line := range strings.Lines(text) {
 		key, value, ok := strings.Cut(line, "=")
 		key = strings.ToLower(strings.TrimSpace(key))
 		if _, twice := keys[key]; ok && (!twice || key == systemPackages) {

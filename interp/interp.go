@@ -136,8 +136,8 @@ type Interpreter struct {
 	// Tried lists the candidates that were not chosen, in order.
 	Tried []Attempt `json:"-"`
 	// Skipped lists the entries of Tried that surprise users: a broken or unsuitable environment
-	// that VIRTUAL_ENV names, an outdated or unsuitable one that pyplug made, and one that only
-	// its tool finds.
+	// that VIRTUAL_ENV names, an outdated or unsuitable one that pyplug made, one that only its
+	// tool finds, and pins that were not followed.
 	Skipped []Attempt `json:"-"`
 }
 
@@ -159,7 +159,7 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	found.Tried = f.tried
 	for _, attempt := range f.tried {
 		activated := attempt.Source == SourceActive || attempt.Source == SourceConda
-		if activated && found.Source != attempt.Source || attempt.Source == SourceSync || attempt.Code == ToolRuns {
+		if (activated || attempt.surprise) && found.Source != attempt.Source || attempt.Source == SourceSync || attempt.Code == ToolRuns {
 			found.Skipped = append(found.Skipped, attempt)
 		}
 	}

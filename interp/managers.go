@@ -126,33 +126,14 @@ func (f *finder) selected() (versions []string, origin string) {
 	}
 	for _, dir := range parents(f.Cwd) {
 		file := filepath.Join(dir, pinFile)
-		if versions := versionsIn(file); len(versions) > 0 {
+		if pins, _ := pinsIn(file); len(pins) > 0 { // pyenv, too, ignores one that it cannot read
 			f.shimmed = true
-			return versions, file
+			return textsOf(pins), file
 		}
 	}
 	file := filepath.Join(filepath.Dir(f.pyenvVersions()), "version")
-	return versionsIn(file), file
-}
-
-// mostVersions is the most versions that are read from one file.
-const mostVersions = 20
-
-// versionsIn reads the versions of Python that a file pins.
-func versionsIn(path string) (versions []string) {
-	text, _ := bounded.Head(path, maxFile)
-	for line := range strings.Lines(text) {
-		line, _, _ = strings.Cut(line, "#")
-		line = strings.TrimSpace(line)
-		if line == "" || len(versions) == mostVersions {
-			continue
-		}
-		if !isSpec(line) { // which may have spaces
-			line = strings.Fields(line)[0]
-		}
-		versions = append(versions, line)
-	}
-	return versions
+	pins, _ := pinsIn(file)
+	return textsOf(pins), file
 }
 
 // installed returns the directory of a version: the one of that name, or the newest release that

@@ -1,51 +1,125 @@
 package interp
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // pinFile is the file that pins the Python of a directory.
 const pinFile = ".python-version"
 
+// pin is an entry of a file that pins versions: a version, specifiers, the name of a version or an
+// environment of a version manager, or "system".
+type pin struct {
+	text string
+	line int // from 1
+}
+
+// system is the pin that selects the Python that is found without a version manager.
+const system = "system"
+
+// mostPins is the most pins that are read from one file.
+const mostPins = 20
+
+// pinsIn reads the pins in a file. There are none if the file does not exist.
+func pinsIn(path string) (pins []pin, broken *Error) {
+	text, err := bounded.Head(path, maxFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bounded.ErrIrregular) {
+		return nil, statError(path, err).from(SourcePin)
+	}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) > 0 && isSpec(words[0]) { // specifiers may have spaces between them
+			words = []string{strings.TrimSpace(line)}
+		}
+		for _, word := range words[:min(len(words), mostPins-len(pins))] {
+			pins = append(pins, pin{word, number})
+		}
+	}
+	return pins, nil
+}
+
+// textsOf returns the texts of pins.
+func textsOf(pins []pin) []string {
+	texts := make([]string, len(pins))
+	for i, p := range pins {
+		texts[i] = p.text
+	}
+	return texts
+}
+
 // pinned looks for the Python that a file of the project pins. It must be installed and satisfy
 // the requirements. Another minor version never replaces a missing one.
 func (f *finder) pinned() (Interpreter, *Error) {
 	for _, dir := range f.Project.Dirs {
 		file := filepath.Join(dir, pinFile)
-		if versions := versionsIn(file); len(versions) > 0 {
-			return f.pinnedTo(versions, file)
+		pins, broken := pinsIn(file)
+		if broken == nil {
+			broken = f.unclear(pins, file)
+		}
+		switch {
+		case broken != nil:
+			return Interpreter{}, broken
+		case len(pins) > 0:
+			return f.pinnedTo(textsOf(pins), file)
 		}
 	}
 	return Interpreter{}, nil
+}
+
+// pinName matches a pin that may be a name or a path. One that starts like a version is neither.
+var pinName = expression(`^(?:[\pL_.]|~?/|\d+[\pL_@-])[\pL\pN._+@/\\:-]*$`)
+
+// unclear returns an error for the first pin that is neither a version nor a name.
+func (f *finder) unclear(pins []pin, file string) *Error {
+	for _, p := range pins {
+		if _, isVersion := parsePin(p.text); isVersion || pinName().MatchString(p.text) || installed(f.pyenvVersions(), p.text) != "" {
+			continue
+		}
+		broken := problem(BadPin, fmt.Sprintf("%s:%d", file, p.line), "is %q, want a version such as 3.12, specifiers such as >=3.11, or a name", p.text)
+		broken.Fix = schema.Hintf("correct the pin, or name a Python with %s", schema.Setting("python"))
+		return broken.from(SourcePin)
+	}
+	return nil
 }
 
 // pinnedTo returns the first of the versions that is installed. It skips versions that the
 // requirements exclude and names that no version manager has. If a later entry is system, it also
 // skips versions that are not installed.
 func (f *finder) pinnedTo(versions []string, file string) (Interpreter, *Error) {
-	wanted := ""
+	wanted, orSystem := "", slices.Contains(versions, system)
+	skip := func(code Code, version, why, fix string) {
+		skipped := f.skip(code, version, SourcePin, "is pinned by "+file+why)
+		skipped.Fix, skipped.surprise = schema.Hintf(fix, file), !orSystem
+	}
 	for _, version := range versions {
-		if version == "system" {
+		if version == system {
 			return Interpreter{}, nil
 		}
 		r, isVersion := parsePin(version)
 		if isVersion && f.excludes(r) {
-			f.skip(OtherVersion, version, SourcePin, "is pinned by "+file+", and requires-python excludes it").Fix = schema.Hintf("change %s or requires-python", file)
+			skip(OtherVersion, version, ", and requires-python excludes it", "change %s or requires-python")
 			continue
 		}
 		if found := f.install(version, r, isVersion); found.Path != "" {
 			return found, nil
 		}
-		if isVersion && wanted == "" && !slices.Contains(versions, "system") {
+		if isVersion && wanted == "" && !orSystem {
 			wanted = r.name
 			continue
 		}
-		f.skip(PinNotInstalled, version, SourcePin, "is pinned by "+file+" but not installed").Fix = schema.Hintf("make it with a version manager, or change %s", file)
+		skip(PinNotInstalled, version, " but not installed", "make it with a version manager, or change %s")
 	}
 	if wanted == "" {
 		return Interpreter{}, nil

@@ -35,7 +35,7 @@ func TestRows(t *testing.T) {
 	for _, c := range []row{
 		{findCase{name: "1 dangling link", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python /gone"})}, BrokenSymlink, ""},
 		{findCase{name: "1 dangling link of PATH", tree: lines(opt, []string{"l a/python3 /gone"}), environ: spare, want: fromPath}, BrokenSymlink, ""},
-		{findCase{name: "3 home is gone", tree: only(`home = /nonexistent\n`), want: beside}, "", "is gone: there is no /nonexistent"},
+		{findCase{name: "3 home is gone", tree: only(`home = $ROOT/gone/bin\n`), want: beside}, "", "is gone: there is no "},
 		{findCase{name: "4 another minor", tree: lines(opt, venv("plug/.venv", "opt", "3.9.1"))}, OtherMinor, ""},
 		{findCase{name: "5 outside requires-python", tree: own(), requires: []string{">=3.13 p.py"}}, OtherVersion, ""},
 		{findCase{name: "6 another patch", tree: own(), want: beside}, "", ""},

@@ -111,7 +111,7 @@ func pathFiles(dir string) []string {
 	var found []string
 	for _, entry := range entries[:min(len(entries), mostPathFiles)] {
 		text, _ := bounded.Head(filepath.Join(dir, entry.Name()), maxFile) // what was read before an error counts
-		for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		for line := range strings.Lines(text) {
 			line = strings.TrimRight(line, " \t\r\n")
 			if line == "" || line[0] == '#' || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {
 				continue

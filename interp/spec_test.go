@@ -80,7 +80,7 @@ func TestVersion(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for text, want := range map[string]string{
 		"version = 3.12.1\n":              "3.12.1",
-		"\ufeffVERSION=3.12.1\r\n":        "3.12.1",
+		"VERSION=3.12.1\r\n":              "3.12.1",
 		"version = wut\n":                 "unknown",
 		"":                                "unknown",
 		"version_info = 3.12.0.final.0\n": "3.12.0",

@@ -102,14 +102,17 @@ type request struct {
 	spec    string // specifiers in place of a version
 }
 
-// parseRequest reads a version: "3.12", "python3.12", "3.13t", "cpython-3.12.1-linux-x86_64-gnu".
+// preRelease matches a version with the tag of a pre-release.
+var preRelease = expression(`^\d+\.\d+(\.\d+)?(a|b|rc)\d+$`)
+
+// parseRequest reads a version: "3.12", "3.14.0rc2", "python3.12", "3.13t", "cpython-3.12.1-linux-x86_64-gnu".
 func parseRequest(text string) (r request, ok bool) {
 	text = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(text, "c"), "python"), "-@")
 	text, _, _ = strings.Cut(text, "-")                   // the platform follows
 	text = strings.Replace(text, "+freethreaded", "t", 1) // as uv writes it
 	r.name = text
 	text, r.free = strings.CutSuffix(text, "t")
-	if !isVersion(text) {
+	if !isVersion(text) && !preRelease().MatchString(text) {
 		return request{}, false
 	}
 	if isNumber(text) {
@@ -131,7 +134,7 @@ func (r request) bound(source Source) bound {
 	case v.Patch < 0:
 		spec += v.String() + ".*"
 	default:
-		spec += Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}.String()
+		spec += v.String()
 	}
 	b, _ := readRequirement(Requirement{Spec: spec, From: string(source)}) // spec is always valid
 	if r.free {
@@ -141,9 +144,11 @@ func (r request) bound(source Source) bound {
 	return b
 }
 
-// parsePin reads a pin: a version, or specifiers as uv writes them.
+// parsePin reads a pin: a version, or specifiers as uv writes them. Letter case does not matter,
+// and a version may begin with v (PEP 440).
 func parsePin(text string) (request, bool) {
-	r, ok := parseRequest(strings.TrimSuffix(strings.TrimPrefix(text, "=="), ".*"))
+	text = strings.ToLower(text)
+	r, ok := parseRequest(strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(text, "=="), ".*"), "v"))
 	if ok || !isSpec(text) || BadClause(text) != "" {
 		return r, ok
 	}

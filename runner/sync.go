@@ -114,7 +114,7 @@ func (o *Opened) PythonNotes() (notes []string) {
 		if skipped.Source == interp.SourceSync {
 			note = o.outdatedBy(skipped.Reason)
 		}
-		if skipped.Code == interp.ToolRuns {
+		if skipped.Code == interp.ToolRuns || skipped.Source == interp.SourcePin {
 			note += "; " + hook.Word(skipped.Fix)
 		}
 		if skipped.Path != o.python.Env {

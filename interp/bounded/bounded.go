@@ -65,8 +65,8 @@ func Read(path string, most int64) (content []byte, info fs.FileInfo, err error)
 	return content, info, nil
 }
 
-// Head reads at most the given number of bytes at the start of a regular file. With an error it
-// also returns what was read before.
+// Head returns the text of at most the given number of bytes at the start of a regular file, see
+// [Text]. With an error it also returns what was read before.
 func Head(path string, most int64) (string, error) {
 	file, _, err := Open(path)
 	if err != nil {
@@ -74,7 +74,7 @@ func Head(path string, most int64) (string, error) {
 	}
 	defer file.Close()
 	content, err := io.ReadAll(io.LimitReader(file, most))
-	return string(content), err
+	return Text(content), err
 }
 
 // mostEntries is the most entries that [Dir] returns.

@@ -3,11 +3,12 @@
 //
 //  1. [Open] opens only regular files, and never waits for a pipe's writer. [Read] and [Head]
 //     have a limit of bytes, [Dir] has one of entries.
-//  2. [TOML] rejects text with too many keys, because the decoder's time grows with the square of
+//  2. [Text] and [Head] return text in UTF-8 without a byte order mark.
+//  3. [TOML] rejects text with too many keys, because the decoder's time grows with the square of
 //     their number.
-//  3. [Replace] writes a file atomically, so that no reader gets half of it. [Rewrite] does so only
+//  4. [Replace] writes a file atomically, so that no reader gets half of it. [Rewrite] does so only
 //     if the file is still as it was read.
-//  4. [Exists] and [Real] ask about a path without opening it.
+//  5. [Exists] and [Real] ask about a path without opening it.
 //
 // The package does not know what the files mean. A test checks that all code that reads files of
 // a project uses it.

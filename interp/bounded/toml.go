@@ -14,8 +14,9 @@ var ErrKeys = errors.New("it has too many keys")
 // before it, some 500 million in a second, and a file may be decoded a dozen times.
 const mostKeys = 6500
 
-// TOML decodes text. It counts the keys first, which takes a thousandth of the decoder's time.
-func TOML(text []byte, into any) error {
+// TOML decodes the content of a file, see [Text]. It counts the keys first, which takes a thousandth of the decoder's time.
+func TOML(content []byte, into any) error {
+	text := []byte(Text(content))
 	var parser unstable.Parser
 	parser.Reset(text)
 	keys := 0

@@ -125,7 +125,7 @@ func readSource(s Source) (Source, error) {
 	case err != nil:
 		return Source{}, err
 	}
-	s.info, s.text = info, string(content)
+	s.info, s.text = info, bounded.Text(content)
 	switch s.Kind {
 	case block, "pyproject.toml", "setup.cfg":
 		uv, err := s.list(content)
@@ -189,7 +189,7 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 		}
 		content = []byte(found.Text)
 	case "setup.cfg":
-		list := pysrc.InstallRequires(string(content))
+		list := pysrc.InstallRequires(bounded.Text(content))
 		if list == nil {
 			return nil, errNone
 		}

@@ -2,15 +2,20 @@ package pysrc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Decode returns the text of source without byte order mark and with "\n" as line ends. It reads
+// Decode returns the text of source, see [bounded.Text], with "\n" as line ends. It reads
 // what is not UTF-8 as Latin-1: pysrc looks only for ASCII, which all encodings of Python source
 // share.
 func Decode(source []byte) string {
-	text := strings.TrimPrefix(string(source), "\ufeff")
+	text := bounded.Text(source)
 	if !utf8.ValidString(text) {
 		runes := make([]rune, len(text))
 		for i := range len(text) {
@@ -29,30 +34,105 @@ type Block struct {
 	Line int
 }
 
+// BlockError is a mistake in a metadata block.
+type BlockError struct {
+	// Line is the line of the mistake, from 1. Message says what was seen and wanted, Fix what to do.
+	Line         int
+	Message, Fix string
+}
+
+func (e *BlockError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
+
 // block is the expression of PEP 723: an opening line, then comment lines up to the last "# ///".
 var block = Expression(`(?m)^# /// ([a-zA-Z0-9-]+)$\n((?:^#(?:| .*)$\n)+)^# ///$`)
 
-// Script returns the block "script" in text from Decode. The zero Block means that there is none,
-// or none that is closed.
+// The lines around a script block.
+const opening, closing = "# /// script", "# ///"
+
+// Script returns the block "script" in text from Decode, or the zero Block if there is none. The
+// error is a [*BlockError]: a second block, or one that is not closed. As in PEP 723, one block
+// counts wherever it is. If a string literal contains another one, or one that is not closed, that
+// is text for another file.
 func Script(text string) (Block, error) {
-	if !strings.Contains(text, "# /// script") {
+	if !strings.Contains(text, opening) {
 		return Block{}, nil
 	}
-	var found Block
-	for _, m := range block().FindAllStringSubmatchIndex(text, -1) {
-		if text[m[2]:m[3]] != "script" {
-			continue
+	inString := sync.OnceValue(func() map[int]bool { return stringLines(text) })
+	var found []Block
+	end, line := 0, 1 // of what was read
+	for _, m := range append(block().FindAllStringSubmatchIndex(text, -1), []int{len(text), len(text)}) {
+		if err := unclosed(text[end:m[0]], line, inString); err != nil {
+			return Block{}, err
 		}
-		line := strings.Count(text[:m[4]], "\n") + 1
-		if found.Line != 0 {
-			return Block{}, fmt.Errorf("line %d: a second script block, the first is on line %d, want one", line-1, found.Line-1)
+		line += strings.Count(text[end:m[0]], "\n")
+		if m[0] < len(text) && text[m[2]:m[3]] == "script" {
+			found = append(found, Block{uncommented(text[m[4]:m[5]]), line + 1})
 		}
-		found.Line = line
-		var lines strings.Builder
-		for comment := range strings.Lines(text[m[4]:m[5]]) {
-			lines.WriteString(strings.TrimPrefix(strings.TrimPrefix(comment, "#"), " "))
-		}
-		found.Text = lines.String()
+		end, line = m[1], line+strings.Count(text[m[0]:m[1]], "\n")
 	}
-	return found, nil
+	if len(found) > 1 {
+		found = slices.DeleteFunc(found, func(b Block) bool { return inString()[b.Line-1] })
+	}
+	switch len(found) {
+	case 0:
+		return Block{}, nil
+	case 1:
+		return found[0], nil
+	}
+	message := fmt.Sprintf("a second script block, the first is on line %d, want one", found[0].Line-1)
+	return Block{}, &BlockError{found[1].Line - 1, message, "merge the two blocks"}
+}
+
+// uncommented returns comment lines without their signs.
+func uncommented(text string) string {
+	var lines strings.Builder
+	for comment := range strings.Lines(text) {
+		lines.WriteString(strings.TrimPrefix(strings.TrimPrefix(comment, "#"), " "))
+	}
+	return lines.String()
+}
+
+// unclosed returns an error for the first script block that text opens, which contains no complete
+// block. number is the line of text's start. It ignores lines that start inside a string literal,
+// and blocks without content.
+func unclosed(text string, number int, inString func() map[int]bool) error {
+	opened := 0 // the line that opens the block, or 0
+	for line := range strings.Lines(text + "\n\n") {
+		line = strings.TrimSuffix(line, "\n")
+		bare := strings.TrimRightFunc(line, unicode.IsSpace)
+		first := opened == 0 && bare == opening && !inString()[number]
+		if first {
+			opened = number
+		}
+		var mistake *BlockError
+		switch {
+		case opened == 0:
+		case line == closing:
+			opened = 0
+		case bare != line && (first || bare == closing):
+			mistake = &BlockError{number, fmt.Sprintf("%q ends with blanks, want %q", line, bare), "remove the blanks at the end of the line"}
+		case line == "#", strings.HasPrefix(line, "# "):
+		case strings.HasPrefix(line, "#"):
+			mistake = &BlockError{number, fmt.Sprintf("%q is in a script block, want a blank after #", line), fmt.Sprintf("write %q", "# "+line[1:])}
+		default:
+			mistake = &BlockError{opened, "the script block is not closed", fmt.Sprintf("end it with the line %q, and start each line in it with #", closing)}
+		}
+		if mistake != nil {
+			return mistake
+		}
+		number++
+	}
+	return nil
+}
+
+// stringLines returns the numbers of the lines that start inside a string literal.
+func stringLines(text string) map[int]bool {
+	inside := map[int]bool{}
+	render(text, func(l literal) string {
+		for i := range strings.Count(l.text, "\n") {
+			inside[l.line+1+i] = true
+		}
+		return ""
+	})
+	return inside
 }

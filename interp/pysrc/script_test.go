@@ -1,6 +1,7 @@
 package pysrc
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -15,16 +16,21 @@ func TestScript(t *testing.T) {
 		{"at the end without newline", "# /// script\n# a = 1\n# ///", "a = 1\n", 2},
 		{"carriage returns", "# /// script\r\n# a = 1\r\n# ///\r\n", "a = 1\n", 2},
 		{"byte order mark", "\ufeff# /// script\n# a = 1\n# ///\n", "a = 1\n", 2},
-		{"unclosed", "# /// script\n# a = 1\n\nimport os\n", "", 0},
-		{"unclosed, closed after a gap", "# /// script\n# a = 1\n\n# ///\n", "", 0},
 		{"the last closing line counts", "# /// script\n# a = 1\n# ///\n# b = 2\n# ///\n", "a = 1\n///\nb = 2\n", 2},
 		{"another type", "# /// other\n# a = 1\n# ///\n", "", 0},
 		{"another type before", "# /// other\n# a = 1\n# ///\n\n# /// script\n# b = 1\n# ///\n", "b = 1\n", 6},
-		{"no space after the sign ends it", "# /// script\n#a = 1\n# ///\n", "", 0},
 		{"indented", "  # /// script\n  # a = 1\n  # ///\n", "", 0},
-		{"trailing space on the opening", "# /// script \n# a = 1\n# ///\n", "", 0},
 		{"empty", "# /// script\n# ///\n", "", 0},
-		{"empty unclosed before a good one", "# /// script\nx = 1\n# /// script\n# a = 1\n# ///\n", "a = 1\n", 4},
+		{"empty, before another one", "# /// script\n# ///\n\n# /// script\n# a = 1\n# ///\n", "a = 1\n", 5},
+		{"an unclosed one of another type", "# /// other\n# a = 1\n", "", 0},
+		{"in one of another type", "# /// other\n# /// script\n# a = 1\n# ///\n", "", 0},
+		{"no space in the opening", "# ///script\n# a = 1\n# ///\n#/// script\n", "", 0},
+		{"more than the opening", "# /// scripts\n# a = 1\n\n# /// script of mine\n\nx = '# /// script'\n", "", 0},
+		{"in a string", "x = '''\n# /// script\n# a = 1\n# ///\n'''\n", "a = 1\n", 3}, // as for other tools
+		{"one, and another in a string", "# /// script\n# a = 1\n# ///\nx = r\"\"\"\n# /// script\n# b = 1\n# ///\n\"\"\"\n", "a = 1\n", 2},
+		{"two in strings", "x = '''\n# /// script\n# a = 1\n# ///\n\n# /// script\n# b = 1\n# ///\n'''\n", "", 0},
+		{"unclosed in a string", "def f():\n    '''Writes\n# /// script\n# a = 1\n    '''\n", "", 0},
+		{"blanks in a string", "x = '''\\\n# /// script \n# a = 1\n# /// \n'''\n# /// script\n# b = 1\n# ///\n", "b = 1\n", 7},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Script(Decode([]byte(c.source)))
@@ -35,10 +41,25 @@ func TestScript(t *testing.T) {
 	}
 }
 
-func TestScriptTwice(t *testing.T) {
-	_, err := Script("# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n")
-	if err == nil || err.Error() != "line 5: a second script block, the first is on line 1, want one" {
-		t.Errorf("got %v", err)
+// A block that almost is one is an error at its line.
+func TestScriptMistakes(t *testing.T) {
+	for source, want := range map[string]string{
+		"# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n": "line 5: a second script block, the first is on line 1, want one",
+		"# /// script\n# a = 1\n\nimport os\n":                           "line 1: the script block is not closed",
+		"'''text'''\n# /// script\n# a = 1":                              "line 2: the script block is not closed",
+		"# /// script\nx = 1\n# /// script\n# a = 1\n# ///\n":            "line 1: the script block is not closed",
+		"# /// script\n# a = 1\n# ///\n\n# /// script\n":                 "line 5: the script block is not closed",
+		"# /// script\n# a = 1\n\n# ///\n":                               "line 1: the script block is not closed",
+		"# /// script\n# a = 1\n# /// \nimport os\n":                     `line 3: "# /// " ends with blanks, want "# ///"`,
+		"\ufeff# /// script\r\n# a = 1\r\n# ///\t\r\n":                   `line 3: "# ///\t" ends with blanks, want "# ///"`,
+		"# /// script \n# a = 1\n# ///\n":                                `line 1: "# /// script " ends with blanks, want "# /// script"`,
+		"# /// script\n#a = 1\n# ///\n":                                  `line 2: "#a = 1" is in a script block, want a blank after #`,
+		"# /// script\n# a = 1\n#///\n":                                  `line 3: "#///" is in a script block, want a blank after #`,
+	} {
+		got, err := Script(Decode([]byte(source)))
+		if mistake := (*BlockError)(nil); !errors.As(err, &mistake) || err.Error() != want || mistake.Fix == "" {
+			t.Errorf("%q: got %v, %v, want %s", source, got, err, want)
+		}
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // found is what files say about a plugin.
@@ -43,15 +43,14 @@ func readDirectory(dir string) (f found, err error) {
 // open reads the text of a manifest in a directory. File is empty if there is none.
 func open(dir string, form Form) (Manifest, error) {
 	file := filepath.Join(dir, form.String())
-	text, _, err := bounded.Read(file, pysrc.LargestManifest)
+	content, _, err := bounded.Read(file, pysrc.LargestManifest)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, bounded.ErrIrregular):
 		return Manifest{}, nil
 	case err != nil:
 		return Manifest{}, unreadable(file, err)
 	}
-	d := document{text: strings.TrimPrefix(string(text), "\ufeff")}
-	return Manifest{File: file, Form: form, Dir: dir, document: d}, nil
+	return Manifest{File: file, Form: form, Dir: dir, document: document{text: bounded.Text(content)}}, nil
 }
 
 // Requires returns the requirements of the pyproject.toml in each directory. It ignores files
@@ -61,7 +60,7 @@ func Requires(dirs []string) (all []interp.Requirement) {
 	for _, dir := range dirs {
 		m, _ := open(dir, Pyproject)
 		root, _ := m.parse()
-		requires, _ := m.readRequirement(root)
+		requires, _ := m.readRequirements(root)
 		all = append(all, requires...)
 	}
 	return all
@@ -74,7 +73,7 @@ func (f *found) readTOML(m Manifest) error {
 		return err
 	}
 	if m.Form != TOML {
-		requires, err := m.readRequirement(values)
+		requires, err := m.readRequirements(values)
 		if err != nil {
 			return err
 		}
@@ -96,22 +95,43 @@ func (f *found) readTOML(m Manifest) error {
 	return nil
 }
 
-// readRequirement reads requires-python in [project] or at the top of a script block.
-func (m Manifest) readRequirement(root map[string]any) (all []interp.Requirement, err error) {
+// readRequirements reads requires-python in [project] or at the top of a script block, and the
+// version of Python that poetry's table asks for.
+func (m Manifest) readRequirements(root map[string]any) (all []interp.Requirement, err error) {
 	path := []string{"requires-python"}
 	if m.Form == Pyproject {
 		path = []string{"project", "requires-python"}
-		root, _ = root["project"].(map[string]any)
 	}
-	value, ok := root["requires-python"]
+	if value := valueAt(root, path...); value != nil {
+		spec, p := text(value, `key:"requires-python" empty:"yes"`)
+		if p != nil {
+			return nil, m.fault(p.within(path...))
+		}
+		all = append(all, interp.Requirement{Spec: spec, From: short(m.File)})
+	}
+	path = []string{"tool", "poetry", "dependencies", "python"}
+	value := valueAt(root, path...)
+	if value == nil || m.Form != Pyproject {
+		return all, nil
+	}
+	if table, ok := value.(map[string]any); ok {
+		value = table["version"]
+	}
+	constraint, _ := value.(string)
+	spec, ok := interp.PoetrySpec(constraint)
 	if !ok {
-		return nil, nil
+		return nil, m.fault(wrong(value, `a version constraint of poetry such as "^3.11"`).within(path...))
 	}
-	spec, p := text(value, `key:"requires-python" empty:"yes"`)
-	if p != nil {
-		return nil, m.fault(p.within(path...))
+	return append(all, interp.Requirement{Spec: spec, From: short(m.File) + " [tool.poetry]"}), nil
+}
+
+// valueAt returns the value that keys lead to, or nil.
+func valueAt(value any, keys ...string) any {
+	for _, key := range keys {
+		table, _ := value.(map[string]any)
+		value = table[key]
 	}
-	return []interp.Requirement{{Spec: spec, From: short(m.File)}}, nil
+	return value
 }
 
 // decode reads the keys and makes the paths among them absolute.
@@ -147,8 +167,8 @@ func from(dir, path string) string {
 func (f *found) readScript(path string) error {
 	code, _ := pysrc.Read(path, pysrc.LargestFile) // Python says why it cannot be read
 	block, err := pysrc.Script(code)
-	if err != nil {
-		return &Error{Place: short(path), Message: err.Error()}
+	if mistake := (*pysrc.BlockError)(nil); errors.As(err, &mistake) {
+		return &Error{Place: fmt.Sprintf("%s:%d", short(path), mistake.Line), Message: mistake.Message, Advice: schema.Hints("%s", mistake.Fix)}
 	}
 	var own found
 	d := document{text: block.Text, skipped: block.Line - 1}
