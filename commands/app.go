@@ -29,6 +29,7 @@ type command struct {
 	*cli.Command
 	names  int
 	config *runner.Config // set by the flags if a HOOK may follow PLUGIN; else nil
+	keeps  *bool          // set by the flags if it keeps a plugin alive under a name; nil if it never does
 }
 
 // newCommand declares a command of which do reads the words.
@@ -119,6 +120,7 @@ func (prog *program) readArgs(args []string) ([]string, error) {
 	if err := cmdline.SetFromEnvironment(cmd.Flags); err != nil {
 		return nil, err
 	}
+	prog.keeps = cmd.keeps != nil && *cmd.keeps
 	prog.begin(cmd.Flags)
 	return slices.Concat([]string{"pyplug", name, "--"}, line.Words), nil
 }
@@ -199,6 +201,7 @@ type program struct {
 	showHelp   bool          // --help was given
 	helpAll    bool          // --help-all was given
 	probeCodes bool          // exit with the codes of grpc-health-probe
+	keeps      bool          // it keeps a plugin alive under a name, see serve
 }
 
 // begin sets up the output of a command, whose flags have been read.

@@ -277,7 +277,7 @@ func runCommand(prog *program) command {
 			}
 			return prog.run(ctx, o)
 		})
-	cmd.names, cmd.config = 2, &o.Config
+	cmd.names, cmd.config, cmd.keeps = 2, &o.Config, &keep
 	return cmd
 }
 

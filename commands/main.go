@@ -7,10 +7,12 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/hangup"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check/stock"
@@ -26,6 +28,7 @@ const abandonTime = 2 * time.Second
 // ended it before.
 func Main(args []string, s *ui.Streams) int {
 	if len(args) > 1 && args[1] == hostWord {
+		hangup.Release()
 		return stock.Main(args[2:], s.Out) // the stock host needs nothing of what follows
 	}
 	signals := watchSignals()
@@ -63,6 +66,9 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 		args = slices.Concat(args[:2], daemon.TakeOver(), args[2:])
 	}
 	words, err := prog.readArgs(args)
+	if !prog.keeps {
+		signals.onHangup(nil)
+	}
 	if err == nil {
 		err = newApp(prog).RunContext(signals.ctx, words)
 	}
@@ -79,59 +85,71 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 // signals end a command: the first SIGINT, SIGTERM or SIGHUP cancels the work and stops
 // the plugin; the second, or SIGQUIT, kills the plugin; the third ends pyplug even if that
 // takes long, and the guard cleans up. A signal that pyplug was started to ignore, as by nohup, stays
-// ignored.
+// ignored. SIGHUP waits until the command says what it means.
 type signals struct {
-	ctx     context.Context // until the first
-	kill    context.Context // until the second
-	abandon chan syscall.Signal
-	end     func()
-	hangup  atomic.Pointer[func() bool]
+	ctx      context.Context // until the first
+	kill     context.Context // until the second
+	abandon  chan syscall.Signal
+	end      func()
+	hangup   atomic.Pointer[func() bool]
+	decided  chan struct{} // closed by the first onHangup
+	decideIt func()        // closes it
 }
 
-// onHangup makes SIGHUP call do. If do is nil or returns false, SIGHUP is a signal like the
-// others.
+// onHangup makes SIGHUP call do, also one that came before. If do is nil or returns false, SIGHUP is
+// a signal like the others.
 func (s *signals) onHangup(do func() bool) {
 	s.hangup.Store(&do)
+	s.decideIt()
 }
 
 // watchSignals begins to catch signals.
 func watchSignals() *signals {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancel(context.Background())
-	l := &signals{ctx: ctx, kill: kill, abandon: make(chan syscall.Signal, 1)}
+	l := &signals{ctx: ctx, kill: kill, abandon: make(chan syscall.Signal, 1), decided: make(chan struct{})}
+	l.decideIt = sync.OnceFunc(func() { close(l.decided) })
 	received := make(chan os.Signal, 3)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT} {
 		if !signal.Ignored(s) {
 			signal.Notify(received, s)
 		}
 	}
+	hangup.Catch()
 	// A closed pipe is an error of a write, and not the end of pyplug, which
 	// has a plugin to stop. Notify and not Ignore: a child would inherit that.
 	brokenPipes := make(chan os.Signal, 1)
 	signal.Notify(brokenPipes, syscall.SIGPIPE) // which Windows does not have, and never sends
 	done := make(chan struct{})
 	go func() { // ends with l.end
+		var hangups chan os.Signal // nil until it is decided what they mean
+		decided := l.decided
 		for n := 1; n <= 3; {
+			var s os.Signal
 			select {
 			case <-done:
 				return
-			case s := <-received:
-				sig := s.(syscall.Signal) // as all of them are
-				if do := l.hangup.Load(); sig == syscall.SIGHUP && do != nil && *do != nil && (*do)() {
+			case <-decided:
+				hangups, decided = hangup.C, nil
+				continue
+			case s = <-hangups:
+				if do := *l.hangup.Load(); do != nil && do() {
 					continue
 				}
-				if n == 3 {
-					l.abandon <- sig
-				}
-				if sig == syscall.SIGQUIT {
-					n = max(n, 2)
-				}
-				cancel(hook.NewError(hook.Canceled, &signalError{sig})) // the first cause stays
-				if n >= 2 {
-					cancelKill()
-				}
-				n++
+			case s = <-received:
 			}
+			sig := s.(syscall.Signal) // as all of them are
+			if n == 3 {
+				l.abandon <- sig
+			}
+			if sig == syscall.SIGQUIT {
+				n = max(n, 2)
+			}
+			cancel(hook.NewError(hook.Canceled, &signalError{sig})) // the first cause stays
+			if n >= 2 {
+				cancelKill()
+			}
+			n++
 		}
 	}()
 	l.end = func() {

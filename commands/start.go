@@ -158,7 +158,7 @@ func daemonCommand(prog *program) command {
 			starter.Fail(pluginOf(err).complete(err)) // unless it has its answer
 			return &printedError{code: exitCode(err)} // the log has it, as the reason of the last state
 		})
-	cmd.Hidden = true
+	cmd.Hidden, cmd.keeps = true, new(true)
 	return cmd
 }
 
@@ -167,11 +167,15 @@ func daemonCommand(prog *program) command {
 func (prog *program) serve(ctx context.Context, o startOptions, starter *daemon.Starter) error {
 	p := prog.newPlugin(o.Config.Plugin, prog.opts.quiet || o.Detached)
 	defer p.output.Close()
+	hangups, onHangup := service.Hangups()
+	prog.signals.onHangup(onHangup)
+	defer prog.signals.onHangup(nil)
 	p.follow(&o.Config)
 	p.followEvents(&o.Config.Keep)
 	stop := prog.streams.Waiting("starting " + p.path)
 	defer stop()
 	host, err := p.host(ctx, o, starter, stop)
+	host.Hangups = hangups
 	if err == nil {
 		kept := service.New(o.Options, host)
 		p.printed = kept.Printed
@@ -196,7 +200,7 @@ func (prog *program) serve(ctx context.Context, o startOptions, starter *daemon.
 func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Starter, started func()) (service.Host, error) {
 	prog := p.prog
 	h := service.Host{
-		Starter: starter, Kill: prog.signals.kill, Hangup: prog.signals.onHangup, Complete: p.complete, Note: p.note, Warn: p.warn,
+		Starter: starter, Kill: prog.signals.kill, Complete: p.complete, Note: p.note, Warn: p.warn,
 		Ready: func(pool *runner.Pool) {
 			p.pool = pool
 			started()

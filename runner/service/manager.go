@@ -62,18 +62,36 @@ func (s *Service) watchdog(ctx context.Context) {
 	}
 }
 
-// hangup restarts the workers on SIGHUP, and reports whether it did. It does not if this
-// process has a terminal and no service manager: then SIGHUP means that the terminal closed.
-func (s *Service) hangup(ctx context.Context) bool {
+// Hangups returns the channel for [Host], and what is to be done on SIGHUP. do returns false if
+// this process was started on a terminal and by no service manager: then SIGHUP means that the
+// terminal closed. The channel holds one, because a restart is enough for all that came before it.
+func Hangups() (hangups <-chan struct{}, do func() bool) {
+	c := make(chan struct{}, 1)
 	if os.Getenv(notifyVariable) == "" && hasTerminal() {
-		return false
+		return c, func() bool { return false }
 	}
-	go func() { // ends with the restart, or with ctx
+	return c, func() bool {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+		return true
+	}
+}
+
+// followHangups restarts the workers on SIGHUP, until ctx ends. One that came before the plugin was
+// ready counts, because the plugin may have loaded older files.
+func (s *Service) followHangups(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.host.Hangups:
+		}
 		if err := s.Restart(ctx, "restarted by SIGHUP"); err != nil && ctx.Err() == nil {
 			s.note("SIGHUP: " + err.Error())
 		}
-	}()
-	return true
+	}
 }
 
 // hasTerminal reports whether this process has a controlling terminal.

@@ -44,9 +44,8 @@ type Host struct {
 	Starter *daemon.Starter
 	// Kill, when it ends, makes a stop kill the plugin.
 	Kill context.Context
-	// Hangup makes SIGHUP call do; a nil do cancels that. If do returns false, the
-	// signal ends the process.
-	Hangup func(do func() bool)
+	// Hangups is the channel of [Hangups].
+	Hangups <-chan struct{}
 	// Complete adds hints and the plugin's name to an error.
 	Complete func(error) *hook.Error
 	// Ready is called once the plugin is ready.
@@ -170,8 +169,7 @@ func (s *Service) run(ctx context.Context) error {
 	if s.o.Watch {
 		work.Go(func() { s.opened.Watch(running, s.changes.started, s.reload) })
 	}
-	s.host.Hangup(func() bool { return s.hangup(running) })
-	defer s.host.Hangup(nil)
+	work.Go(func() { s.followHangups(running) })
 	var gaveUp error
 	if !s.o.Detached {
 		s.notify("READY=1")

@@ -1,0 +1,35 @@
+// Package hangup catches SIGHUP before the rest of the program initialises: a service manager may
+// send it at any moment of a start.
+//
+//  1. Its init runs early, because of its import path and few imports.
+//  2. It only keeps the signal, in [C]. The caller decides what it means.
+//
+// A process that was started to ignore SIGHUP, as by nohup, goes on ignoring it.
+package hangup
+
+import (
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// C receives SIGHUP. It holds one until it is read.
+var C = make(chan os.Signal, 1)
+
+func init() {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") { // a command, and not a test binary
+		Catch()
+	}
+}
+
+// Catch begins to catch SIGHUP, unless init did or the process ignores it.
+var Catch = sync.OnceFunc(func() {
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(C, syscall.SIGHUP)
+	}
+})
+
+// Release makes SIGHUP what it was when the process started.
+func Release() { signal.Reset(syscall.SIGHUP) }
