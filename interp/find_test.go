@@ -173,8 +173,8 @@ func TestFindBeside(t *testing.T) {
 		},
 		{
 			name: "broken link of the python", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg home = /x\\n", "l plug/.venv/bin/python python3",
-				"l plug/.venv/bin/python3 /nonexistent/python3.11"}), environ: []string{"PATH=$ROOT/opt/bin"},
-			want: "error: .venv beside the plugin: plug/.venv/bin/python is a broken symbolic link: python -> python3 -> /nonexistent/python3.11, which does not exist",
+				"l plug/.venv/bin/python3 $ROOT/none/python3.11"}), environ: []string{"PATH=$ROOT/opt/bin"},
+			want: "error: .venv beside the plugin: plug/.venv/bin/python is a broken symbolic link: python -> python3 -> none/python3.11, which does not exist",
 		},
 		{
 			name: "no python in it", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg home = /x\\n"}), environ: []string{"PATH=$ROOT/opt/bin"},

@@ -1,6 +1,7 @@
 package bounded
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -17,4 +18,22 @@ func Real(path string) string {
 		return real
 	}
 	return filepath.Clean(path)
+}
+
+// UserCache returns pyplug's directory in the user's cache, which may not exist yet. It returns an
+// error if it would be in a home directory that does not exist: nothing makes such a home, whose
+// user has none on purpose.
+func UserCache() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("the user's cache directory is %s, want an absolute path", dir)
+	}
+	home, none := os.UserHomeDir()
+	if inHome, outside := filepath.Rel(home, dir); none == nil && outside == nil && filepath.IsLocal(inHome) && !Exists(home) {
+		return "", fmt.Errorf("the home directory %s does not exist", home)
+	}
+	return filepath.Join(dir, "pyplug"), nil
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -141,16 +142,7 @@ func python(dir string) string {
 func environments(cache string) string { return filepath.Join(cache, "envs", "v1") }
 
 // Cache returns pyplug's directory in the user's cache.
-func Cache() (string, error) {
-	dir, err := os.UserCacheDir()
-	if err == nil && !filepath.IsAbs(dir) {
-		err = fmt.Errorf("the user's cache directory is %s, want an absolute path", dir)
-	}
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "pyplug"), nil
-}
+func Cache() (string, error) { return bounded.UserCache() }
 
 // CacheHint says what to do without a writable cache directory.
 var CacheHint = schema.Hints("set %s to the absolute path of a directory that you may write to, or make .venv with %s",

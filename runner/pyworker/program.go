@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 //go:embed worker/*.py
@@ -64,11 +66,10 @@ func cache() (string, error) {
 // CacheDir returns pyplug's directory in the user's cache, and makes it if it does not
 // exist. It returns an error if other users can change it.
 func CacheDir() (string, error) {
-	base, err := os.UserCacheDir()
+	dir, err := bounded.UserCache()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(base, "pyplug")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
