@@ -35,8 +35,7 @@ def serve(number, value):
     """Runs the loop until the worker ends, beginning with what a call returned, if there is one. False without a loop."""
     global loop, has_input, over
     try:
-        # A future made before belongs to a loop already.
-        loop = value.get_loop() if isinstance(value, asyncio.Future) else asyncio.new_event_loop()
+        loop = loop_of(value)
     except OSError as error:
         errors.answer(number, error, canceled=False)
         return False
@@ -68,6 +67,17 @@ def serve(number, value):
     if over:
         raise over
     return True
+
+
+def loop_of(value):
+    """Returns the loop to which a future belongs, or a lock made at import on Python 3.9. Else returns a new one."""
+    if isinstance(value, asyncio.Future):
+        return value.get_loop()
+    if sys.version_info < (3, 10):
+        made = getattr(getattr(asyncio.get_event_loop_policy(), "_local", None), "_loop", None)  # by the lock, if any
+        if made and not made.is_closed():
+            return made
+    return asyncio.new_event_loop()
 
 
 def close():

@@ -239,6 +239,29 @@ class Coroutines(Case):
             self.ok(worker.answer(number), "ran")
             self.ok(worker.answer(last), 1)
 
+    def test_made_at_import(self):
+        """Locks and the like belong to the loop that was current when they were made, on Python 3.9."""
+        text = """
+            import asyncio
+            lock, ready, queue = asyncio.Lock(), asyncio.Event(), asyncio.Queue()
+            async def locked(n):
+                async with lock: await asyncio.sleep(0)
+                return n
+            async def many(): return await asyncio.gather(*map(locked, range(3)))
+            async def waits():
+                asyncio.get_running_loop().call_soon(ready.set)
+                return await ready.wait()
+            async def gets():
+                asyncio.get_running_loop().call_soon(queue.put_nowait, 1)
+                return await queue.get()
+            def runs(): return asyncio.run(asyncio.sleep(0, 2))
+            """
+        worker = self.start(text)
+        for name, value in (("many", [0, 1, 2]), ("waits", True), ("gets", 1), ("runs", 2), ("many", [0, 1, 2])):
+            self.ok(worker.call(name), value)
+        worker = self.start(text + "asyncio.run(asyncio.sleep(0))\n")  # which leaves no loop
+        self.ok(worker.call("locked", 1), 1)
+
     def test_not_a_frame(self):
         worker = self.start(PLUGIN)
         worker.call("at_once", 1)
