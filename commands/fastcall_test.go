@@ -13,23 +13,26 @@ import (
 	"testing"
 )
 
-// Packages that take long to initialise do so after fastcall, which calls in its init.
+// Packages that take long to initialise do so after fastcall, which calls in its init, and hangup,
+// which catches a signal there.
 func TestFastcallOrder(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
 	d.env = append(d.env, "GODEBUG=inittrace=1")
 	_, trace, _ := d.pyplug("version")
-	before, after, ok := strings.Cut(trace, "init github.com/pyplug/pyplug/commands/fastcall ")
-	if !ok {
-		t.Fatalf("fastcall has no init:\n%s", trace)
-	}
-	for _, heavy := range []string{"google.golang.org/protobuf/reflect/protoregistry", "google.golang.org/grpc", "net/http", "crypto/tls"} {
-		if strings.Contains(before, "init "+heavy+" ") {
-			t.Errorf("%s initialises before fastcall", heavy)
+	for _, early := range []string{"fastcall", "hangup"} {
+		before, after, ok := strings.Cut(trace, "init github.com/pyplug/pyplug/commands/"+early+" ")
+		if !ok {
+			t.Fatalf("%s has no init:\n%s", early, trace)
 		}
-	}
-	if !strings.Contains(after, "init google.golang.org/") {
-		t.Errorf("nothing heavy initialises after fastcall:\n%s", trace)
+		for _, heavy := range []string{"google.golang.org/protobuf/reflect/protoregistry", "google.golang.org/grpc", "net/http", "crypto/tls"} {
+			if strings.Contains(before, "init "+heavy+" ") {
+				t.Errorf("%s initialises before %s", heavy, early)
+			}
+		}
+		if !strings.Contains(after, "init google.golang.org/") {
+			t.Errorf("nothing heavy initialises after %s:\n%s", early, trace)
+		}
 	}
 }
 
