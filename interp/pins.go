@@ -78,8 +78,9 @@ func (f *finder) pinned() (Interpreter, *Error) {
 	return Interpreter{}, nil
 }
 
-// pinName matches a pin that may be a name or a path. One that starts like a version is neither.
-var pinName = expression(`^(?:[\pL_.]|~?/|\d+[\pL_@-])[\pL\pN._+@/\\:-]*$`)
+// pinName matches a pin that may be a name or a path, such as pyenv's 3.12.0/envs/NAME. Any other that starts
+// like a version is neither.
+var pinName = expression(`^(?:[\pL_.]|~?/|\d+[\pL_@-]|[\d.]+/)[\pL\pN._+@/\\:-]*$`)
 
 // unclear returns an error for the first pin that is neither a version nor a name.
 func (f *finder) unclear(pins []pin, file string) *Error {

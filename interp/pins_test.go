@@ -43,6 +43,7 @@ func TestPinForms(t *testing.T) {
 		"2024-project":                  fromPath + "; 2024-project",
 		"pypy3.10":                      fromPath + "; pypy3.10",
 		"/usr/bin/none":                 fromPath + "; /usr/bin/none",
+		"3.12.0/envs/mine":              fromPath + "; 3.12.0/envs/mine",
 		"3.9\nmine":                     fromPath + "; 3.9; mine", // requires-python excludes 3.9
 		"mine\nsystem":                  fromPath,
 		"mine\n3.13":                    pinned,
