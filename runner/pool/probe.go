@@ -53,9 +53,13 @@ func (p *Pool) repeat(i *instance, pause time.Duration, do func(*instance)) {
 	})
 }
 
-// probe probes an instance. A missed probe does not count if a call runs, or if the instance
-// took one meanwhile. p.mu is held.
+// probe probes an instance, unless it runs calls and has room for more. A busy one may have lost its
+// main thread. A missed probe does not count if a call runs, or if the instance took one
+// meanwhile. p.mu is held.
 func (p *Pool) probe(i *instance) {
+	if i.running > 0 && i.running < i.places {
+		return
+	}
 	var err error
 	begun := i.begun
 	i.probed = true

@@ -36,7 +36,7 @@ func TestProbes(t *testing.T) {
 	})
 }
 
-// TestBusyIsNotDead does not probe an instance that works on a call.
+// TestBusyIsNotDead holds that missed probes do not stop an instance that runs a call.
 func TestBusyIsNotDead(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		w.launcher.last().probes(hang)
@@ -44,5 +44,20 @@ func TestBusyIsNotDead(t *testing.T) {
 			t.Error(err)
 		}
 		w.states("1:starting 1:ready")
+	})
+}
+
+// TestBusyIsProbed holds that a probe can find a call without end: the instance is replaced.
+func TestBusyIsProbed(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		f := w.launcher.last()
+		f.probes(func(context.Context) error {
+			return errors.Join(f.Crash(), &hook.Error{Kind: hook.Crash, Err: errors.New("its main thread has ended")})
+		})
+		if e := w.call("sleep 50m"); e == nil || e.Kind != hook.Crash {
+			t.Errorf("got %v, want a crash", e)
+		}
+		w.works()
+		w.states("1:starting 1:ready 2:starting 2:ready")
 	})
 }
