@@ -82,7 +82,9 @@ func asDaemon(mode string) int {
 	}
 	err = s.Serve(ctx, f)
 	if mode == "lingers" {
-		<-time.After(50 * time.Millisecond) // between the end of its work and its exit
+		for range 200 { // takes a moment between the end of its work and its exit
+			runtime.GC()
+		}
 	}
 	if err != nil {
 		return 1
