@@ -195,13 +195,12 @@ type program struct {
 	signals  *signals
 	commands []command
 
-	opts       outputOptions // of the command; set once its flags are read
-	line       *cmdline.Line // of the command; nil until it is read
-	grpcFlag   string        // a typed flag that applies only to gRPC plugins; or empty
-	showHelp   bool          // --help was given
-	helpAll    bool          // --help-all was given
-	probeCodes bool          // exit with the codes of grpc-health-probe
-	keeps      bool          // it keeps a plugin alive under a name, see serve
+	opts     outputOptions // of the command; set once its flags are read
+	line     *cmdline.Line // of the command; nil until it is read
+	grpcFlag string        // a typed flag that applies only to gRPC plugins; or empty
+	showHelp bool          // --help was given
+	helpAll  bool          // --help-all was given
+	keeps    bool          // it keeps a plugin alive under a name, see serve
 }
 
 // begin sets up the output of a command, whose flags have been read.
@@ -316,13 +315,9 @@ func (prog *program) connectNamed(ctx context.Context, word string) (*plugin, er
 	return prog.connectTo(ctx, id.Name, word)
 }
 
-// reach connects to the server at an address, if one is given, or to the background plugin that
-// word names, or starts the plugin at that path for a call or two. With a name it rejects the
-// flags ofPlugin, which say how a plugin is started.
-func (prog *program) reach(ctx context.Context, word string, at *addressOptions, cfg runner.Config, ofPlugin cmdline.Flags) (*plugin, error) {
-	if at.address != "" {
-		return prog.connectAddress(ctx, at, cfg)
-	}
+// reach connects to the background plugin that word names, or starts the plugin at that path for
+// a call or two. With a name it rejects the flags ofPlugin, which say how a plugin is started.
+func (prog *program) reach(ctx context.Context, word string, cfg runner.Config, ofPlugin cmdline.Flags) (*plugin, error) {
 	err := openConfig(&cfg, word)
 	if err != nil {
 		return nil, err

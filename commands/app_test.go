@@ -5,39 +5,38 @@ import (
 	"testing"
 )
 
-// TestJSONBeforeFlagsAreRead verifies that --json and --probe-codes hold for errors of the
-// command line, too.
+// TestJSONBeforeFlagsAreRead verifies that --json holds for errors of the command line, too.
 func TestJSONBeforeFlagsAreRead(t *testing.T) {
 	for _, c := range []struct {
-		line        string
-		json, codes bool
+		line string
+		json bool
 	}{
-		{"health p.py", false, false},
-		{"health --json --probe-codes", true, true},
-		{"health -json -probe-codes", true, true},
-		{"health --json=true --probe-codes=1 p.py", true, true},
-		{"health --json=false --probe-codes=f", false, false},
-		{"health --json=maybe", false, false},
-		{"health --json --json=false", false, false},
-		{"health --user-agent --probe-codes --json", true, false},
-		{"health --user-agent=x --probe-codes", false, true},
-		{"health -H --json -qv --probe-codes", false, true},
-		{"health --json=true --bogus", true, false},
-		{"health -json --bogus", true, false},
-		{"health --bogus --json", true, false},
-		{"health p.py -- --json", false, false},
-		{"health json", false, false},
-		{"health --timeout", false, false},
-		{"run --probe-codes --json p.py greet", true, false},
-		{"run p.py greet --json", false, false}, // data
-		{"run p.py greet -- --json", false, false},
+		{"health p.py", false},
+		{"health --json", true},
+		{"health -json", true},
+		{"health --json=true p.py", true},
+		{"health --json=false", false},
+		{"health --json=maybe", false},
+		{"health --json --json=false", false},
+		{"health --service --watch --json", true},
+		{"health --service --json --watch", false},
+		{"health -H --json -qv", false},
+		{"health --json=true --bogus", true},
+		{"health -json --bogus", true},
+		{"health --bogus --json", true},
+		{"health p.py -- --json", false},
+		{"health json", false},
+		{"health --timeout", false},
+		{"run --bogus --json p.py greet", true},
+		{"run p.py greet --json", false}, // data
+		{"run p.py greet -- --json", false},
 	} {
 		s, _, _ := testStreams("")
 		prog := &program{streams: s}
 		prog.commands = commandList(prog)
 		_, _ = prog.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
-		if prog.opts.json != c.json || prog.probeCodes != c.codes {
-			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, prog.opts.json, prog.probeCodes, c.json, c.codes)
+		if prog.opts.json != c.json {
+			t.Errorf("%s: JSON %v, want %v", c.line, prog.opts.json, c.json)
 		}
 	}
 }

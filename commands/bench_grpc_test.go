@@ -4,7 +4,6 @@ package commands_test
 
 import (
 	"bufio"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +14,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/health"
-	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/pyplug/pyplug/runner/runnertest"
@@ -136,32 +133,4 @@ func stockHost(t testing.TB) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
-}
-
-// BenchmarkFigureAddress asks a server for its health, by pyplug and by the
-// grpc-health-probe that is on PATH.
-func BenchmarkFigureAddress(b *testing.B) {
-	probe, err := exec.LookPath("grpc-health-probe")
-	if err != nil {
-		b.Skip("grpc-health-probe is not on PATH: ", err)
-	}
-	pyplug := binary(b)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	s := grpc.NewServer()
-	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
-	go s.Serve(l) // ends with Stop
-	defer s.Stop()
-	address := l.Addr().String()
-	var ours, theirs []time.Duration
-	for b.Loop() {
-		ours = append(ours, timed(b, 0, pyplug, "health", "--address", address))
-		theirs = append(theirs, timed(b, 0, probe, "-addr", address))
-	}
-	report(b, "ms-pyplug", median(ours))
-	report(b, "ms-grpc-health-probe", median(theirs))
-	b.ReportMetric(float64(median(ours))/float64(median(theirs)), "x-of-probe")
-	b.ReportMetric(0, "ns/op")
 }

@@ -22,31 +22,20 @@ func callCommand(prog *program) command {
 	var (
 		o       callOptions
 		lines   linesOptions
-		at      addressOptions
 		inLines bool
 	)
 	ofLines := lines.flags("")
 	linesFlag := cmdline.InCategory(linesCategory, cmdline.Switch(&inLines, "lines", "read one call per line from standard input and print one answer per line"))
 	ofCall := cmdline.Flags{inputFlag(&o.input)}
-	ofAddress := at.flags(&o.Config.GRPC)
 	o.own = launchFlags(&o.Config)
 	replay := cmdline.Switch(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
 	background := cmdline.InCategory(backgroundCategory,
 		cmdline.Switch(&o.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
-	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
-		slices.Concat(limitFlags(&o.Config), ofCall, cmdline.Flags{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
+	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]",
+		slices.Concat(limitFlags(&o.Config), ofCall, cmdline.Flags{o.rawFlag()}, linesFlag, ofLines, background, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines))
-			if err == nil {
-				err = at.check(slices.Concat(o.own, background, linesFlag), messageFlags...)
-			}
 			switch {
 			case err != nil:
-			case at.address != "":
-				words = append([]string{at.address}, words...)
-				o.Config.Timeouts.Call = cmp.Or(o.Config.Timeouts.Call, runner.DefaultCall)
-				if err = cmdline.WantWords(words[1:], "HOOK ..."); err != nil {
-					err = cmdline.Hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
-				}
 			case inLines:
 				lines.raw, lines.Timeout = o.raw, o.Config.Timeouts.Call
 				err = prog.readLines(ctx, &lines, words, "NAME")
@@ -55,7 +44,7 @@ func callCommand(prog *program) command {
 			}
 			if err == nil && o.AutoStarted {
 				err = o.read(words[0])
-			} else if err == nil && at.address == "" {
+			} else if err == nil {
 				err = cmdline.Only(false, "with --auto-start", o.own)
 			}
 			if err == nil && !inLines {
@@ -64,7 +53,7 @@ func callCommand(prog *program) command {
 			if err != nil {
 				return err
 			}
-			to := target{words[0], at, o.startOptions, fastcall.Take()}
+			to := target{words[0], o.startOptions, fastcall.Take()}
 			if inLines {
 				return prog.callLines(ctx, to, &lines)
 			}
@@ -77,7 +66,6 @@ func callCommand(prog *program) command {
 // target says which running plugin a command calls.
 type target struct {
 	word  string         // NAME or PLUGIN
-	at    addressOptions // a server, if they have an address
 	start startOptions   // AutoStarted: the plugin is started if it does not run
 	left  *fastcall.Left // a call that has been sent; nil if none has
 }
@@ -124,8 +112,6 @@ func (prog *program) withCallee(ctx context.Context, to target, do func(*plugin)
 // callee connects to the target.
 func (prog *program) callee(ctx context.Context, to target) (*plugin, error) {
 	switch {
-	case to.at.address != "":
-		return prog.connectAddress(ctx, &to.at, to.start.Config)
 	case to.left != nil:
 		client, err := daemon.Adopt(to.left.Dir, to.left.Name, to.left.Conn, to.left.Read)
 		if err != nil {

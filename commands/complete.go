@@ -87,8 +87,6 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 		return cmdline.WithPrefix(completions.Shells(), last)
 	case cmd.Name == "python" && len(given) == 0:
 		return cmdline.WithPrefix(pythonVerbs, last)
-	case cmdline.IsTyped(cmd.Command, "address"):
-		return nil
 	case cmd.config != nil && n == 1:
 		for _, h := range hooksOf(cmd, given[0], "") {
 			lines = append(lines, schema.Candidate(h.Name, h.Doc))

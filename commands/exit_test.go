@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pyplug/pyplug/commands/cmdline"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -62,29 +60,6 @@ func TestReadmeHasTheCodes(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("README.md has no line %s", line)
-		}
-	}
-}
-
-// The codes of grpc-health-probe, from its main.go.
-func TestProbeCode(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want int
-	}{
-		{nil, 0},
-		{cmdline.Usage("no"), 1},
-		{&hook.Error{Kind: hook.Handshake}, 2},
-		{&hook.Error{Kind: hook.Start}, 2},
-		{&hook.Error{Kind: hook.Timeout}, 3},
-		{&hook.Error{Kind: hook.Unhealthy}, 3},
-		{&hook.Error{Kind: hook.Unhealthy, Reason: "unknown-service"}, 3},
-		{&hook.Error{Kind: hook.Unhealthy, Reason: runner.ReasonNotServing}, 4},
-		{&hook.Error{Kind: hook.Canceled, Err: &signalError{syscall.SIGINT}}, 130},
-		{&hook.Error{Kind: hook.Internal}, 125},
-	} {
-		if got := probeCode(c.err); got != c.want {
-			t.Errorf("%v: got %d, want %d", c.err, got, c.want)
 		}
 	}
 }

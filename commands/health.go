@@ -19,27 +19,20 @@ const watchEvery = time.Second
 
 func healthCommand(prog *program) command {
 	var cfg runner.Config
-	at := addressOptions{insecure: true}
 	var watch, all bool
 	flags := cmdline.Flags{
-		cmdline.Duration(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)").Alias("rpc-timeout"),
+		cmdline.Duration(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"),
 		cmdline.Switch(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		cmdline.Switch(&all, "all", "probe all background plugins"),
-		cmdline.Switch(&prog.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
-		headerFlag(&cfg.GRPC.Metadata).Alias("rpc-header"),
+		headerFlag(&cfg.GRPC.Metadata),
 	}
-	ofAddress, ofPlugin := at.flags(&cfg.GRPC), pluginFlags(&cfg, "60s")
-	return newCommand("health", "probe the health of a plugin or a gRPC server", "NAME|PLUGIN... | --all | --address ADDRESS",
-		slices.Concat(flags, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			err := at.check(ofPlugin, "service")
-			switch {
-			case err != nil:
-				return err
-			case at.address != "":
-				err, words = cmdline.WantWords(words, ""), []string{at.address}
-			case watch:
+	ofPlugin := pluginFlags(&cfg, "60s")
+	return newCommand("health", "probe the health of a plugin", "NAME|PLUGIN... | --all",
+		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
+			var err error
+			if watch {
 				err = cmdline.WantWords(words, "PLUGIN")
-			default:
+			} else {
 				words, err = prog.names(ctx, words, all)
 			}
 			if err != nil {
@@ -47,7 +40,7 @@ func healthCommand(prog *program) command {
 			}
 			cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
 			err = prog.firstOf(each(words, func(_ int, word string) error {
-				return prog.health(ctx, word, len(words) > 1, &at, cfg, ofPlugin, watch)
+				return prog.health(ctx, word, len(words) > 1, cfg, ofPlugin, watch)
 			})...)
 			if watch {
 				return prog.untilSignal(err)
@@ -56,11 +49,10 @@ func healthCommand(prog *program) command {
 		})
 }
 
-// health probes a plugin, which it starts unless it runs in the background, or the server at an
-// address. It prints that the plugin is healthy, by its name if it is among others. The error is
-// why it is not healthy.
-func (prog *program) health(ctx context.Context, word string, among bool, at *addressOptions, cfg runner.Config, ofPlugin cmdline.Flags, watch bool) error {
-	p, err := prog.reach(ctx, word, at, cfg, ofPlugin)
+// health probes a plugin, which it starts unless it runs in the background. It prints that the
+// plugin is healthy, by its name if it is among others. The error is why it is not healthy.
+func (prog *program) health(ctx context.Context, word string, among bool, cfg runner.Config, ofPlugin cmdline.Flags, watch bool) error {
+	p, err := prog.reach(ctx, word, cfg, ofPlugin)
 	if err != nil {
 		return unanswered(err)
 	}

@@ -30,10 +30,10 @@ var topics = [][2]string{
 }
 
 // rareFlags are in --help-all only.
-var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color concurrency connect-timeout debug emit-defaults error-field
-	events healthy-after idle-time log-format max-age max-calls max-message max-restarts mtls mtls-curve nan no-active no-convert preload probe-codes
-	proto-path protocol-versions protoset queue queue-timeout restart service start-timeout stop-timeout threads tls-no-verify
-	tls-server-name transport user-agent`)
+var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color concurrency debug emit-defaults error-field
+	events healthy-after idle-time log-format max-age max-calls max-message max-restarts mtls mtls-curve nan no-active no-convert preload
+	proto-path protocol-versions protoset queue queue-timeout restart service start-timeout stop-timeout threads
+	transport`)
 
 const seeExit = "Exit codes: `pyplug help exit-codes`\n"
 
@@ -126,7 +126,7 @@ func (prog *program) commandHelp(cmd command) string {
 	}
 	b.WriteString("\n" + helpText(cmd.Name))
 	left := 0
-	for _, category := range []string{"", linesCategory, mcpCategory, backgroundCategory, addressCategory, keepCategory, grpcCategory} {
+	for _, category := range []string{"", linesCategory, mcpCategory, backgroundCategory, keepCategory, grpcCategory} {
 		var flags []*cmdline.Flag
 		for _, f := range cmd.Flags {
 			switch f := cmdline.Of(f); {

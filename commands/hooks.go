@@ -18,35 +18,28 @@ func hooksCommand(prog *program) command {
 	var template string
 	var input bool
 	var cfg runner.Config
-	var at addressOptions
-	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags(&cfg.GRPC)
+	ofPlugin := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata))
 	templateFlag := cmdline.Name(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	schemaFlag := cmdline.Switch(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
-	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
-		slices.Concat(cmdline.Flags{templateFlag, schemaFlag}, ofAddress, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			err := at.check(ofPlugin, messageFlags...)
-			if at.address != "" {
-				words = append([]string{at.address}, words...)
-			}
+	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]",
+		slices.Concat(cmdline.Flags{templateFlag, schemaFlag}, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if template != "" { // which names the HOOK
 				words = append(words, template)
 			}
-			if err == nil {
-				err = cmdline.WantWords(words, "PLUGIN [HOOK]")
-			}
+			err := cmdline.WantWords(words, "PLUGIN [HOOK]")
 			if err == nil && input && template != "" {
 				err = cmdline.Usage("--schema and --template cannot be combined")
 			}
 			if err != nil {
 				return err
 			}
-			p, err := prog.reach(ctx, words[0], &at, cfg, ofPlugin)
+			p, err := prog.reach(ctx, words[0], cfg, ofPlugin)
 			if err != nil {
 				return err
 			}
 			defer p.close()
 			q := schema.Query{Hook: append(words, "")[1], Input: input}
-			return p.failed(p.showHooks(ctx, q, template != "", slices.Concat(ofAddress[1:], ofPlugin)))
+			return p.failed(p.showHooks(ctx, q, template != "", ofPlugin))
 		})
 	cmd.config = &cfg
 	return cmd
@@ -70,13 +63,10 @@ func (p *plugin) showHooks(ctx context.Context, q schema.Query, template bool, f
 		return prog.write(ctx, func() error { return prog.streams.Template(sch.Hooks[0].Template, q.Hook, prog.opts.json) })
 	}
 	words := []string{"run", p.path}
-	switch {
-	case p.server != nil:
-		words = []string{"call", "--address", p.path}
-	case p.client != nil:
+	if p.client != nil {
 		words[0] = "call"
 	}
-	typed := slices.DeleteFunc(flags, func(f cli.Flag) bool { return !cmdline.Of(f).Typed })
+	typed := slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return !cmdline.Of(f).Typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, cmdline.Words(typed), cmdline.TypedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
 	return prog.write(ctx, func() error { return prog.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), prog.opts.json) })
 }

@@ -76,9 +76,6 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 		err = pluginOf(err).failed(prog.line.Misplaced(err))
 		prog.fail(err)
 	}
-	if prog.probeCodes {
-		return probeCode(err)
-	}
 	return exitCode(err)
 }
 

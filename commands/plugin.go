@@ -28,7 +28,6 @@ type plugin struct {
 	prog   *program
 	path   string         // as typed
 	client *daemon.Client // of the daemon that runs it; nil if none does
-	server *runner.Server // the server at the address path; else nil
 	// elsewhere says that another process runs it, whose errors come with all hints.
 	elsewhere bool
 
@@ -153,14 +152,9 @@ func (p *plugin) notePython() {
 	p.prog.streams.Notes(p.opened.PythonNotes())
 }
 
-// close stops the plugin if this process runs it, and disconnects from a server. A second signal
-// kills the plugin.
+// close stops the plugin if this process runs it. A second signal kills the plugin.
 func (p *plugin) close() {
-	switch {
-	case p.server != nil:
-		p.server.Close()
-		return
-	case p.pool == nil:
+	if p.pool == nil {
 		return
 	}
 	stop := p.prog.streams.Waiting("stopping " + p.path)
@@ -218,30 +212,24 @@ func (p *plugin) describe() string {
 	return service.About(p.opened, p.path, p.newest().Python)
 }
 
-// transport returns how the plugin is run. A server at an address speaks gRPC.
+// transport returns how the plugin is run.
 func (p *plugin) transport() runner.Transport {
-	switch {
-	case p.client != nil:
+	if p.client != nil {
 		return runner.TransportOf(p.client.Identity().Transport)
-	case p.opened == nil:
-		return runner.TransportOf("grpc")
 	}
 	return p.opened.Transport()
 }
 
-// callee is a plugin that runs, or a server.
+// callee is a plugin that runs.
 type callee interface {
 	hook.Caller
 	Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
 	Health(ctx context.Context) error
 }
 
-// running returns the server at an address, the client of a daemon, or the pool.
+// running returns the client of a daemon, or the pool.
 func (p *plugin) running() callee {
-	switch {
-	case p.server != nil:
-		return p.server
-	case p.client != nil:
+	if p.client != nil {
 		return p.client
 	}
 	return p.pool

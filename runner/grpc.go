@@ -48,18 +48,6 @@ type Program = grpcplugin.Config
 // Evidence records what a gRPC plugin did while it started.
 type Evidence = grpcplugin.Evidence
 
-// ReasonNotServing is the reason of an error of kind Unhealthy: the status is not SERVING.
-const ReasonNotServing = grpcplugin.ReasonNotServing
-
-// A gRPC server that runs already, see [Connect].
-type (
-	Server   = grpcplugin.Server
-	TLSFiles = grpcplugin.TLSFiles
-)
-
-// IsLocal reports whether an address is a socket or a loopback address of this machine.
-func IsLocal(address string) bool { return grpcplugin.IsLocal(address) }
-
 // ParseHeader reads metadata of a gRPC request: NAME=VALUE or, as for HTTP, "NAME: VALUE".
 // Its error reads after the name of a flag.
 func ParseHeader(text string) (name, value string, err error) {

@@ -17,16 +17,6 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// Connect connects to a gRPC server at unix:PATH or HOST:PORT. Nothing is started.
-func Connect(ctx context.Context, address string, c Config) (*Server, error) {
-	var err error
-	if c.GRPC.Extra, err = describedBy(c); err != nil {
-		return nil, hook.NewError(hook.Usage, err)
-	}
-	c.GRPC.Config.Debug = c.Debug
-	return grpcplugin.Connect(ctx, address, c.GRPC.Config)
-}
-
 // server is a gRPC plugin, a program that serves its hooks itself.
 type server struct {
 	resolved

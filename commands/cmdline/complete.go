@@ -48,9 +48,3 @@ func (f *Flag) values(head, typed string) (candidates []string) {
 func WithPrefix(candidates []string, typed string) []string {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, typed) })
 }
-
-// IsTyped reports whether a flag of a command was typed.
-func IsTyped(c *cli.Command, name string) bool {
-	f := ByName(c)[name]
-	return f != nil && f.Typed
-}

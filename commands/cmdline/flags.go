@@ -32,8 +32,6 @@ type Flag struct {
 
 	IsSwitch bool // it may stand without a value, which then is "true"
 	Repeated bool // it may be given more than once
-	// NamesPlugin is a flag that names what is called, in place of the word before HOOK.
-	NamesPlugin bool
 	// Candidates are the values that shell completion offers. IsFile offers files instead.
 	Candidates []string
 	IsFile     bool

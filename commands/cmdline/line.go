@@ -124,9 +124,6 @@ func (l *Line) set(f *Flag, name, value string, hasValue bool) {
 		name = f.Name
 	}
 	l.reject(f.set("--"+name, value))
-	if f.NamesPlugin && l.Names > 1 {
-		l.Names = 1
-	}
 }
 
 // Misplaced returns the error for a flag of pyplug among the data. err must say that the hook does

@@ -10,9 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -58,11 +56,6 @@ type Config struct {
 	// P-256.
 	MTLS  bool
 	Curve elliptic.Curve
-
-	// TLS and UserAgent are for [Connect] only. Nil means no TLS, see [TLSFiles]; an
-	// empty UserAgent means gRPC's own.
-	TLS       *tls.Config
-	UserAgent string
 
 	// StartTimeout bounds the time to the handshake line; 0 means 30 s.
 	StartTimeout time.Duration
@@ -192,43 +185,4 @@ func newCertificate(curve elliptic.Curve) (*tls.Config, []byte, error) {
 		ServerName:   certificateName,
 	}
 	return cfg, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
-}
-
-// TLSFiles names the PEM files for TLS with a server at an address. The zero value means
-// the system's authorities and no client certificate.
-type TLSFiles struct {
-	// CA holds the authorities that may have signed the server's certificate.
-	CA string
-	// Cert and Key are the client's certificate, both or neither.
-	Cert, Key string
-	// ServerName is the name that the certificate must have; empty is the host
-	// in the address. NoVerify accepts any certificate.
-	ServerName string
-	NoVerify   bool
-}
-
-// Config reads the files.
-func (f TLSFiles) Config() (*tls.Config, error) {
-	cfg := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.ServerName, InsecureSkipVerify: f.NoVerify}
-	if f.CA != "" {
-		text, err := os.ReadFile(f.CA)
-		if err != nil {
-			return nil, err
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: no certificate in PEM", f.CA)
-		}
-	}
-	if (f.Cert == "") != (f.Key == "") {
-		return nil, errors.New("a client certificate needs both a certificate and a key")
-	}
-	if f.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
-		if err != nil {
-			return nil, err
-		}
-		cfg.Certificates = []tls.Certificate{pair}
-	}
-	return cfg, nil
 }

@@ -161,15 +161,14 @@ type target struct {
 	// retry is how long to retry while the server refuses or ends connections.
 	retry time.Duration
 	// leader is the plugin's process. It or a descendant must own the other end of each
-	// connection; 0 accepts any server.
+	// connection.
 	leader int
 
 	once     sync.Once // protects notReady
 	notReady *hook.Error
 
-	accepted        atomic.Bool           // the server accepted a connection
-	dialErr         atomic.Pointer[error] // the error of the last attempt
-	wantCertificate atomic.Bool           // the server wants a client certificate, and we have none
+	accepted atomic.Bool           // the server accepted a connection
+	dialErr  atomic.Pointer[error] // the error of the last attempt
 }
 
 const (
@@ -197,16 +196,7 @@ func (t *target) credentials() credentials.TransportCredentials {
 	if t.tls == nil {
 		return insecure.NewCredentials()
 	}
-	cfg := t.tls.Clone()
-	if len(cfg.Certificates) == 0 {
-		// A server that rejects us sends the reason, but the connection may break
-		// before gRPC reads it.
-		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			t.wantCertificate.Store(true)
-			return new(tls.Certificate), nil
-		}
-	}
-	return credentials.NewTLS(cfg)
+	return credentials.NewTLS(t.tls)
 }
 
 // dial makes a connection for gRPC, and keeps its error: gRPC reports it only as text.
@@ -215,10 +205,7 @@ func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
 	conn, err := d.DialContext(ctx, t.network, t.address)
 	if err == nil {
 		t.accepted.Store(true)
-		if t.leader != 0 {
-			err = CheckPeer(ctx, conn, t.leader)
-		}
-		if err != nil {
+		if err = CheckPeer(ctx, conn, t.leader); err != nil {
 			conn.Close()
 		}
 	}
@@ -283,10 +270,6 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 	switch at := strings.Index(text, "remote error: tls: "); {
 	case text == "", retry && endedConnection(text):
 		return nil
-	case t.wantCertificate.Load():
-		e := t.errorf(ReasonTLS, "TLS with %s failed: the server requires a client certificate", t)
-		e.Hints = schema.Hints("pass a certificate with %s and %s", schema.Setting("cert"), schema.Setting("key"))
-		return e
 	case handshake:
 		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, inner)
 	case at >= 0:

@@ -21,9 +21,6 @@
 //  9. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
 //     then proc's signals. It never uses go-plugin's Kill.
 //
-// [Connect] connects to a gRPC server that runs already, to call it or to ask for its
-// health. It starts nothing.
-//
 // An error is a [*hook.Error] with hints. Its Reason is one of the constants here.
 //
 // The package does not know Python sources, .proto files, restarts, or how anything is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"sync/atomic"
 	"testing"
@@ -78,21 +77,6 @@ func TestEarlyDeadline(t *testing.T) {
 			ctx, cancel := hook.WithLimit(t.Context(), limit)
 			defer cancel()
 			return inst.Probe(ctx)
-		},
-		"address": func(t *testing.T, limit time.Duration, lead string) error {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			h := new(earlyHealth)
-			if h.lead, err = time.ParseDuration(lead); err != nil {
-				t.Fatal(err)
-			}
-			s := grpc.NewServer()
-			grpc_health_v1.RegisterHealthServer(s, h)
-			go s.Serve(l) // ends by Stop
-			defer s.Stop()
-			return probeAddress(t, l.Addr().String(), grpcplugin.Config{}, limit)
 		},
 	}
 	for name, ask := range ask {

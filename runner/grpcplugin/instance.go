@@ -35,15 +35,15 @@ const (
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
 
-// Instance is one gRPC plugin, or a [Server].
+// Instance is one gRPC plugin.
 type Instance struct {
 	cfg      *Config
 	dir      string // for the plugin's sockets
 	out      *output
 	sources  func() ([]protoschema.Source, error) // calls Config.Sources once; may be nil
-	proc     *proc.Process                        // nil for a server that runs already
-	tls      *tls.Config                          // nil: no TLS
-	conn     *grpc.ClientConn                     // nil until connected
+	proc     *proc.Process
+	tls      *tls.Config      // nil: no TLS
+	conn     *grpc.ClientConn // nil until connected
 	protocol plugin.ClientProtocol
 	evidence Evidence
 	info     hook.Info
@@ -88,7 +88,7 @@ func (i *Instance) Exit() hook.Exit { return hook.Exit(i.proc.Exit()) }
 
 // Exited reports whether the process has exited. Done is closed later, once what it
 // started is gone, too.
-func (i *Instance) Exited() bool { return i.proc != nil && i.proc.Exited() }
+func (i *Instance) Exited() bool { return i.proc.Exited() }
 
 // Crash ends the process as something outside of pyplug would. It returns
 // [os.ErrProcessDone] if the process has exited.
@@ -193,7 +193,7 @@ func (i *Instance) giveUp() {
 	i.cfg.Debug("grpc", "the plugin does not respond")
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if !i.unresponsive && i.proc != nil {
+	if !i.unresponsive {
 		time.AfterFunc(drainLimit, func() { i.proc.Kill() }) // no-op if it has exited
 	}
 	i.unresponsive = true
@@ -202,7 +202,7 @@ func (i *Instance) giveUp() {
 
 // killIdle kills an unresponsive plugin if no call is in progress. i.mu is held.
 func (i *Instance) killIdle() {
-	if i.unresponsive && i.running == 0 && i.proc != nil {
+	if i.unresponsive && i.running == 0 {
 		go i.proc.Kill() // ends with the process
 	}
 }
@@ -226,10 +226,8 @@ func (i *Instance) exitError(hookName string) *hook.Error {
 	return e
 }
 
-// exits reports whether the process, if there is one, exits within [exitLimit].
-func (i *Instance) exits() bool {
-	return i.proc != nil && hook.Within(i.proc.Done(), exitLimit)
-}
+// exits reports whether the process exits within [exitLimit].
+func (i *Instance) exits() bool { return hook.Within(i.proc.Done(), exitLimit) }
 
 // Stop calls the Shutdown RPC, closes the connection, and walks proc's ladder. It
 // returns when the process tree is gone. See [hook.Instance].

@@ -148,7 +148,6 @@ const (
 
 var ownPortHints = []schema.Hint{
 	schema.Hintf("it serves at an address of its own, as plugins of Pulumi and CloudQuery do: hosts of go-plugin cannot start it, and neither can pyplug"),
-	schema.Hintf("start it yourself, and %s calls it", schema.Command{"call", "--address", "HOST:PORT", "HOOK"}),
 }
 
 var (

@@ -269,17 +269,3 @@ func TestOfficialExample(t *testing.T) {
 	}
 	t.Log(err)
 }
-
-func TestProbeAddress(t *testing.T) {
-	runnertest.NothingLeft(t)
-	inst := started(t, zoo(t))
-	address := inst.Evidence().Line.Address
-	if err := probeAddress(t, address, grpcplugin.Config{Service: "plugin"}); err != nil {
-		t.Error(err)
-	}
-	want(t, probeAddress(t, address, grpcplugin.Config{Service: "other"}), hook.Unhealthy, "other")
-	want(t, probeAddress(t, "nonsense", grpcplugin.Config{}), hook.Usage, "host:port")
-	options := grpcplugin.Config{ConnectTimeout: 100 * time.Millisecond}
-	want(t, probeAddress(t, "127.0.0.1:1", options), hook.Handshake, "connection refused")
-	want(t, probeAddress(t, "unix:/nowhere/at/all", options), hook.Handshake, "no such file")
-}
