@@ -12,7 +12,7 @@ VERSION     ?= $(shell v=$$(git describe --tags --always --dirty 2>/dev/null || 
 	case $$v in (v*-g*|*-dirty|[!v]*) echo 0.0.0-dev+$$v;; (*) echo $$v;; esac)
 LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION:v%=%)
 # Without inlining, gRPC, TOML, the command line and the search for a Python take 0.8 MiB less, and a call no longer.
-SMALL       := $(foreach from,google.golang.org github.com/bufbuild github.com/pelletier github.com/hashicorp github.com/urfave github.com/pyplug/pyplug/interp github.com/pyplug/pyplug/commands,-gcflags=$(from)/...=-l)
+SMALL       := $(foreach from,google.golang.org github.com/pelletier github.com/hashicorp github.com/urfave github.com/pyplug/pyplug/interp github.com/pyplug/pyplug/commands,-gcflags=$(from)/...=-l)
 BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) $(SMALL) -ldflags "$(LDFLAGS)"
 
 # The race detector needs a C compiler; without one, Go disables cgo.

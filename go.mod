@@ -3,7 +3,6 @@ module github.com/pyplug/pyplug
 go 1.26.0
 
 require (
-	github.com/bufbuild/protocompile v0.14.1
 	github.com/fatih/color v1.19.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/hashicorp/go-hclog v1.6.3

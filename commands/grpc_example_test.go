@@ -66,7 +66,7 @@ func TestExamplePython(t *testing.T) {
 func TestExampleGo(t *testing.T) {
 	t.Parallel()
 	plugin, dir := runnertest.GoExample(t), t.TempDir()
-	proto := filepath.Join(runnertest.Example(t), "proto", "kv.proto")
+	proto := filepath.Join(runnertest.Example(t), "plugin-python", "proto", "kv_pb2.py")
 	pyplug(t, nil, kv(dir, "--proto", proto, plugin, "KV/Put", "key=hello", "value=world")...).says(t, 0, `^\{\}\n$`)
 	pyplug(t, nil, kv(dir, "--proto", proto, "--raw", plugin, "KV/Get", "key=hello")...).says(t, 0,
 		`^world\n\nWritten from plugin-go-grpc$`)

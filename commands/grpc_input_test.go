@@ -16,23 +16,22 @@ import (
 func inputPlugin(t *testing.T) (words []string) {
 	t.Helper()
 	dir := t.TempDir()
-	proto, plugin := filepath.Join(dir, "fake.proto"), filepath.Join(dir, "plugin", "plugin.py")
+	set, plugin := filepath.Join(dir, "fake.pb"), filepath.Join(dir, "plugin", "plugin.py")
 	if err := os.Mkdir(filepath.Dir(plugin), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{
-		plugin: "import grpc\nserve(\"SERVING\")\nmark()\nprint(\"1|1|tcp|$ADDRESS|grpc\")\nhang()",
-		proto: `syntax = "proto3"; message Text { string text = 1; }
-service Fake { rpc Hang(stream Text) returns (Text); rpc Echo(Text) returns (Text); }`,
-	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	script := "import grpc\nserve(\"SERVING\")\nmark()\nprint(\"1|1|tcp|$ADDRESS|grpc\")\nhang()"
+	if err := os.WriteFile(plugin, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeProtoset(set, `syntax = "proto3"; message Text { string text = 1; }
+service Fake { rpc Hang(stream Text) returns (Text); rpc Echo(Text) returns (Text); }`); err != nil {
+		t.Fatal(err)
 	}
 	if err := makeFake(filepath.Dir(plugin)); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"run", "--proto", proto, plugin}
+	return []string{"run", "--protoset", set, plugin}
 }
 
 // TestGRPCInputNeverComes waits for input from a pipe that nobody opens, and from

@@ -56,20 +56,21 @@ func held(t *testing.T, state string) (s *session, temp string) {
 		env = append(env, "PYPLUG_PYTHON="+runnertest.GRPCIO(t), "ZOO_COOKIE=monkey")
 		words = append(words, plugin, c.hook)
 	} else {
-		proto := filepath.Join(dir, "fake.proto")
-		for name, text := range map[string]string{plugin: c.script, proto: methods} {
-			if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		set := filepath.Join(dir, "fake.pb")
+		if err := os.MkdirAll(filepath.Dir(plugin), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(plugin, []byte(c.script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := makeProtoset(set, methods); err != nil {
+			t.Fatal(err)
 		}
 		if err := makeFake(filepath.Dir(plugin)); err != nil {
 			t.Fatal(err)
 		}
 		env = append(env, "PYPLUG_PYTHON=") // its own
-		words = append(words, "--proto", proto, plugin, c.hook)
+		words = append(words, "--protoset", set, plugin, c.hook)
 	}
 	if c.hook == "Count" {
 		words = append(words, "n=1000000000000")

@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -18,7 +20,32 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
+	protobuf "google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
 )
+
+// protosets makes FILE.pb of each FILE.proto, as protoc -o does. `protoset FILE.proto...` is its
+// command.
+func protosets(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		ts.Check(makeProtoset(strings.TrimSuffix(ts.MkAbs(name), ".proto")+".pb", ts.ReadFile(name)))
+	}
+}
+
+// makeProtoset writes the descriptors of a .proto file's text.
+func makeProtoset(path, text string) error {
+	file, err := runnertest.ProtoFile(strings.TrimSuffix(filepath.Base(path), ".pb")+".proto", text)
+	if err != nil {
+		return err
+	}
+	content, err := protobuf.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{file}})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o600)
+}
 
 // serve is the fake Python's gRPC server at $ADDRESS. What it is given is its
 // health, by the name of a status, or "none", or "hang". It has the service of

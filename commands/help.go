@@ -32,7 +32,7 @@ var topics = [][2]string{
 // rareFlags are in --help-all only.
 var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color concurrency debug emit-defaults error-field
 	events healthy-after idle-time log-format max-age max-calls max-message max-restarts mtls mtls-curve nan no-active no-convert preload
-	proto-path protocol-versions protoset queue queue-timeout restart service start-timeout stop-timeout threads
+	protocol-versions protoset queue queue-timeout restart service start-timeout stop-timeout threads
 	transport`)
 
 const seeExit = "Exit codes: `pyplug help exit-codes`\n"

@@ -195,8 +195,7 @@ func grpcFlags(g *runner.GRPC) cmdline.Flags {
 		cmdline.Size(&g.MaxMessage, 0, 1, most, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
 		cmdline.Name(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
 		cmdline.Texts(&g.Arguments, "arg", "pass the plugin the argument `VALUE`"),
-		cmdline.Files(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"),
-		cmdline.Files(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"),
+		cmdline.Files(&g.Proto, "proto", "read the plugin's methods from `FILE`, a *_pb2.py"),
 		cmdline.Files(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
 	)
 }
@@ -206,8 +205,6 @@ func checkGRPC(g *runner.GRPC) error {
 	switch {
 	case g.Curve != "" && g.MTLS != nil && !*g.MTLS:
 		return cmdline.Usage("--mtls-curve applies only with --mtls, but --mtls=false is given")
-	case len(g.ProtoPath) > 0 && len(g.Proto) == 0:
-		return cmdline.Usage("--proto-path applies only with --proto")
 	case g.Curve != "":
 		g.MTLS = new(true)
 	}

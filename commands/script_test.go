@@ -98,6 +98,7 @@ func TestScripts(t *testing.T) {
 			"foreign":    foreign,
 			"grpcio":     grpcio,
 			"packages":   packages,
+			"protoset":   protosets,
 			"waitfor":    waitFor,
 		},
 		Condition: func(cond string) (bool, error) {

@@ -8,26 +8,22 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
 // describedBy reads the files of --proto and --protoset.
 func describedBy(c Config) ([]protoschema.Source, error) {
-	read := func(name string) ([]byte, error) { return os.ReadFile(inDir(c.Cwd, name)) }
 	var sources []protoschema.Source
-	var proto []string
 	for i, name := range slices.Concat(c.GRPC.Protoset, c.GRPC.Proto) {
-		isSet := i < len(c.GRPC.Protoset)
-		if !isSet && !isPB2(name) {
-			proto = append(proto, name)
-			continue
-		}
 		var source protoschema.Source
-		content, err := read(name)
+		content, err := os.ReadFile(inDir(c.Cwd, name))
 		switch {
 		case err != nil:
-		case isSet:
+		case i < len(c.GRPC.Protoset):
 			source, err = protoschema.ReadProtoset(name, content)
+		case !isPB2(name):
+			err = notGenerated(name)
 		default:
 			if source, err = readPB2(name, pysrc.Decode(content)); err == nil && len(source.Files) == 0 {
 				err = fmt.Errorf("%s: no descriptor, want code that protoc generated", name)
@@ -38,14 +34,19 @@ func describedBy(c Config) ([]protoschema.Source, error) {
 		}
 		sources = append(sources, source)
 	}
-	if len(proto) > 0 {
-		source, err := protoschema.CompileProto(c.GRPC.ProtoPath, proto, read)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, source)
-	}
 	return sources, nil
+}
+
+// notGenerated returns the error for a file of --proto that is no generated code. Its hint
+// compiles a source.
+func notGenerated(name string) error {
+	e := &protoschema.DescriptorError{Err: fmt.Errorf("%s is no code that protoc generated, want a *_pb2.py", name)}
+	if base, isSource := strings.CutSuffix(name, ".proto"); isSource {
+		set := base + ".pb"
+		line := []string{"python", "-m", "grpc_tools.protoc", "-I" + filepath.Dir(name), "--include_imports", "-o", set, name}
+		e.Advice = schema.Hints("run `%s`, then pass %s %s", schema.QuoteLine(line), schema.Setting("protoset"), schema.QuoteLine([]string{set}))
+	}
+	return e
 }
 
 // pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may

@@ -29,10 +29,9 @@ type GRPC struct {
 	// our certificate's key: one of [Curves], by default the first.
 	MTLS  *bool
 	Curve string
-	// Proto and Protoset are files that describe the plugin's methods. Proto has source
-	// and generated code, Protoset what protoc -o writes. ProtoPath are the directories
-	// for the imports of source.
-	Proto, ProtoPath, Protoset []string
+	// Proto and Protoset are files that describe the plugin's methods. Proto has
+	// generated code, Protoset what protoc -o writes.
+	Proto, Protoset []string
 }
 
 // Curves lists the values of [GRPC.Curve].

@@ -35,7 +35,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 		f := found(noHooks, hook.Warning, "the plugin has no hooks", append([]string{"define a public function in the file"}, hook.Words(c.s.ProgramHint())...)...)
 		if c.s.GRPC() != nil {
 			f.Message = "its methods are unknown: neither server reflection nor an imported *_pb2.py describes them"
-			f.Fix = []string{"describe them with --proto FILE, or serve grpcio-reflection in the plugin"}
+			f.Fix = []string{"describe them with --proto or --protoset, or serve grpcio-reflection in the plugin"}
 		}
 		st.Message = f.Message
 		st.Findings = append(st.Findings, f)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"google.golang.org/protobuf/types/descriptorpb"
+
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
@@ -33,8 +35,12 @@ func zoo(t testing.TB, args ...string) grpcplugin.Config {
 // protoFile describes a plugin by its source.
 func protoFile(path string) func() ([]protoschema.Source, error) {
 	return func() ([]protoschema.Source, error) {
-		s, err := protoschema.CompileProto(nil, []string{path}, os.ReadFile)
-		return []protoschema.Source{s}, err
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		file, err := runnertest.ProtoFile(filepath.Base(path), string(text))
+		return []protoschema.Source{{Name: path, Files: []*descriptorpb.FileDescriptorProto{file}}}, err
 	}
 }
 

@@ -116,7 +116,7 @@ func (i *Instance) hook(ctx context.Context, name string) (protoschema.Method, *
 	e := hook.NewError(hook.Request, err)
 	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
 		none.Why = "no server reflection describes its methods, and no other descriptors were found"
-		e.Hints = schema.Hints("%s FILE describes its methods, and so does grpcio-reflection in the plugin", schema.Setting("proto"))
+		e.Hints = schema.Hints("%s or %s describes its methods, and so does grpcio-reflection in the plugin", schema.Setting("proto"), schema.Setting("protoset"))
 	}
 	return m, e
 }

@@ -30,8 +30,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/emptypb"
-
-	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
 // serve is a plugin in Go, by go-plugin's own server: the service of zoo.proto,
@@ -198,11 +196,11 @@ func (*zooPlugin) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientCo
 func describeZoo() protoreflect.FileDescriptor {
 	_, here, _, _ := runtime.Caller(0)
 	path := filepath.Join(filepath.Dir(here), "../../testdata/plugins/grpc/zoo.proto")
-	source, err := protoschema.CompileProto([]string{filepath.Dir(path)}, []string{"zoo.proto"}, os.ReadFile)
+	sources, err := protoFile(path)()
 	if err != nil {
 		panic(err)
 	}
-	file, err := protodesc.NewFile(source.Files[0], protoregistry.GlobalFiles)
+	file, err := protodesc.NewFile(sources[0].Files[0], protoregistry.GlobalFiles)
 	if err != nil {
 		panic(err)
 	}

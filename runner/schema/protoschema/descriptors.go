@@ -138,8 +138,8 @@ func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.De
 	}
 }
 
-var missingAdvice = schema.Hintf("name a file that declares what is missing with %s, and the directory of its imports with %s",
-	schema.Setting("proto"), schema.Setting("proto-path"))
+var missingAdvice = schema.Hintf("name a file that declares what is missing with %s or %s; protoc includes imports if it is told so",
+	schema.Setting("proto"), schema.Setting("protoset"))
 
 // typeName strips the mark of an undescribed type from a full name.
 func typeName(name protoreflect.FullName) string { return strings.TrimPrefix(string(name), "*.") }
@@ -188,8 +188,7 @@ func unreadable(source string, err error) error {
 	return &DescriptorError{Err: fmt.Errorf("descriptor in %s: %s", source, cleanProto(err))}
 }
 
-// DescriptorError reports descriptors that cannot be read, compiled, merged or
-// used.
+// DescriptorError reports descriptors that cannot be read, merged or used.
 type DescriptorError struct {
 	Err error
 	// Code is [Disagree], [MissingImport] or empty.

@@ -47,18 +47,13 @@ func TestBrokenDescriptors(t *testing.T) {
 // missingImport is a.proto without what it imports.
 func missingImport(t testing.TB) *Descriptors {
 	t.Helper()
-	s, err := CompileProto(nil, []string{"a.proto"}, protoFiles(map[string]string{
-		"a.proto": `syntax = "proto3"; package a; import "lib/b.proto"; import "lib/unused.proto";
-			message In { string name = 1; lib.B b = 2; repeated lib.B many = 3; map<string, lib.B> by = 4; lib.E e = 5; }
-			message Out { string name = 1; }
-			service S { rpc Call(In) returns (Out); rpc Far(Out) returns (lib.B); }`,
-		"lib/b.proto":      `syntax = "proto3"; package lib; message B { string x = 1; } enum E { ZERO = 0; }`,
-		"lib/unused.proto": `syntax = "proto3"; package lib; message Unused {}`,
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return merge(t, Source{Name: "a_pb2.py", Files: s.Files[len(s.Files)-1:]})
+	b := compile(t, "lib/b.proto", `syntax = "proto3"; package lib; message B { string x = 1; } enum E { ZERO = 0; }`)
+	unused := compile(t, "lib/unused.proto", `syntax = "proto3"; package lib; message Unused {}`)
+	a := compile(t, "a.proto", `syntax = "proto3"; package a; import "lib/b.proto"; import "lib/unused.proto";
+		message In { string name = 1; lib.B b = 2; repeated lib.B many = 3; map<string, lib.B> by = 4; lib.E e = 5; }
+		message Out { string name = 1; }
+		service S { rpc Call(In) returns (Out); rpc Far(Out) returns (lib.B); }`, b, unused)
+	return merge(t, Source{Name: "a_pb2.py", Files: a.Files})
 }
 
 func TestMissingImport(t *testing.T) {

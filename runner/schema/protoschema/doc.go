@@ -2,7 +2,7 @@
 // their messages and messages into JSON.
 //
 //  1. A [Source] holds file descriptors from one place: server reflection,
-//     generated code, a protoset, or .proto files that [CompileProto] compiles.
+//     generated code, or a protoset.
 //  2. [MergeDescriptors] joins sources into one set of [Descriptors]. It reports
 //     a symbol that two sources describe differently.
 //  3. [Descriptors.Find] finds a [Method] by its name or an unambiguous part of it.
@@ -12,6 +12,5 @@
 // The package is separate from schema because protobuf takes time to initialise, which a
 // call of a functions file should not pay.
 //
-// The package does not know files, processes, connections or how anything is printed: the
-// caller passes in a function that reads files.
+// The package does not know files, processes, connections or how anything is printed.
 package protoschema

@@ -11,6 +11,18 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+	// The files that come with protoc, see isBuiltin.
+	_ "google.golang.org/protobuf/types/known/anypb"
+	_ "google.golang.org/protobuf/types/known/apipb"
+	_ "google.golang.org/protobuf/types/known/durationpb"
+	_ "google.golang.org/protobuf/types/known/emptypb"
+	_ "google.golang.org/protobuf/types/known/fieldmaskpb"
+	_ "google.golang.org/protobuf/types/known/sourcecontextpb"
+	_ "google.golang.org/protobuf/types/known/structpb"
+	_ "google.golang.org/protobuf/types/known/timestamppb"
+	_ "google.golang.org/protobuf/types/known/typepb"
+	_ "google.golang.org/protobuf/types/known/wrapperspb"
+	_ "google.golang.org/protobuf/types/pluginpb"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -252,7 +264,7 @@ func used(messages []*descriptorpb.DescriptorProto, fields []*descriptorpb.Field
 	}
 }
 
-// isBuiltin reports whether a proto file comes with protoc. protocompile registers these.
+// isBuiltin reports whether a proto file comes with protoc. No source needs to describe it.
 func isBuiltin(path string) bool {
 	_, err := protoregistry.GlobalFiles.FindFileByPath(path)
 	return err == nil && strings.HasPrefix(path, "google/protobuf/")

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -19,6 +20,20 @@ func merge(t testing.TB, sources ...Source) *Descriptors {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// compile makes a source of one file's text.
+func compile(t testing.TB, name, text string, imports ...Source) Source {
+	t.Helper()
+	var imported []*descriptorpb.FileDescriptorProto
+	for _, s := range imports {
+		imported = append(imported, s.Files...)
+	}
+	file, err := runnertest.ProtoFile(name, text, imported...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Source{Name: name, Files: []*descriptorpb.FileDescriptorProto{file}}
 }
 
 // stripped is what a generated file keeps: no comments, no JSON names.
