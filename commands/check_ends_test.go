@@ -43,10 +43,8 @@ func TestCheckEndedByItself(t *testing.T) {
 		{"pipe", "health", nil, "hooks"},
 		{"pipe", "health", []string{"hooks"}, "stop"},
 		{"pipe", "hooks", nil, "stop"},
-		{"grpc", "health", nil, "services"},
-		{"grpc", "health", []string{"services"}, "hooks"},
-		{"grpc", "health", []string{"services", "hooks"}, "stop"},
-		{"grpc", "services", []string{"hooks"}, "stop"},
+		{"grpc", "health", nil, "hooks"},
+		{"grpc", "health", []string{"hooks"}, "stop"},
 		{"grpc", "hooks", nil, "stop"},
 	} {
 		t.Run(strings.Join(append([]string{c.transport, c.after, "without"}, c.skip...), " "), func(t *testing.T) {

@@ -118,8 +118,8 @@ func (c checked) holds(t *testing.T, code int, serious ...string) {
 		}
 	}
 	c.mended(t)
-	if n := len(c.Stages); n != 13 {
-		t.Errorf("%d stages, want 13", n)
+	if n := len(c.Stages); n != 12 {
+		t.Errorf("%d stages, want 12", n)
 	}
 	if t.Failed() {
 		for _, st := range c.Stages {
@@ -197,13 +197,13 @@ var fakes = []struct {
 	{"exit 3", "warn(\"no licence\")\nexit(3)", "", 5, []string{"launch failure start-failed"}},
 	{"exit after the line", "print(\"1|1|tcp|127.0.0.1:4410|grpc\")\nexit(4)", "", 5, []string{"launch failure start-failed"}},
 
-	{"carriage return", "serve(\"SERVING\")\nprint(\"1|1|tcp|$ADDRESS|grpc\\r\")\nhang()", "--skip services,hooks", 0, nil},
-	{"health of nobody", "serve(\"none\")\n" + spoken, "--skip services,hooks", 0, []string{"health warning health-missing"}},
-	{"NOT_SERVING", "serve(\"NOT_SERVING\")\n" + spoken, "--skip services,hooks", 7, []string{"health failure health-not-serving"}},
-	{"UNKNOWN", "serve(\"UNKNOWN\")\n" + spoken, "--skip services,hooks", 7, []string{"health failure health-not-serving"}},
-	{"another service", "serve(\"SERVING\")\n" + spoken, "--skip services,hooks --service other", 7, []string{"health failure health-unknown-service"}},
+	{"carriage return", "serve(\"SERVING\")\nprint(\"1|1|tcp|$ADDRESS|grpc\\r\")\nhang()", "--skip hooks", 0, []string{"stop warning no-controller"}},
+	{"health of nobody", "serve(\"none\")\n" + spoken, "--skip hooks", 0, []string{"health warning health-missing", "stop warning no-controller"}},
+	{"NOT_SERVING", "serve(\"NOT_SERVING\")\n" + spoken, "--skip hooks", 7, []string{"health failure health-not-serving", "stop warning no-controller"}},
+	{"UNKNOWN", "serve(\"UNKNOWN\")\n" + spoken, "--skip hooks", 7, []string{"health failure health-not-serving", "stop warning no-controller"}},
+	{"another service", "serve(\"SERVING\")\n" + spoken, "--skip hooks --service other", 7, []string{"health failure health-unknown-service", "stop warning no-controller"}},
 	{"mute", "listen(\"mute\")\n" + spoken, "", 6, []string{"connect failure connect-failed"}},
-	{"health that hangs", "serve(\"hang\")\n" + spoken, "--skip services,hooks", 7, []string{"health failure health-silent"}},
+	{"health that hangs", "serve(\"hang\")\n" + spoken, "--skip hooks", 7, []string{"health failure health-silent", "stop warning no-controller"}},
 }
 
 // TestCheckFakes checks plugins that are wrong before Python matters.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +77,7 @@ func TestCheckMattermost(t *testing.T) {
 
 	c := checkPlugin(t, env, "--call", "ExecuteCommand text=buy", dir)
 	c.holds(t, 0, "stop warning no-controller")
-	if got := c.told("note"); !slices.Equal(got, []string{"services note no-stdio", "services note no-reflection"}) {
+	if got := c.told("note"); len(got) > 0 {
 		t.Errorf("notes %q", got)
 	}
 	if c.Transport != "grpc" || c.stage("interpreter").Details["path"] != python {

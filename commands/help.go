@@ -30,8 +30,8 @@ var topics = [][2]string{
 }
 
 // rareFlags are in --help-all only.
-var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color concurrency debug emit-defaults error-field
-	events healthy-after idle-time log-format max-age max-calls max-message max-restarts mtls mtls-curve nan no-active no-convert preload
+var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color concurrency debug error-field
+	events healthy-after idle-time log-format max-age max-calls max-message max-restarts mtls nan no-active no-convert preload
 	protocol-versions protoset queue queue-timeout restart service start-timeout stop-timeout threads
 	transport`)
 

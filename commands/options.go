@@ -75,7 +75,6 @@ func resultFlags(cfg *runner.Config) cmdline.Flags {
 		cmdline.Choice(&cfg.NaN, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
 		cmdline.Switch(&cfg.NoConvert, "no-convert", "do not convert arguments to their annotations"),
 	}, cmdline.InCategory(grpcCategory,
-		cmdline.Switch(&cfg.GRPC.EmitDefaults, "emit-defaults", "also print fields without a value"),
 		headerFlag(&cfg.GRPC.Metadata),
 	)...)
 }
@@ -116,7 +115,7 @@ func openConfig(cfg *runner.Config, plugin string) error {
 	if k := cfg.Keep; k.Backoff > 0 && k.BackoffMax > 0 && k.BackoffMax < k.Backoff {
 		return cmdline.Usage("--backoff-max is %s, want at least the %s of --backoff", k.BackoffMax, k.Backoff)
 	}
-	return checkGRPC(&cfg.GRPC)
+	return nil
 }
 
 // keepCategory is the heading of keepFlags in the help.
@@ -191,24 +190,12 @@ func grpcFlags(g *runner.GRPC) cmdline.Flags {
 				g.Decides = "--mtls"
 			}
 		}),
-		cmdline.Choice(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
 		cmdline.Size(&g.MaxMessage, 0, 1, most, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
 		cmdline.Name(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
 		cmdline.Texts(&g.Arguments, "arg", "pass the plugin the argument `VALUE`"),
 		cmdline.Files(&g.Proto, "proto", "read the plugin's methods from `FILE`, a *_pb2.py"),
 		cmdline.Files(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
 	)
-}
-
-// checkGRPC rejects flags that contradict each other. A curve implies mTLS.
-func checkGRPC(g *runner.GRPC) error {
-	switch {
-	case g.Curve != "" && g.MTLS != nil && !*g.MTLS:
-		return cmdline.Usage("--mtls-curve applies only with --mtls, but --mtls=false is given")
-	case g.Curve != "":
-		g.MTLS = new(true)
-	}
-	return nil
 }
 
 func setVersions(to *[]int, text string) error {

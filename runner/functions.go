@@ -121,20 +121,6 @@ func (r *resolved) MCPServer() error {
 	return nil
 }
 
-// OtherHost returns the SDK of a host other than go-plugin's if the plugin is a program on it, and
-// how that host starts it.
-func (r *resolved) OtherHost() (sdk, starts string) {
-	if r.config.Transport == "" || r.why != "" || r.Transport().Serves || r.programPart() == "" {
-		return "", ""
-	}
-	for _, file := range r.parsed() {
-		if sdk, starts = file.OtherHost(); sdk != "" {
-			break
-		}
-	}
-	return sdk, starts
-}
-
 // parsed returns the files that Python runs, as far as they can be read.
 func (r *resolved) parsed() (files []pysrc.File) {
 	scripts, _, _ := r.Source()

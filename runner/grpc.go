@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"crypto/elliptic"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -25,20 +24,11 @@ type GRPC struct {
 	Arguments []string
 	// NoCookie sets no cookie, whatever the manifest says.
 	NoCookie bool
-	// MTLS secures the connection as go-plugin's AutoMTLS does. Curve is the curve of
-	// our certificate's key: one of [Curves], by default the first.
-	MTLS  *bool
-	Curve string
+	// MTLS secures the connection as go-plugin's AutoMTLS does.
+	MTLS *bool
 	// Proto and Protoset are files that describe the plugin's methods. Proto has
 	// generated code, Protoset what protoc -o writes.
 	Proto, Protoset []string
-}
-
-// Curves lists the values of [GRPC.Curve].
-func Curves() []string { return []string{"P-256", "P-384", "P-521"} }
-
-var curves = map[string]elliptic.Curve{
-	"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521(),
 }
 
 // Program says how a gRPC plugin is started.

@@ -81,7 +81,7 @@ func (r *resolved) grpcConfig() (Program, error) {
 	}
 	cfg.Path, cfg.Env, cfg.Dir = r.plugin.Entry, r.environ, c.Dir
 	cfg.StartTimeout, cfg.StopTimeout, cfg.MaxMemory = c.Timeouts.Start, c.Timeouts.Stop, c.Keep.MaxMemory
-	cfg.Service, cfg.Curve = cmp.Or(cfg.Service, m.Probe), curves[c.GRPC.Curve]
+	cfg.Service = cmp.Or(cfg.Service, m.Probe)
 	cfg.Observe, cfg.Debug = c.Observe, c.Debug
 	var err error
 	if cfg.Extra, err = describedBy(c); err != nil {

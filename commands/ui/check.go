@@ -143,9 +143,9 @@ const (
 
 // stage is the line of a stage, with its findings below:
 //
-//	warning  services     no controller is served  [no-controller]  12ms
+//	warning  host         no controller is served  [no-controller]  12ms
 //	         fix: serve plugin.GRPCController
-//	         note: no reflection  [no-reflection]
+//	         note: a fixed port  [address-fixed]
 //	           fix: enable it
 //
 // A finding whose message is the stage's has no line of its own.

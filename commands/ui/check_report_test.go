@@ -82,7 +82,7 @@ func TestWriteJUnit(t *testing.T) {
 		if err := checked(nil, strict, checks()[:1]).WriteJUnit(&got); err != nil || !strings.Contains(got.String(), want) {
 			t.Errorf("strict %v: got\n%s\n%v, want\n%s", strict, got.String(), err, want)
 		}
-		const note, warning = "note: no reflection is served [no-reflection]\n  fix: install grpcio-reflection\n  fix: and enable it\n</system-out>",
+		const note, warning = "note: it uses a constant port [address-fixed]\n  fix: listen at port 0 to begin\n  fix: and print one\n</system-out>",
 			`<failure type="no-controller" message="no plugin.GRPCController is served, so a host`
 		if !strings.Contains(strings.ReplaceAll(got.String(), "&#xA;", "\n"), note) || strings.Contains(got.String(), warning) != strict {
 			t.Errorf("strict %v: got\n%s", strict, got.String())
@@ -111,7 +111,7 @@ func TestAnnotate(t *testing.T) {
 	onGitHub(s, "/srv/kv")
 	checked(s, false, all).Annotate()
 	want := `::warning file=plugin.py,title=pyplug%3A no-controller::100 %25 of it:%0Aa, b\x1b::error::no%0Afix: serve plugin.GRPCController/Shutdown and end the program in it
-::notice file=plugin.py,title=pyplug%3A no-reflection::no reflection is served%0Afix: install grpcio-reflection%0Afix: and enable it
+::notice file=plugin.py,title=pyplug%3A address-fixed::it uses a constant port%0Afix: listen at port 0 to begin%0Afix: and print one
 ::error file=/srv/plugins/greeter.py,line=12,title=pyplug%3A start-failed::the file cannot be loaded
 ::error file=bad.py,title=pyplug%3A handshake-missing::no handshake was printed
 ::warning file=bad.py,line=7,title=pyplug%3A stdout-noise::a line stood before the handshake, want none%0Afix: print to standard error

@@ -20,7 +20,7 @@ func checks() []CheckResult {
 		Message: "no plugin.GRPCController is served, so a host waits 2 s and kills the plugin",
 		Fix:     []string{"serve plugin.GRPCController/Shutdown and end the program in it"},
 	}
-	reflection := hook.Finding{ID: "no-reflection", Verdict: hook.Note, Message: "no reflection is served", Fix: []string{"install grpcio-reflection", "and enable it"}}
+	reflection := hook.Finding{ID: "address-fixed", Verdict: hook.Note, Message: "it uses a constant port", Fix: []string{"listen at port 0 to begin", "and print one"}}
 	noise := hook.Finding{ID: "stdout-noise", Verdict: hook.Warning, Message: "a line stood before the handshake, want none",
 		File: "/srv/kv/bad.py", Line: 7, Fix: []string{"print to standard error"}}
 	raised := hook.Finding{ID: "start-failed", Verdict: hook.Failure, Kind: hook.Start, Message: "the file cannot be loaded",
@@ -32,7 +32,7 @@ func checks() []CheckResult {
 			{Name: "plugin", Message: "a gRPC plugin: it imports gRPC and prints a handshake", Took: 300 * time.Microsecond},
 			{Name: "interpreter", Message: "python 3.11.7 (.venv beside the plugin)", Took: 12 * ms,
 				Details: map[string]any{"python": "3.11.7", "wait_ms": 1.5}},
-			{Name: "services", Verdict: hook.Warning, Message: controller.Message, Findings: []hook.Finding{reflection, controller}, Took: 2 * ms},
+			{Name: "host", Verdict: hook.Warning, Message: controller.Message, Findings: []hook.Finding{reflection, controller}, Took: 2 * ms},
 			{Name: "cookie", Verdict: hook.Skipped, Message: "no cookie is known"},
 		}}},
 		{ExitCode: 5, Report: hook.Report{Plugin: "kv/bad.py", Took: 2100 * ms, Stages: []hook.Stage{
@@ -68,11 +68,11 @@ func printChecks(t *testing.T, p *CheckPrinter, all []CheckResult, shown bool) {
 var checkTexts = []string{`kv/plugin.py
   ok       plugin       a gRPC plugin: it imports gRPC and prints a handshake
   ok       interpreter  python 3.11.7 (.venv beside the plugin)  12ms
-  warning  services     no plugin.GRPCController is served, so a host waits 2 s and kills the plugin  [no-controller]  2ms
+  warning  host         no plugin.GRPCController is served, so a host waits 2 s and kills the plugin  [no-controller]  2ms
            fix: serve plugin.GRPCController/Shutdown and end the program in it
-           note: no reflection is served  [no-reflection]
-             fix: install grpcio-reflection
-             fix: and enable it
+           note: it uses a constant port  [address-fixed]
+             fix: listen at port 0 to begin
+             fix: and print one
   skipped  cookie: no cookie is known
 passed with 1 warning and 1 note in 412ms
 `, `kv/bad.py
@@ -154,16 +154,16 @@ func TestCheckTerminal(t *testing.T) {
 	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
 		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)\n" +
 		"                        12ms\n" +
-		"  \x1b[33mwarning\x1b[0m  services     no plugin.GRPCController is served, so\n" +
+		"  \x1b[33mwarning\x1b[0m  host         no plugin.GRPCController is served, so\n" +
 		"                        a host waits 2 s and kills the plugin\n" +
 		"                        [no-controller]  2ms\n" +
 		"           x\n" +
 		"           ended with exit code 0 after 0s\n" +
 		"           fix: serve plugin.GRPCController/Shutdown and end\n" +
 		"                the program in it\n" +
-		"           \x1b[36mnote:\x1b[0m no reflection is served  [no-reflection]\n" +
-		"             fix: install grpcio-reflection\n" +
-		"             fix: and enable it\n" +
+		"           \x1b[36mnote:\x1b[0m it uses a constant port  [address-fixed]\n" +
+		"             fix: listen at port 0 to begin\n" +
+		"             fix: and print one\n" +
 		"  skipped  cookie: two\n" +
 		"           lines\n" +
 		"\x1b[32mpassed\x1b[0m with 1 warning and 1 note in 412ms\n" +
@@ -219,8 +219,8 @@ func TestCheckJSON(t *testing.T) {
 		`{"schema":1,"plugin":"kv/plugin.py","transport":"grpc","verdict":"warning","exit_code":0,"took_ms":412,"stages":[` +
 			`{"name":"plugin","status":"ok","message":"a gRPC plugin: it imports gRPC and prints a handshake","took_ms":0.3},` +
 			`{"name":"interpreter","status":"ok","message":"python 3.11.7 (.venv beside the plugin)","details":{"python":"3.11.7","wait_ms":1.5},"took_ms":12},` +
-			`{"name":"services","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","findings":[` +
-			`{"id":"no-reflection","status":"note","message":"no reflection is served","fix":"install grpcio-reflection\nand enable it"},` +
+			`{"name":"host","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","findings":[` +
+			`{"id":"address-fixed","status":"note","message":"it uses a constant port","fix":"listen at port 0 to begin\nand print one"},` +
 			`{"id":"no-controller","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","fix":"serve plugin.GRPCController/Shutdown and end the program in it"}],"fix":"serve plugin.GRPCController/Shutdown and end the program in it","took_ms":2},` +
 			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0}]}`,
 		`{"schema":1,"plugin":"kv/bad.py","verdict":"failure","exit_code":5,"took_ms":2100,"stages":[{"name":"launch","status":"failure","message":"it did not start","findings":[` +

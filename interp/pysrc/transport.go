@@ -113,24 +113,6 @@ func (i Import) loads(wanted string) bool {
 
 var format = Expression(`\{(?:[^{}]|\{[^{}]*\})*\}|%\(\w*\)[sdirba]?|%[sdirba]`)
 
-// otherHosts are the SDKs of hosts that do not use go-plugin, and how those start programs.
-var otherHosts = []struct{ sdk, starts string }{
-	{"cloudquery.sdk", "CloudQuery: `python FILE serve` serves at an address of its own"},
-	{"dify_plugin", "Dify: its plugin daemon starts it, and speaks to it on standard input and output"},
-	{"pulumi.provider", "Pulumi: its engine starts it, and reads a port alone from standard output"},
-}
-
-// OtherHost returns the SDK of another host that the file imports, and how that host starts
-// programs; "" if it imports none.
-func (f File) OtherHost() (sdk, starts string) {
-	for _, host := range otherHosts {
-		if slices.ContainsFunc(f.imports, func(i Import) bool { return i.Level == 0 && i.loads(host.sdk) }) {
-			return host.sdk, host.starts
-		}
-	}
-	return "", ""
-}
-
 // serverObject matches an object at module level, in rendered code, that serves the Model Context
 // Protocol.
 var serverObject = Expression(`(?m)^(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(FastMCP|MCPServer)\(`)

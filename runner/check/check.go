@@ -100,7 +100,6 @@ const (
 	stageHandshake   = "handshake"
 	stageConnect     = "connect"
 	stageHealth      = "health"
-	stageServices    = "services"
 	stageHooks       = "hooks"
 	stageMCP         = "mcp"
 	stageStop        = "stop"
@@ -118,7 +117,6 @@ var stages = []stage{
 	{stageHandshake, stageLaunch, false, (*check).handshake},
 	{stageConnect, stageHandshake, true, (*check).connect},
 	{stageHealth, stageConnect, false, (*check).health},
-	{stageServices, stageConnect, true, (*check).services},
 	{stageHooks, stageConnect, false, (*check).hooks},
 	{stageMCP, stageConnect, false, (*check).mcp},
 	{stageStop, "", false, (*check).stop},

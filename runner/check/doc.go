@@ -7,7 +7,7 @@
 //     Python, which compiles the plugin's files and looks for what they import, without
 //     running any of it. The start that follows confirms what it says of imports.
 //  4. "launch" starts the plugin; "handshake", "connect" and "health" report parts of that
-//     start. "services", "hooks" and "stop" ask the running plugin.
+//     start. "hooks" and "stop" ask the running plugin.
 //  5. "cookie", "host" and "again" start it once more: without the magic cookie, by an
 //     unmodified host of go-plugin (package stock), and after a kill.
 //  6. A finding has a name that never changes, see docs/findings. What breaks a host or a

@@ -13,7 +13,6 @@ import (
 // the list and the pages.
 const (
 	pluginInvalid        = "plugin-invalid"
-	otherHost            = "other-host"
 	pythonMissing        = "python-missing"
 	pythonSkipped        = "python-skipped"
 	syntaxError          = "syntax-error"
@@ -37,11 +36,7 @@ const (
 	healthUnknownService = "health-unknown-service"
 	healthNotServing     = "health-not-serving"
 	healthSilent         = "health-silent"
-	servicesUnknown      = "services-unknown"
 	noController         = "no-controller"
-	noStdio              = "no-stdio"
-	noBroker             = "no-broker"
-	noReflection         = "no-reflection"
 	noHooks              = "no-hooks"
 	hooksUnknown         = "hooks-unknown"
 	annotationUnresolved = "annotation-unresolved"

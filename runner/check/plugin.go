@@ -62,11 +62,6 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	if file := p.Manifest.File; file != "" && s.Why() != file {
 		st.Message += "; its manifest is " + filepath.Base(file)
 	}
-	if sdk, starts := s.OtherHost(); sdk != "" {
-		f := found(otherHost, hook.Failure, "it is a program on "+sdk+", which another host starts", "it is for "+starts)
-		f.Kind = hook.Usage
-		st.Findings = append(st.Findings, f)
-	}
 	return withVerdict(st)
 }
 

@@ -17,7 +17,7 @@ func (c *check) stop(context.Context) hook.Stage {
 	took := time.Since(began)
 	exit := c.s.inst.Exit()
 	st := hook.Stage{Findings: c.program(), Took: took, Message: ended(exit), Details: map[string]any{"code": exit.Code, "step": exit.Step, "signal": exit.Signal}}
-	if g := c.s.GRPC(); g != nil && c.lacking[stageServices] == "" {
+	if g := c.s.GRPC(); g != nil && c.lacking[stageConnect] == "" {
 		if st.Details["controller"] = !g.LacksController(); g.LacksController() {
 			st.Findings = append(st.Findings, found(noController, hook.Warning,
 				"no plugin.GRPCController service: a host that stops the plugin waits 2 s and kills it; finally and atexit do not run",

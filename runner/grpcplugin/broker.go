@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -17,8 +15,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // broker is the host's side of go-plugin's broker. A number in a request stands for a
@@ -29,18 +25,16 @@ type broker struct {
 	server    *grpc.Server
 	address   []byte      // where the server listens, as in an announcement
 	announced chan []byte // messages to send
-
-	missed atomic.Pointer[missedCall]
-}
-
-// missedCall is the call of a method that the host does not have.
-type missedCall struct {
-	method string
-	at     time.Time
 }
 
 // mostAnnounced bounds the announcements that wait for a plugin to read them.
 const mostAnnounced = 16
+
+// ofHost ends the message with which the server rejects a call. A plugin passes it on.
+const ofHost = " of the host"
+
+// ownKey marks the context of the broker's stream: go-plugin opens one for itself.
+type ownKey struct{}
 
 // offer announces the numbers in a request. A plugin without a broker rejects the stream;
 // the call goes on.
@@ -92,7 +86,7 @@ func (i *Instance) openBroker() error {
 	if i.tls != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(i.tls)))
 	}
-	b.server = grpc.NewServer(append(options, grpc.UnknownServiceHandler(b.reject))...)
+	b.server = grpc.NewServer(append(options, grpc.UnknownServiceHandler(reject))...)
 	b.address = protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), listener.Addr().Network())
 	b.address = protowire.AppendString(protowire.AppendTag(b.address, 3, protowire.BytesType), listener.Addr().String())
 	b.announced = make(chan []byte, mostAnnounced)
@@ -121,23 +115,10 @@ func (i *Instance) openBroker() error {
 	return nil
 }
 
-// reject rejects the plugin's call to its host, and records the method.
-func (b *broker) reject(_ any, stream grpc.ServerStream) error {
+// reject rejects the plugin's call to its host.
+func reject(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
-	method = strings.TrimPrefix(method, "/")
-	b.missed.Store(&missedCall{method, time.Now()})
-	service, _, _ := strings.Cut(method, "/")
-	return status.Error(codes.Unimplemented, unknownService+service+" of the host")
-}
-
-// hint names the method that the plugin called of its host since a call began. It returns
-// nil if there was none.
-func (b *broker) hint(began time.Time) []schema.Hint {
-	last := b.missed.Load()
-	if last == nil || last.at.Before(began) {
-		return nil
-	}
-	return schema.Hints("the plugin called %s, a method of its host; pyplug does not provide host methods", last.method)
+	return status.Error(codes.Unimplemented, "no method "+strings.TrimPrefix(method, "/")+ofHost)
 }
 
 // close stops the server if it runs. It is not opened afterwards.

@@ -222,7 +222,7 @@ func (k *call) item(content []byte) (hook.Item, error) {
 	if err := k.method.Set().Unmarshal(content, answer); err != nil {
 		return hook.Item{}, err
 	}
-	value, err := k.method.Set().EncodeMessage(answer, k.cfg.EmitDefaults)
+	value, err := k.method.Set().EncodeMessage(answer)
 	item := hook.Item{Value: value}
 	if name, isText := k.method.SoleField(); isText {
 		item.Sole = name
@@ -244,7 +244,7 @@ func inputError(err error) *hook.Error {
 // rpcError returns the error of a call for gRPC's error.
 func (k *call) rpcError(err error) *hook.Error {
 	s, answered := status.Convert(err), k.answered.Load()
-	fault, missed := asError(context.Cause(k.sending)), k.broker.hint(k.began)
+	fault := asError(context.Cause(k.sending))
 	switch {
 	case fault != nil && k.ctx.Err() == nil && !answered:
 		k.sent = false
@@ -256,11 +256,11 @@ func (k *call) rpcError(err error) *hook.Error {
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return large
 	}
-	unimplemented := isUnimplemented(err) && missed == nil // else it may be the host's, passed on
+	unimplemented := isUnimplemented(err) && !strings.HasSuffix(s.Message(), ofHost)
 	if !answered && !unimplemented {
 		return k.lost(s)
 	}
-	e := &hook.Error{Kind: hook.Failed, Hints: missed}
+	e := &hook.Error{Kind: hook.Failed}
 	if unimplemented {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}

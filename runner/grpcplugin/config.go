@@ -52,10 +52,8 @@ type Config struct {
 	Versions []int
 	// MTLS secures the connection as go-plugin's AutoMTLS does: the plugin receives
 	// our one-time certificate and must offer one of its own. Without it, a plugin
-	// that offers a certificate is refused. Curve is the curve of our key; nil means
-	// P-256.
-	MTLS  bool
-	Curve elliptic.Curve
+	// that offers a certificate is refused.
+	MTLS bool
 
 	// StartTimeout bounds the time to the handshake line; 0 means 30 s.
 	StartTimeout time.Duration
@@ -83,8 +81,6 @@ type Config struct {
 	// MaxMessage is the size in bytes above which a message of a hook is
 	// rejected, in both directions; 0 means 64 MiB.
 	MaxMessage int
-	// EmitDefaults includes fields without a value in results.
-	EmitDefaults bool
 	// Sources returns the descriptors for a plugin without server reflection, see
 	// [protoschema.ReadFiles]. It is called once per launch, while the plugin starts,
 	// so that it costs no time. Its error counts only if the descriptors are needed. It
@@ -130,7 +126,6 @@ func New(cfg Config) *Launcher {
 	if len(cfg.Versions) == 0 {
 		cfg.Versions = []int{1}
 	}
-	cfg.Curve = cmp.Or(cfg.Curve, elliptic.P256())
 	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, defaultStart)
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnect)
 	cfg.HealthTimeout = cmp.Or(cfg.HealthTimeout, defaultConnect)
@@ -158,8 +153,8 @@ const certificateName = "localhost"
 // newCertificate makes the certificate of one launch. It returns the TLS configuration
 // that presents it, and its PEM text for the plugin. The plugin's own certificate is added
 // to the configuration after the handshake.
-func newCertificate(curve elliptic.Curve) (*tls.Config, []byte, error) {
-	key, err := ecdsa.GenerateKey(curve, rand.Reader)
+func newCertificate() (*tls.Config, []byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, fmt.Errorf("key for the certificate: %w", err)
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -16,8 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// reflectLimit bounds server reflection, so that time is left for the files and for asking
-// what is served.
+// reflectLimit bounds server reflection, so that time is left for the files.
 const reflectLimit = 5 * time.Second
 
 // descriptors returns the plugin's methods and messages. It discovers them once.
@@ -48,10 +45,11 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *
 func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, error) {
 	within, cancel := context.WithTimeout(ctx, reflectLimit)
 	defer cancel()
-	reflected, names, err := reflectFiles(within, i.conn)
-	i.reflected = names
+	reflected, err := reflectFiles(within, i.conn)
 	var sources []protoschema.Source
 	switch {
+	case lostConnection(err) && i.exits(): // its files still describe it
+		return nil, err
 	case err == nil && len(reflected.Files) > 0:
 		sources = append(sources, reflected)
 	case ranOut(within, err):
@@ -92,20 +90,9 @@ func (i *Instance) notDescribed(err error) *hook.Error {
 	return e
 }
 
-// method finds the method with a hook's name. It asks which services the plugin serves only
-// if the descriptors alone do not decide.
+// method finds the method with a hook's name.
 func (i *Instance) method(ctx context.Context, name string) (protoschema.Method, *hook.Error) {
-	if set, herr := i.descriptors(ctx); herr != nil {
-		return protoschema.Method{}, herr
-	} else if m, err := set.Find(name); err == nil {
-		return m, nil
-	}
-	return i.hook(ctx, name)
-}
-
-// hook finds the method with a hook's name among the services that the plugin serves.
-func (i *Instance) hook(ctx context.Context, name string) (protoschema.Method, *hook.Error) {
-	set, herr := i.hooks(ctx)
+	set, herr := i.descriptors(ctx)
 	if herr != nil {
 		return protoschema.Method{}, herr
 	}
@@ -121,83 +108,23 @@ func (i *Instance) hook(ctx context.Context, name string) (protoschema.Method, *
 	return m, e
 }
 
-// hooks returns the descriptors of the services that the plugin serves. The other ones are
-// services that it calls, or that a library happens to describe.
-func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.Error) {
-	set, herr := i.descriptors(ctx)
-	if herr != nil {
-		return nil, herr
-	}
-	if found := i.served.Load(); found != nil {
-		return found, nil
-	}
-	within, cancel := hook.WithLimit(ctx, reflectLimit)
-	defer cancel()
-	unserved, err := i.unserved(within, set)
-	switch herr := asError(err); {
-	case err == nil && i.Exited():
-		return nil, i.exitError("") // its files still describe it
-	case err == nil:
-	case herr.Kind == hook.Failed && (herr.Status == nil || herr.Status.Code != codeName(codes.Unavailable)):
-		// It answers, but not as other servers do: it takes every method, or wants a password.
-		i.cfg.Debug("grpc", "its services are unknown: "+err.Error())
-		return set, nil
-	default:
-		return nil, herr
-	}
-	found := set.Without(unserved)
-	i.served.Store(found)
-	return found, nil
-}
-
-// unserved returns the described services that the plugin does not serve. It asks for the
-// first method of each service that takes one message. It asks for the other methods only
-// if the first is missing, because an interceptor may act on each. Services that reflection
-// lists are served.
-func (i *Instance) unserved(ctx context.Context, set *protoschema.Descriptors) ([]string, error) {
-	paths := map[string][]string{} // by service
-	for _, m := range set.Methods() {
-		if in, _ := m.Streams(); !in && !slices.Contains(i.reflected, m.Service()) {
-			paths[m.Service()] = append(paths[m.Service()], "/"+m.FullName())
-		}
-	}
-	for _, first := range []bool{true, false} {
-		var asked []string
-		for _, of := range paths {
-			if first {
-				asked = append(asked, of[0])
-			} else {
-				asked = append(asked, of[1:]...)
-			}
-		}
-		if len(asked) == 0 {
-			break
-		}
-		served, err := i.Serves(ctx, asked...)
-		if err != nil {
-			return nil, err
-		}
-		maps.DeleteFunc(paths, func(_ string, of []string) bool {
-			return slices.ContainsFunc(of, func(p string) bool { return served[p] })
-		})
-	}
-	return slices.Collect(maps.Keys(paths)), nil
-}
-
 // Describe lists the plugin's methods, without the methods that every plugin has for its
 // host, or describes one of them in detail.
 func (i *Instance) Describe(ctx context.Context, q schema.Query) (schema.Schema, error) {
 	if q.Hook != "" {
-		m, herr := i.hook(ctx, q.Hook)
+		m, herr := i.method(ctx, q.Hook)
 		if herr != nil {
 			herr.Hook = q.Hook
 			return schema.Schema{}, herr
 		}
 		return schema.Schema{Hooks: []schema.Hook{m.Describe(q)}}, nil
 	}
-	set, herr := i.hooks(ctx)
-	if herr != nil {
+	set, herr := i.descriptors(ctx)
+	switch {
+	case herr != nil:
 		return schema.Schema{}, herr
+	case i.Exited(): // its files still describe it
+		return schema.Schema{}, i.exitError("")
 	}
 	return set.Schema(q), nil
 }

@@ -10,8 +10,7 @@
 //  4. The launch asks the health service for its status.
 //  5. Server reflection describes the methods. Without it, the caller finds descriptors
 //     while the plugin starts. The user may name more. A call uses the descriptors to
-//     convert JSON to messages. Methods of services that the plugin does not serve are not
-//     hooks.
+//     convert JSON to messages.
 //  6. A number in a request may stand for a connection to the host. The broker announces
 //     each number, and leads the plugin to a server without services.
 //  7. A status that the plugin answers is a failed hook. A broken connection is a crash if

@@ -88,7 +88,7 @@ func codeName(c codes.Code) string {
 func setStatus(e *hook.Error, s *status.Status, d *protoschema.Descriptors) *hook.Error {
 	e.Status = &hook.RPCStatus{Code: codeName(s.Code()), Message: s.Message()}
 	for _, detail := range s.Proto().GetDetails() {
-		text, err := d.EncodeMessage(detail, false)
+		text, err := d.EncodeMessage(detail)
 		if err != nil {
 			// This always marshals.
 			text, _ = json.Marshal(map[string]any{"@type": detail.GetTypeUrl(), "value": detail.GetValue()})

@@ -92,6 +92,7 @@ func TestNoHandshake(t *testing.T) {
 		behaviour, arg, words string
 	}{
 		"nothing": {"print", "", "no handshake on standard output within 300ms"},
+		"a port":  {"print", "50051\n", ", only \"50051\""},
 		"flood":   {"flood", "", "xxx\"… ("},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,19 +105,6 @@ func TestNoHandshake(t *testing.T) {
 			var limit *hook.LimitError
 			if e.Reason != grpcplugin.ReasonNoHandshake || len(e.Hints) == 0 || !errors.As(e, &limit) {
 				t.Errorf("got %#v", e)
-			}
-		})
-	}
-}
-
-// TestOwnAddress ends the wait for a handshake that will not come. The limit is far.
-func TestOwnAddress(t *testing.T) {
-	for _, printed := range []string{"%d\n", `{"address": "localhost:%d", "event": "Starting server", "at": "12:30:45"}` + "\n"} {
-		t.Run(printed, func(t *testing.T) {
-			t.Parallel()
-			e := fails(t, fake(t, "own address", printed), hook.Handshake, "and gRPC is served at port ")
-			if e.Reason != grpcplugin.ReasonNoHandshake || !strings.Contains(hook.Word(e.Hints[0]), "an address of its own") {
-				t.Errorf("got %q, hints %q", e.Reason, e.Hints)
 			}
 		})
 	}

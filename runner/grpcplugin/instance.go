@@ -52,11 +52,9 @@ type Instance struct {
 
 	describing chan struct{} // held by the goroutine that sets methods
 	methods    *protoschema.Descriptors
-	reflected  []string // the services that reflection lists
 
-	served      atomic.Pointer[protoschema.Descriptors] // the methods that the plugin serves; nil if not asked yet
-	stopping    atomic.Bool                             // Stop was called while the process ran
-	shutdownErr atomic.Pointer[status.Status]           // the error that Shutdown answered
+	stopping    atomic.Bool                   // Stop was called while the process ran
+	shutdownErr atomic.Pointer[status.Status] // the error that Shutdown answered
 
 	mu           sync.Mutex // protects following
 	running      int        // calls in progress

@@ -114,7 +114,7 @@ func (l *launch) prepare() error {
 	}
 	var certificate []byte
 	if l.cfg.MTLS {
-		if l.tls, certificate, err = newCertificate(l.cfg.Curve); err != nil {
+		if l.tls, certificate, err = newCertificate(); err != nil {
 			return err
 		}
 	}
@@ -174,34 +174,25 @@ func (l *launch) start() *hook.Error {
 	}()
 	limited, cancel := hook.WithLimit(l.ctx, l.cfg.StartTimeout)
 	defer cancel()
-	look := time.Tick(ownPortEvery)
-	var ports []string // named before the last look
-	for {
+	select {
+	case text := <-l.scanner.found:
+		return l.verify(text)
+	case <-started.Done():
 		select {
 		case text := <-l.scanner.found:
-			return l.verify(text)
-		case <-started.Done():
-			select {
-			case text := <-l.scanner.found:
-				return cmp.Or(l.verify(text), l.exitedEarly(nil))
-			default:
-				return l.exitedEarly(l.scanner.missing(l.cfg, 0))
-			}
-		case <-look:
-			if e := l.ownPort(ports); e != nil && len(l.scanner.found) == 0 {
-				return e
-			}
-			ports = l.scanner.heard().ports
-		case <-limited.Done():
-			e, late := hook.Ended(limited, "", "no handshake on standard output", false), l.ctx.Err() == nil
-			exit := started.Kill()
-			if late {
-				e = l.scanner.missing(l.cfg, l.cfg.StartTimeout)
-				e.Kind = hook.Handshake
-			}
-			e.At = hook.StackFrames(exit.Stacks)
-			return e
+			return cmp.Or(l.verify(text), l.exitedEarly(nil))
+		default:
+			return l.exitedEarly(l.scanner.missing(l.cfg, 0))
 		}
+	case <-limited.Done():
+		e, late := hook.Ended(limited, "", "no handshake on standard output", false), l.ctx.Err() == nil
+		exit := started.Kill()
+		if late {
+			e = l.scanner.missing(l.cfg, l.cfg.StartTimeout)
+			e.Kind = hook.Handshake
+		}
+		e.At = hook.StackFrames(exit.Stacks)
+		return e
 	}
 }
 

@@ -122,13 +122,6 @@ var behaviours = map[string]func(arg string){
 		fmt.Print(arg)
 		serve()
 	},
-	// What takes the place of the handshake, with the port.
-	"own address": func(arg string) {
-		serveOn(listen(), func(l net.Listener) {
-			fmt.Fprintf(os.Stderr, "metrics listening on [::]:1\n")
-			fmt.Printf(arg, l.Addr().(*net.TCPAddr).Port)
-		})
-	},
 	"carriage return": func(string) { serveOn(listen(), printLine("\r\n")) },
 	// A line of 300 KB, then one without an end, of as many MB as arg says.
 	"prints after": func(arg string) {

@@ -1,19 +1,13 @@
 package grpcplugin
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-
 	"github.com/pyplug/pyplug/handshake"
-	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -32,11 +26,10 @@ type scanner struct {
 
 // said is what the lines around a handshake say.
 type said struct {
-	noise       string   // the first line before the handshake, quoted
-	lines       int      // the number of lines before it
-	onStderr    string   // a handshake on standard error, which no host reads
-	wantsCookie bool     // a line mentions the magic cookie
-	ports       []string // the first few that lines name, where the plugin may serve
+	noise       string // the first line before the handshake, quoted
+	lines       int    // the number of lines before it
+	onStderr    string // a handshake on standard error, which no host reads
+	wantsCookie bool   // a line mentions the magic cookie
 }
 
 // scan is called for each line and never blocks.
@@ -57,9 +50,6 @@ func (s *scanner) isHandshake(line proc.Line) bool {
 	looks := line.Cut == 0 && handshake.Looks(line.Text)
 	text := strings.ToLower(line.Text)
 	s.wantsCookie = s.wantsCookie || strings.Contains(text, "cookie") || strings.Contains(text, "not meant to be executed directly")
-	if port := namedPort(line.Text, line.Stream == proc.Stdout && s.lines == 0); port != "" && len(s.ports) < mostPorts {
-		s.ports = append(s.ports, port)
-	}
 	switch {
 	case line.Stream == proc.Stderr:
 		if looks && s.onStderr == "" {
@@ -137,55 +127,6 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 		hints = schema.Hints("if the plugin wants the magic cookie of its host, pass %s KEY=VALUE", schema.Setting("cookie"))
 	}
 	return &hook.Error{Reason: ReasonNoHandshake, Hints: hints, Err: err}
-}
-
-// Programs for other hosts print no handshake: they print only their port, or log their address.
-const (
-	// ownPortEvery is how often pyplug looks at such ports, and at least how long a handshake may follow.
-	ownPortEvery = time.Second
-	mostPorts    = 8
-)
-
-var ownPortHints = []schema.Hint{
-	schema.Hintf("it serves at an address of its own, as plugins of Pulumi and CloudQuery do: hosts of go-plugin cannot start it, and neither can pyplug"),
-}
-
-var (
-	// addressWords and addressPort match the words and the port of a line that logs an address.
-	addressWords = pysrc.Expression(`(?i)\b(?:listen|serv|start|runn)`)
-	addressPort  = pysrc.Expression(`(?:\blocalhost|\b\d+(?:\.\d+){3}|\[[0-9a-fA-F:]*\]|\s):([1-9]\d{1,4})\b`)
-)
-
-// namedPort returns the port at which a line may say that the plugin serves, or "". first reports
-// whether the line is the first of standard output, which may have nothing else.
-func namedPort(line string, first bool) string {
-	if _, err := strconv.ParseUint(line, 10, 16); first && err == nil {
-		return line
-	}
-	if m := addressPort().FindStringSubmatch(line); m != nil && addressWords().MatchString(line) {
-		return m[1]
-	}
-	return ""
-}
-
-// ownPort returns an error if the plugin's process serves gRPC at one of the ports.
-func (l *launch) ownPort(ports []string) *hook.Error {
-	ctx, cancel := context.WithTimeout(l.ctx, ownPortEvery)
-	defer cancel()
-	for _, port := range ports {
-		t := &target{network: "tcp", address: net.JoinHostPort("localhost", port), limit: ownPortEvery, leader: l.proc.PID()}
-		cc, err := grpc.NewClient("passthrough:///"+t.address, t.options(l.cfg)...)
-		if err != nil {
-			continue
-		}
-		notReady := t.ready(ctx, cc)
-		_ = cc.Close()
-		if notReady == nil {
-			return &hook.Error{Kind: hook.Handshake, Reason: ReasonNoHandshake, Hints: ownPortHints,
-				Err: fmt.Errorf("no handshake on standard output, and gRPC is served at port %s, which the plugin printed", port)}
-		}
-	}
-	return nil
 }
 
 const (

@@ -170,7 +170,7 @@ func TestBindMessage(t *testing.T) {
 			t.Errorf("%s: %v", test.words, err)
 			continue
 		}
-		line, err := m.set.EncodeMessage(got, false)
+		line, err := m.set.EncodeMessage(got)
 		if err != nil || string(line) != test.want {
 			t.Errorf("%s: got %s, %v, want %s", test.words, line, err, test.want)
 		}
@@ -178,7 +178,7 @@ func TestBindMessage(t *testing.T) {
 		again, err := DecodeMessage(m, line)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
-		} else if second, _ := m.set.EncodeMessage(again, false); string(second) != string(line) {
+		} else if second, _ := m.set.EncodeMessage(again); string(second) != string(line) {
 			t.Errorf("%s: comes back as %s", line, second)
 		}
 	}
@@ -200,7 +200,7 @@ func TestBindMessageWithJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if line, err := m.set.EncodeMessage(message, false); err != nil || string(line) != want {
+		if line, err := m.set.EncodeMessage(message); err != nil || string(line) != want {
 			t.Errorf("%s: got %s, %v, want %s", content, line, err, want)
 		}
 	}
@@ -325,7 +325,7 @@ func TestRequired(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line, err := unknown.EncodeMessage(got, false); err != nil || string(line) != `{"a":1,"e":"TWO","Inner":{"x":5}}` {
+	if line, err := unknown.EncodeMessage(got); err != nil || string(line) != `{"a":1,"e":"TWO","Inner":{"x":5}}` {
 		t.Errorf("got %s, %v", line, err)
 	}
 	if p := m.Describe(schema.Query{}).Params; !p[0].Required || p[3].Required {
@@ -365,7 +365,7 @@ func FuzzBindMessage(f *testing.F) {
 		if err := proto.Unmarshal(content, m.NewRequest()); err != nil {
 			t.Fatalf("%q %q: %v", a, b, err)
 		}
-		line, err := m.set.EncodeMessage(message, false)
+		line, err := m.set.EncodeMessage(message)
 		if err == nil && !json.Valid(line) {
 			t.Fatalf("%q %q: %s is no JSON", a, b, line)
 		}

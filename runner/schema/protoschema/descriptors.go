@@ -25,7 +25,6 @@ type Descriptors struct {
 	sources    map[string]string // the source of each file, for errors
 	docs       map[string]string // the documentation of each method, by full name
 	incomplete bool              // a type is used that no source describes
-	without    []string          // see Without
 }
 
 // index lists the methods of a file.
@@ -66,17 +65,6 @@ func (d *Descriptors) add(desc protoreflect.MethodDescriptor) {
 	if !m.isHidden() {
 		d.short[m.shortName()]++
 	}
-}
-
-// Without returns descriptors that hide services, given by their full names, like the
-// services for hosts.
-func (d *Descriptors) Without(services []string) *Descriptors {
-	c := *d
-	c.methods, c.short, c.without = nil, map[string]int{}, services
-	for _, m := range d.methods {
-		c.add(m.desc)
-	}
-	return &c
 }
 
 // Methods lists the methods in the order of their declaration. It leaves out the services

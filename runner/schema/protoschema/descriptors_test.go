@@ -84,14 +84,14 @@ func TestMissingImport(t *testing.T) {
 	if err != nil {
 		t.Fatalf("what is known cannot be used: %v", err)
 	}
-	if line, err := d.EncodeMessage(got, false); err != nil || string(line) != `{"name":"x","e":3}` {
+	if line, err := d.EncodeMessage(got); err != nil || string(line) != `{"name":"x","e":3}` {
 		t.Errorf("got %s, %v", line, err)
 	}
 	in := m.NewRequest()
 	if err := proto.Unmarshal([]byte{0x12, 0x00}, in); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := d.EncodeMessage(in, false); !errors.As(err, &me) || err.Error() != want {
+	if line, err := d.EncodeMessage(in); !errors.As(err, &me) || err.Error() != want {
 		t.Errorf("got %s, %v, want %s", line, err, want)
 	}
 }

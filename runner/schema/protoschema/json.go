@@ -128,16 +128,15 @@ func noPanic(f func() error) (err error) {
 
 // EncodeMessage writes a message as one line of JSON with proto names. Equal messages have
 // equal lines. A value without JSON, such as a Timestamp out of range, is an error. The error is
-// a [*DescriptorError] if no source describes a message inside. With emitDefaults it also writes
-// scalars, lists and maps that are not set.
-func (d *Descriptors) EncodeMessage(message proto.Message, emitDefaults bool) (json.RawMessage, error) {
+// a [*DescriptorError] if no source describes a message inside.
+func (d *Descriptors) EncodeMessage(message proto.Message) (json.RawMessage, error) {
 	if d != nil && d.incomplete {
 		if err := d.undescribed(message.ProtoReflect()); err != nil {
 			return nil, err
 		}
 	}
 	options := protojson.MarshalOptions{
-		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: emitDefaults, Resolver: d.resolver(),
+		AllowPartial: true, UseProtoNames: true, Resolver: d.resolver(),
 	}
 	var line bytes.Buffer
 	err := noPanic(func() error {

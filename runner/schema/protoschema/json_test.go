@@ -83,7 +83,7 @@ func TestEncodeMessage(t *testing.T) {
 	for _, test := range tests {
 		before := proto.Clone(test.message)
 		for range 3 {
-			got, err := m.set.EncodeMessage(test.message, false)
+			got, err := m.set.EncodeMessage(test.message)
 			if err != nil || string(got) != test.want {
 				t.Errorf("%s: got %s, %v, want %s", test.name, got, err, test.want)
 			}
@@ -93,12 +93,12 @@ func TestEncodeMessage(t *testing.T) {
 		}
 	}
 	// An Any of a type that no source describes is an error, with the flags that describe it.
-	_, err = unknown.EncodeMessage(known, false)
+	_, err = unknown.EncodeMessage(known)
 	missing := (*DescriptorError)(nil)
 	if !errors.As(err, &missing) || missing.Code != MissingImport || len(missing.Hints()) != 1 || !strings.Contains(err.Error(), `unable to resolve "a/all.Address"`) {
 		t.Errorf("got %v", err)
 	}
-	_, err = unknown.EncodeMessage(wrapperspb.String("\xff"), false)
+	_, err = unknown.EncodeMessage(wrapperspb.String("\xff"))
 	if err == nil || err.Error() != "message google.protobuf.StringValue has no JSON: field google.protobuf.StringValue.value contains invalid UTF-8" {
 		t.Errorf("got %v", err)
 	}
@@ -126,21 +126,8 @@ func TestUnmarshalMessage(t *testing.T) {
 		}
 	}
 	bad := &anypb.Any{TypeUrl: "x/all.All", Value: []byte(keyTwice)}
-	if got, err := m.set.EncodeMessage(bad, false); err == nil || !strings.Contains(err.Error(), "malformed") {
+	if got, err := m.set.EncodeMessage(bad); err == nil || !strings.Contains(err.Error(), "malformed") {
 		t.Errorf("in an Any: got %s, %v", got, err)
-	}
-}
-
-func TestEmitDefaults(t *testing.T) {
-	m, err := merge(t, compile(t, "d.proto", `syntax = "proto3"; message M { string some_text = 1; bytes b = 2; int64 n = 3; bool f = 4;
-		repeated string r = 5; map<string, string> p = 6; M m = 7; optional int32 o = 8; oneof x { string y = 9; } E e = 10; }
-		enum E { ZERO = 0; } service S { rpc R(M) returns (M); }`)).Find("R")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `{"some_text":"","b":"","n":"0","f":false,"r":[],"p":{},"e":"ZERO"}`
-	if got, err := unknown.EncodeMessage(m.NewResponse(), true); err != nil || string(got) != want {
-		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 }
 
@@ -313,7 +300,7 @@ func FuzzEncodeMessage(f *testing.F) {
 		if (*Descriptors)(nil).Unmarshal(content, message) != nil {
 			return
 		}
-		line, err := m.set.EncodeMessage(message, false)
+		line, err := m.set.EncodeMessage(message)
 		if err == nil && !json.Valid(line) {
 			t.Fatalf("%x: %s is no JSON", content, line)
 		}
@@ -328,7 +315,7 @@ func BenchmarkEncodeMessage(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := m.set.EncodeMessage(message, false); err != nil {
+		if _, err := m.set.EncodeMessage(message); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,7 +2,6 @@ package protoschema
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -43,9 +42,7 @@ func IsHostService(service string) bool {
 // Service is the full name of the method's service.
 func (m Method) Service() string { return string(m.desc.Parent().FullName()) }
 
-func (m Method) isHidden() bool {
-	return IsHostService(m.Service()) || slices.Contains(m.set.without, m.Service())
-}
+func (m Method) isHidden() bool { return IsHostService(m.Service()) }
 
 // Name is "Service/Method", or the full name if another service has the same short name.
 // Find finds the method by it.

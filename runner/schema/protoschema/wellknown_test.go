@@ -74,7 +74,7 @@ func TestBindWellKnown(t *testing.T) {
 			t.Errorf("%s %s: %v", test.method, test.words, err)
 			continue
 		}
-		line, err := d.EncodeMessage(got, false)
+		line, err := d.EncodeMessage(got)
 		if err != nil || !sameJSON(line, test.want) {
 			t.Errorf("%s %s: got %s, %v, want %s", test.method, test.words, line, err, test.want)
 		}
@@ -136,7 +136,7 @@ func TestDecodeWellKnown(t *testing.T) {
 			}
 			continue
 		}
-		if line, err := unknown.EncodeMessage(message, false); err != nil || string(line) != test.in || !m.OwnJSON() {
+		if line, err := unknown.EncodeMessage(message); err != nil || string(line) != test.in || !m.OwnJSON() {
 			t.Errorf("%s %s: got %s, %v", test.method, test.in, line, err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestEncodeIrregular(t *testing.T) {
 		{"Timestamp", &timestamppb.Timestamp{Seconds: 1 << 60}, "google.protobuf.Timestamp: seconds out of range 1152921504606846976"},
 		{"not a number", structpb.NewNumberValue(math.NaN()), "google.protobuf.Value.number_value: invalid NaN value"},
 	} {
-		got, err := d.EncodeMessage(test.message, false)
+		got, err := d.EncodeMessage(test.message)
 		if err == nil || !strings.HasSuffix(err.Error(), " has no JSON: "+test.want) {
 			t.Errorf("%s: got %s, %v\nwant %s", test.name, got, err, test.want)
 		}

@@ -1,0 +1,36 @@
+package grpcplugin_test
+
+import (
+	"os"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// leaving is a plugin that has a health service, and exits at any other call.
+func leaving(string) {
+	s := grpc.NewServer(grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error {
+		os.Exit(3)
+		return nil
+	}))
+	serveBy(s, listen(), printLine("\n"))
+}
+
+func init() { behaviours["leaving"] = leaving }
+
+// TestDescribeDying has a plugin exit while it is asked for its reflection. It is not described
+// by the files alone.
+func TestDescribeDying(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := fake(t, "leaving", "")
+	cfg.Python = true // go-plugin opens no streams on it
+	cfg.Sources = zoo(t).Sources
+	s, err := started(t, cfg).Describe(t.Context(), schema.Query{})
+	if e := want(t, err, hook.Crash, ""); e.Exit == nil || e.Exit.Code != 3 {
+		t.Errorf("exit %+v of %v, described %+v", e.Exit, e, s)
+	}
+}
