@@ -49,7 +49,7 @@ const (
 func commandList(prog *program) []command {
 	list := []command{
 		checkCommand(prog), runCommand(prog), startCommand(prog), callCommand(prog), statusCommand(prog), logsCommand(prog),
-		restartCommand(prog), stopCommand(prog), hooksCommand(prog), healthCommand(prog), testCommand(prog), mcpCommand(prog), benchCommand(prog), pythonCommand(prog), syncCommand(prog),
+		restartCommand(prog), stopCommand(prog), hooksCommand(prog), healthCommand(prog), testCommand(prog), mcpCommand(prog), pythonCommand(prog), syncCommand(prog),
 		completionCommand(prog), helpCommand(prog), versionCommand(prog), completeCommand(prog), daemonCommand(prog),
 	}
 	for _, c := range list {

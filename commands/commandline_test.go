@@ -119,7 +119,7 @@ func FuzzData(f *testing.F) {
 	f.Add("-h --help")
 	f.Fuzz(func(t *testing.T, line string) {
 		data := strings.Split(line, " ")
-		for _, cmd := range []command{runCommand(&program{}), callCommand(&program{}), benchCommand(&program{})} {
+		for _, cmd := range []command{runCommand(&program{}), callCommand(&program{})} {
 			got, err := cmdline.Read(cmd.Command, cmd.names, append([]string{"p.py", "greet"}, data...))
 			if err != nil || !slices.Equal(got.Words[got.Names:], data) || len(cmdline.Words(cmd.Flags)) > 0 {
 				t.Errorf("%s %q: got %q, %q, %v", cmd.Name, data, got.Words, cmdline.Words(cmd.Flags), err)
@@ -208,7 +208,7 @@ func TestComplete(t *testing.T) {
 		{"python find ", ":files"},
 		{"python find a.py ", ""},
 		{"check a.py ", ":files"},
-		{"bench a.py f ", ":files"},
+		{"run a.py f ", ":files"},
 		{"run -m ", ""},
 		{"p", "python"},
 	} {

@@ -39,3 +39,14 @@ func TestFlagWords(t *testing.T) {
 		}
 	}
 }
+
+// TestOneDefault holds that help tells one default of each flag.
+func TestOneDefault(t *testing.T) {
+	for _, cmd := range commandList(&program{}) {
+		for _, f := range cmd.Flags {
+			if line := cmdline.Of(f).Usage; strings.Count(line, "(default:") > 1 {
+				t.Errorf("%s: %s", cmd.Name, line)
+			}
+		}
+	}
+}

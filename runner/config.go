@@ -105,9 +105,6 @@ const MaxConcurrency = 65536
 // MaxWorkers is the maximum number of workers of a plugin.
 const MaxWorkers = 1024
 
-// DefaultQueue is the default number of calls that may wait.
-const DefaultQueue = pool.DefaultQueue
-
 // AutoWorkers is as many workers as there are cores.
 const AutoWorkers = -1
 

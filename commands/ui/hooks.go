@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mattn/go-runewidth"
 
-	"github.com/pyplug/pyplug/runner/bench"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -259,32 +256,4 @@ func (l linesOut) Write(lines []byte) (int, error) {
 		return len(lines), l.s.writeOut(lines)
 	}
 	return len(lines), l.s.writeOut(l.s.asShown(lines))
-}
-
-// BenchResult is a whole measurement, and its public shape.
-type BenchResult struct {
-	Plugin    string          `json:"plugin"`
-	Hook      string          `json:"hook"`
-	Transport string          `json:"transport"`
-	Python    string          `json:"python,omitempty"`
-	Phases    []bench.Figures `json:"phases"`
-}
-
-// Bench prints a measurement on standard output: a table, or
-// {"schema", "plugin", "hook", "transport", "python", "phases": [{"name",
-// "rounds", "jobs", "min_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms",
-// "per_second"}]}.
-func (s *Streams) Bench(m BenchResult, asJSON bool) error {
-	if asJSON {
-		return s.writeJSON(m)
-	}
-	rows := [][]string{{"PHASE", "ROUNDS", "MIN", "P50", "P90", "P99", "MAX", "PER SECOND"}}
-	for _, p := range m.Phases {
-		row := []string{p.Name, strconv.Itoa(p.Rounds)}
-		for _, d := range []hook.Milliseconds{p.Min, p.P50, p.P90, p.P99, p.Max} {
-			row = append(row, schema.Span(time.Duration(d)))
-		}
-		rows = append(rows, append(row, fmt.Sprintf("%.0f", p.PerSecond)))
-	}
-	return s.Print(strings.Join(table(rows), "\n") + "\n")
 }

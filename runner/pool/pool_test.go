@@ -305,18 +305,6 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-func TestRecover(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		if d := took(func() {
-			if err := w.Recover(w.t.Context()); err != nil {
-				t.Error(err)
-			}
-		}); d != 0 || w.status().Generation != 2 {
-			t.Errorf("took %v, %+v", d, w.status())
-		}
-	})
-}
-
 // TestEventsOfClosed yields no events of a closed pool, and does not wait.
 func TestEventsOfClosed(t *testing.T) {
 	bubble(t, Options{}, nil, func(w *world) {

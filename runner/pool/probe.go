@@ -127,27 +127,3 @@ func (p *Pool) unready() *hook.Error {
 	}
 	return e
 }
-
-// Recover kills the process of a worker as something outside of pyplug would during a call.
-// It returns when a worker takes calls again.
-func (p *Pool) Recover(ctx context.Context) error {
-	i, herr := p.acquire(ctx, "", false)
-	if herr != nil {
-		return herr
-	}
-	defer p.finishUncounted(i, outcome{})
-	if err := i.Crash(); err != nil {
-		return hook.NewError(hook.Unavailable, err)
-	}
-	select {
-	case <-i.Done():
-	case <-ctx.Done():
-		return hook.Ended(ctx, "", "the plugin did not exit", false)
-	}
-	next, herr := p.acquire(ctx, "", false)
-	if herr != nil {
-		return herr
-	}
-	p.finishUncounted(next, outcome{})
-	return nil
-}
