@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -250,9 +249,9 @@ func (prog *program) write(ctx context.Context, write func() error) error {
 
 // openOutput opens the file of a flag for writing, and creates it if necessary. The wait for
 // the reader of a named pipe ends with ctx.
-func openOutput(ctx context.Context, flag, name string, how int, mode fs.FileMode) (*os.File, error) {
+func openOutput(ctx context.Context, flag, name string) (*os.File, error) {
 	return hook.Interruptible(ctx, func() (*os.File, error) {
-		file, err := os.OpenFile(name, how|os.O_WRONLY|os.O_CREATE, mode)
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
 		if err != nil {
 			return nil, cmdline.Usage("%s: %w", flag, err)
 		}

@@ -32,7 +32,7 @@ func callCommand(prog *program) command {
 	background := cmdline.InCategory(backgroundCategory,
 		cmdline.Switch(&o.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]",
-		slices.Concat(limitFlags(&o.Config), ofCall, cmdline.Flags{o.rawFlag()}, linesFlag, ofLines, background, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(cmdline.Flags{timeoutFlag(&o.Config)}, ofCall, cmdline.Flags{o.rawFlag()}, linesFlag, ofLines, background, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines))
 			switch {
 			case err != nil:
@@ -132,19 +132,18 @@ func (prog *program) callee(ctx context.Context, to target) (*plugin, error) {
 	return prog.connectTo(ctx, name, to.word)
 }
 
-// caller calls a plugin with the timeout and the error field of the command line.
+// caller calls a plugin with the timeout of the command line.
 type caller struct {
 	hook.Plugin
-	timeout    time.Duration // 0: none
-	errorField string
-	failed     func(error) // receives the error of a call; may be nil
+	timeout time.Duration // 0: none
+	failed  func(error)   // receives the error of a call; may be nil
 }
 
 // Call calls a hook.
 func (k caller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	ctx, cancel := hook.WithLimit(ctx, k.timeout)
 	defer cancel()
-	r, err := runner.CallCarrying(ctx, k.Plugin, k.errorField, c)
+	r, err := k.Plugin.Call(ctx, c)
 	if err != nil && k.failed != nil {
 		k.failed(err)
 	}
@@ -191,9 +190,9 @@ func (prog *program) readHook(ctx context.Context, o *callOptions, words []strin
 
 // answer makes a call and prints the result.
 func (p *plugin) answer(ctx context.Context, o callOptions) error {
-	limit, errorField := o.Config.Timeouts.Call, o.Config.ErrorField
-	if p.opened != nil { // its pool looks for errors
-		limit, errorField = p.opened.Config().Timeouts.Call, ""
+	limit := o.Config.Timeouts.Call
+	if p.opened != nil {
+		limit = p.opened.Config().Timeouts.Call
 	}
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
@@ -207,7 +206,7 @@ func (p *plugin) answer(ctx context.Context, o callOptions) error {
 		p.output.Flush()
 		return prog.write(callCtx, func() error { return prog.streams.Item(o.format, o.call.Hook, item) })
 	}
-	r, err := runner.CallCarrying(callCtx, p.running(), errorField, o.call)
+	r, err := p.running().Call(callCtx, o.call)
 	stop()
 	p.output.Flush()
 	if err != nil {
@@ -235,7 +234,7 @@ func runCommand(prog *program) command {
 	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
 	keepFlag := cmdline.Switch(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
 	ofCall, ofResults, ofWorkers := cmdline.Flags{inputFlag(&o.input)}, cmdline.Flags{o.rawFlag()}, keepFlags(&o.Config.Keep)
-	flags := slices.Concat(limitFlags(&o.Config), ofCall, ofResults,
+	flags := slices.Concat(cmdline.Flags{timeoutFlag(&o.Config)}, ofCall, ofResults,
 		cmdline.InCategory(linesCategory, linesFlag), ofLines, cmdline.InCategory(backgroundCategory, keepFlag), ofKeep,
 		resultFlags(&o.Config), ofWorkers, pluginFlags(&o.Config, "10m"), prog.opts.flags())
 	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",

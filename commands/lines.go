@@ -254,7 +254,7 @@ func (prog *program) callLines(ctx context.Context, to target, o *linesOptions) 
 	gaveUp := make(chan struct{})
 	o.GaveUp = gaveUp
 	giveUp := sync.OnceFunc(func() { close(gaveUp) })
-	k := caller{Plugin: p.client, errorField: to.start.Config.ErrorField, failed: func(err error) {
+	k := caller{Plugin: p.client, failed: func(err error) {
 		if takesNoMore(p.client, hook.AsError(err).Kind) { // later lines would all fail in the same way
 			giveUp()
 		}

@@ -44,7 +44,7 @@ func mcpCommand(prog *program) command {
 	own := cmdline.InCategory(mcpCategory, config,
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
-	flags := slices.Concat(limitFlags(&o.start.Config), own, autoStart, o.start.own, prog.opts.flags()[1:]) // standard output is not for --json
+	flags := slices.Concat(cmdline.Flags{timeoutFlag(&o.start.Config)}, own, autoStart, o.start.own, prog.opts.flags()[1:]) // standard output is not for --json
 	return newCommand("mcp", "serve the hooks as tools of an LLM client", "NAME|PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			err := cmdline.WantWords(words, "PLUGIN")
@@ -257,7 +257,7 @@ func (s *sharedSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	}
 	s.running = p
 	cfg := s.o.start.Config
-	return caller{Plugin: p.client, timeout: cfg.Timeouts.Call, errorField: cfg.ErrorField}, nil
+	return caller{Plugin: p.client, timeout: cfg.Timeouts.Call}, nil
 }
 
 func (s *sharedSource) connect(ctx context.Context) (*plugin, error) {

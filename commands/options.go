@@ -84,19 +84,7 @@ func launchFlags(cfg *runner.Config) cmdline.Flags {
 	return slices.Concat(resultFlags(cfg), keepFlags(&cfg.Keep), pluginFlags(cfg, "10m"))
 }
 
-// limitFlags returns the flags that limit one call, or every call of a plugin that is kept alive.
-func limitFlags(cfg *runner.Config) cmdline.Flags {
-	return cmdline.Flags{
-		timeoutFlag(cfg),
-		cmdline.New("error-field", "fail if the result has an error at the dotted `PATH`", func(path string) error {
-			if cfg.ErrorField = path; slices.Contains(strings.Split(path, "."), "") {
-				return fmt.Errorf("is %q, want names with dots between them", path)
-			}
-			return nil
-		}),
-	}
-}
-
+// timeoutFlag limits one call, or every call of a plugin that is kept alive.
 func timeoutFlag(cfg *runner.Config) *cmdline.Flag {
 	return cmdline.Duration(&cfg.Timeouts.Call, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)").FromEnv("PYPLUG_TIMEOUT")
 }

@@ -44,7 +44,7 @@ func (prog *program) openReport(ctx context.Context, junit string, printer repor
 			return r, cmdline.Usage("--junit: %s is no XML file, want one or a new file", junit)
 		}
 	}
-	r.file, err = openOutput(ctx, "--junit", junit, 0, 0o666)
+	r.file, err = openOutput(ctx, "--junit", junit)
 	return r, err
 }
 

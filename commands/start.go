@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -24,8 +23,7 @@ const backgroundCategory = "Background plugins"
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
 	service.Options
-	events string        // the file of --events
-	own    cmdline.Flags // those that the process in the background gets, too
+	own cmdline.Flags // those that the process in the background gets, too
 }
 
 // nameFlags returns the flags of every command that keeps a plugin alive under a name.
@@ -38,13 +36,12 @@ func (o *startOptions) nameFlags() cmdline.Flags {
 			return nil
 		}),
 		cmdline.Switch(&o.Watch, "watch", "restart the workers when the plugin's own files change"),
-		cmdline.File(&o.events, "events", "append every change of state to `FILE`, as a line of JSON"),
 	)
 }
 
 // flags returns the flags of start.
 func (o *startOptions) flags() cmdline.Flags {
-	o.own = slices.Concat(o.nameFlags(), limitFlags(&o.Config), launchFlags(&o.Config))
+	o.own = slices.Concat(o.nameFlags(), cmdline.Flags{timeoutFlag(&o.Config)}, launchFlags(&o.Config))
 	return o.own
 }
 
@@ -71,8 +68,6 @@ func startCommand(prog *program) command {
 				return err
 			case len(words) > 1 && o.Name != "":
 				return cmdline.Usage("--name names one plugin, but %d are given", len(words))
-			case o.events == "-":
-				return cmdline.Usage("--events is -, but a background plugin has no standard output: want a FILE")
 			}
 			var failures []error
 			for _, word := range words {
@@ -174,14 +169,13 @@ func (prog *program) serve(ctx context.Context, o startOptions, starter *daemon.
 	p.followEvents(&o.Config.Keep)
 	stop := prog.streams.Waiting("starting " + p.path)
 	defer stop()
-	host, err := p.host(ctx, o, starter, stop)
+	host := p.host(o, starter, stop)
 	host.Hangups = hangups
+	kept := service.New(o.Options, host)
+	p.printed = kept.Printed
+	err := p.open(ctx, kept.Config())
 	if err == nil {
-		kept := service.New(o.Options, host)
-		p.printed = kept.Printed
-		if err = p.open(ctx, kept.Config()); err == nil {
-			err = kept.Serve(ctx, p.opened)
-		}
+		err = kept.Serve(ctx, p.opened)
 	}
 	if p.pool != nil {
 		prog.streams.Log("info", "stopped", "plugin", p.path)
@@ -197,7 +191,7 @@ func (prog *program) serve(ctx context.Context, o startOptions, starter *daemon.
 
 // host returns what this process provides for the service that keeps p. The host calls
 // started when the plugin is ready.
-func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Starter, started func()) (service.Host, error) {
+func (p *plugin) host(o startOptions, starter *daemon.Starter, started func()) service.Host {
 	prog := p.prog
 	h := service.Host{
 		Starter: starter, Kill: prog.signals.kill, Complete: p.complete, Note: p.note, Warn: p.warn,
@@ -210,23 +204,12 @@ func (p *plugin) host(ctx context.Context, o startOptions, starter *daemon.Start
 	if !o.Detached && !prog.opts.verbose {
 		h.Transition = p.note
 	}
-	if !o.Detached && o.events != "-" {
+	if !o.Detached {
 		h.Attach = func(ctx context.Context, line string) error {
 			return prog.write(ctx, func() error { return prog.streams.Line(line) })
 		}
 	}
-	if o.events == "" {
-		return h, nil
-	}
-	to, err := prog.streams.Out, error(nil)
-	if o.events != "-" {
-		to, err = openOutput(ctx, "--events", o.events, os.O_APPEND, 0o600) // until the process ends
-	}
-	h.Event = func(name string, e hook.Event) error {
-		_, err := to.Write(ui.EventJSON(name, e))
-		return err
-	}
-	return h, err
+	return h
 }
 
 // terminated reports whether SIGTERM, or the end of its terminal, ended ctx.

@@ -44,7 +44,7 @@ func testCommand(prog *program) command {
 		cmdline.Switch(&o.update, "update", "replace the answers in the files that differ from those returned"),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 	}
-	flags = append(flags, limitFlags(&o.cfg)...)
+	flags = append(flags, timeoutFlag(&o.cfg))
 	ofPlugin := slices.Concat(resultFlags(&o.cfg), preloadFlag(&o.cfg), pluginFlags(&o.cfg, "10m"))
 	return newCommand("test", "run files of calls, and compare the answers with those that are wanted", "NAME|PLUGIN FILE...",
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
@@ -255,7 +255,7 @@ func (t *testRun) useRunning(p *plugin, ofPlugin cmdline.Flags) error {
 	}
 	t.o.Isolate = cases.None
 	t.streams.Note(p.path + " is already running: the isolation is none")
-	t.ready = caller{Plugin: p.client, errorField: t.o.cfg.ErrorField}
+	t.ready = p.client
 	return nil
 }
 

@@ -55,9 +55,7 @@ type Config struct {
 	// DefaultStart is the default timeout of an import; 0 means
 	// DefaultImport. The default of a handshake is always DefaultHandshake.
 	DefaultStart time.Duration
-	// ErrorField is the path in a result where it carries an error.
-	ErrorField string
-	GRPC       GRPC
+	GRPC         GRPC
 	// Once starts one worker that is never restarted, whatever Keep and the manifest say.
 	// It is for commands that make a call or two.
 	Once bool
@@ -93,7 +91,6 @@ func (c Config) with(m manifest.Manifest) Config {
 	t.Probe = cmp.Or(t.Probe, m.Timeouts.Probe)
 	c.GRPC.HealthTimeout = t.Probe // its default is longer: it is for the first answer
 	t.Probe = cmp.Or(t.Probe, DefaultProbe)
-	c.ErrorField = cmp.Or(c.ErrorField, m.ErrorField)
 	c.Dir = cmp.Or(c.Dir, m.Cwd)
 	c.NoConvert = c.NoConvert || m.Convert != nil && !*m.Convert
 	return c

@@ -107,10 +107,12 @@ def wait(path):
     return path
 `
 
-func TestKeepErrorField(t *testing.T) {
+// A result that carries an error, as with the plugin.json of Mattermost, is a failed call.
+func TestKeepCarriedErrors(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, "def f(error): return {'error': error}\ndef g():\n    yield {'error': ''}\n    yield {'error': 'no'}\n    yield {}\n")
-	cfg.ErrorField = "error"
+	put(t, cfg.Cwd, "plugin.json", `{"id":"carries","server":{"executable":"plug.py"}}`)
+	cfg.Transport = "pipe"
 	k := keep(t, cfg)
 	answers(t, k, call("f", `[""]`), `{"error":""}`)
 	if _, err := k.Call(t.Context(), call("f", `["broken"]`)); kindOf(err) != hook.Failed || err.Error() != "broken" {

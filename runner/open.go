@@ -65,7 +65,7 @@ func (o *Opened) Why() string { return o.why }
 // TakesSeries reports whether workers make a [hook.Series]: they make one call at a time, and
 // results are not searched for errors.
 func (o *Opened) TakesSeries() bool {
-	return o.transport.takesSeries() && o.config.ErrorField == ""
+	return o.transport.takesSeries() && !o.plugin.Manifest.CarriesErrors
 }
 
 // Interpreter is the Python that was chosen; the zero one for an executable.

@@ -97,7 +97,7 @@ func TestFailedBootstrapLeavesNothing(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	runnertest.NothingLeft(t)
-	cfg, _ := plugin(t, "error-field = \"error\"\n[timeouts]\ncall = \"7s\"\nstop = 3\n")
+	cfg, _ := plugin(t, "[timeouts]\ncall = \"7s\"\nstop = 3\n")
 	cfg.Timeouts.Stop = time.Second
 	cfg.Once = true
 	o, err := runner.Open(t.Context(), cfg)
@@ -120,7 +120,7 @@ func TestSettings(t *testing.T) {
 		Stop:  time.Second,          // the flag's, before the manifest's
 		Probe: runner.DefaultProbe,
 	}
-	if got.Timeouts != want || got.Transport != "pipe" || got.ErrorField != "error" || got.Dir != cfg.Cwd {
+	if got.Timeouts != want || got.Transport != "pipe" || got.Dir != cfg.Cwd {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	if o.Plugin().ID != "diary" || o.Interpreter().Path != cfg.Python {

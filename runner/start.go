@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -33,10 +31,8 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	opt.ProbeTimeout, opt.Drain = t.Probe, max(t.Call, leastDrain)
 	opt.MaxMemory, opt.Memory = opt.MaxMemory/5*4, proc.Memory
 	opt.Events = o.event
-	if field := o.config.ErrorField; field != "" {
-		opt.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
-			return CallCarrying(ctx, inst, field, c)
-		}
+	if o.plugin.Manifest.CarriesErrors {
+		opt.Call = o.Call
 	}
 	if o.config.Once {
 		opt.Probe, opt.MaxMemory = -1, 0
@@ -82,15 +78,15 @@ func (o *Opened) Memory() int64 { return proc.TotalMemory() }
 // restarts, and limits calls. With [Config].Once the processes share nothing.
 func (o *Opened) Launcher() hook.Launcher { return o.launcher }
 
-// CallCarrying calls a hook. The call fails if the result, or an item, has an error at a path.
-// Such an item ends the stream. With an empty path nothing is searched.
-func CallCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Call) (hook.Result, error) {
-	if path == "" {
+// Call calls a hook of one of the plugin's processes. The call fails if the result, or an item, has an
+// error and the manifest says that results carry errors. Such an item ends the stream.
+func (o *Opened) Call(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
+	if !o.plugin.Manifest.CarriesErrors {
 		return inst.Call(ctx, c)
 	}
 	emit := c.Emit
 	c.Emit = func(item hook.Item) error {
-		if carried := carriedError(path, c.Hook, item.Value); carried != nil {
+		if carried := carriedError(c.Hook, item.Value); carried != nil {
 			return carried
 		}
 		if emit == nil {
@@ -102,45 +98,34 @@ func CallCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Cal
 	if err != nil {
 		return r, err
 	}
-	if carried := carriedError(path, c.Hook, r.Value); carried != nil {
+	if carried := carriedError(c.Hook, r.Value); carried != nil {
 		return hook.Result{}, carried
 	}
 	return r, nil
 }
 
-// carriedError returns the error at a dotted path of a result. It returns nil if there is
+// carriedError returns the error in the field "error" of a result. It returns nil if there is
 // nothing, null, false or an empty text. The text of an object is its "message".
-func carriedError(path, hookName string, value json.RawMessage) *hook.Error {
-	for _, name := range strings.Split(path, ".") {
-		value = member(value, name)
+func carriedError(hookName string, value json.RawMessage) *hook.Error {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) != nil {
+		return nil
 	}
-	text := errorText(value)
+	text := errorText(object["error"])
 	if text == "" {
 		return nil
 	}
 	return &hook.Error{Kind: hook.Failed, Hook: hookName, Begun: true, Err: errors.New(text)}
 }
 
-// member returns a member of an object, or an element of an array by its number, or nil.
-func member(value json.RawMessage, name string) json.RawMessage {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(value, &object) == nil {
-		return object[name]
-	}
-	var array []json.RawMessage
-	if n, err := strconv.Atoi(name); err == nil && json.Unmarshal(value, &array) == nil && n >= 0 && n < len(array) {
-		return array[n]
-	}
-	return nil
-}
-
 // errorText returns the text of an error, or "".
 func errorText(value json.RawMessage) string {
 	var text string
-	switch message := member(value, "message"); {
+	var object map[string]json.RawMessage
+	switch {
 	case string(value) == "false" || json.Unmarshal(value, &text) == nil:
 		return text
-	case json.Unmarshal(message, &text) == nil && text != "":
+	case json.Unmarshal(value, &object) == nil && json.Unmarshal(object["message"], &text) == nil && text != "":
 		return text
 	}
 	return string(value)

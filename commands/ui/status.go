@@ -204,12 +204,6 @@ func (s *Streams) Health(probe *hook.Error, asJSON bool) error {
 	return s.Print(line + "\n")
 }
 
-// EventJSON returns an event of the plugin with that name as a line of JSON: {"schema",
-// "time", "name"} and the other fields of the event.
-func EventJSON(name string, e hook.Event) []byte {
-	return append(visibleJSON(wire.Event(name, e)), '\n')
-}
-
 // Line prints a line on standard output: the name of a background plugin, or the JSON
 // that says how to attach to it.
 func (s *Streams) Line(line string) error { return s.writeOut(visibleJSON([]byte(line + "\n"))) }

@@ -63,7 +63,7 @@ func (p *process) calls(ctx context.Context, calls []hook.Call) error {
 func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	ctx, cancel := hook.WithLimit(ctx, p.Config().Timeouts.Call)
 	defer cancel()
-	return runner.CallCarrying(ctx, p.inst, p.Config().ErrorField, c)
+	return p.Opened.Call(ctx, p.inst, c)
 }
 
 // Hooks describes the hooks, within the limit of a call. Hooks and Status make the process an [mcp.Plugin].

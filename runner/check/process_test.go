@@ -30,7 +30,6 @@ def made(end=""):
         os._exit(3)
     while end == "hang":
         time.sleep(0.001)
-    return {"error": end}
 `
 	for _, tt := range []struct {
 		bootstrap, shutdown string
@@ -39,11 +38,9 @@ def made(end=""):
 	}{
 		{bootstrap: "", shutdown: "", calls: "\n\n"},
 		{bootstrap: "raise", start: hook.Failed, calls: "raise\n"},
-		{bootstrap: "carried", start: hook.Failed, calls: "carried\n"},
 		{bootstrap: "exit", start: hook.Crash, calls: "exit\n"},
 		{bootstrap: "hang", start: hook.Timeout},
 		{shutdown: "raise", stop: hook.Failed, calls: "\nraise\n"},
-		{shutdown: "carried", stop: hook.Failed, calls: "\ncarried\n"},
 		{shutdown: "exit", stop: hook.Crash, calls: "\nexit\n"},
 	} {
 		t.Run(fmt.Sprintf("bootstrap %q shutdown %q", tt.bootstrap, tt.shutdown), func(t *testing.T) {
@@ -78,7 +75,7 @@ def made(end=""):
 						t.Fatal(err)
 					}
 				}
-				cfg := runner.Config{Plugin: dir, Python: python, Environ: os.Environ(), Cwd: dir, ErrorField: "error"}
+				cfg := runner.Config{Plugin: dir, Python: python, Environ: os.Environ(), Cwd: dir}
 				if tt.bootstrap == "hang" {
 					cfg.Timeouts.Call = 50 * time.Millisecond
 				}

@@ -242,7 +242,7 @@ func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.Response
 	}
 }
 
-// serveEvents writes a line for each transition, as --events does.
+// serveEvents writes a line for each transition.
 func (s *Server) serveEvents(p hook.Plugin, w http.ResponseWriter, r *http.Request) (any, error) {
 	out := newLineWriter(r.Context(), w)
 	defer out.close()

@@ -40,7 +40,6 @@ workers = 2
 concurrency = 16
 preload = "off"
 probe = "alive"
-error-field = "error.code"
 args = ["serve", "--verbose"]
 
 [timeouts]
@@ -83,7 +82,7 @@ output-schema = ["*"]
 		File: "/p/pyplug.toml", Form: TOML, Dir: "/p",
 		ID: "greeter", Entry: "greeter.py", Transport: "pipe", Python: ".venv", RequiresPython: ">=3.11", CookieKey: "K", CookieValue: "V",
 		ProtocolVersions: []int{5, 6}, MTLS: &no, Env: map[string]string{"A": "1", "b.c": ""}, Workers: 2, Concurrency: 16, Preload: "off",
-		Probe: "alive", ErrorField: "error.code", Args: []string{"serve", "--verbose"},
+		Probe: "alive", Args: []string{"serve", "--verbose"},
 		Timeouts: Timeouts{Start: 2 * time.Minute, Call: Forever, Stop: 1500 * time.Millisecond, Probe: 500 * time.Millisecond},
 		Restart:  Restart{Policy: "on-failure", Max: NoLimit, Backoff: time.Second, BackoffMax: time.Minute, HealthyAfter: 10 * time.Second},
 		Limits:   Limits{Memory: 512 << 20, Calls: 1000, Age: time.Hour},

@@ -116,6 +116,9 @@ type Manifest struct {
 	MTLS *bool `key:"mtls"`
 	// Env is added to the plugin's environment.
 	Env map[string]string `key:"env"`
+	// CarriesErrors says that a result with an error in its field "error" is a failed call, as for
+	// Mattermost.
+	CarriesErrors bool
 	// Cwd is the absolute working directory of the plugin. "" means the caller's.
 	Cwd string `key:"cwd"`
 
@@ -133,8 +136,6 @@ type Manifest struct {
 	Convert *bool `key:"convert"`
 	// Probe is the hook that reports the plugin's health.
 	Probe string `key:"probe"`
-	// ErrorField is the path of the result field that carries an error.
-	ErrorField string `key:"error-field"`
 	// Bootstrap calls follow every start, Shutdown calls precede every stop, in order.
 	Bootstrap []HookCall `key:"bootstrap"`
 	Shutdown  []HookCall `key:"shutdown"`

@@ -77,7 +77,7 @@ func (m *Manifest) take(p pluginJSON) error {
 		return m.fault(wrong(m.Entry, "a path inside the plugin's directory").within(m.entryKey...))
 	}
 	m.entry = from(m.Dir, m.Entry)
-	m.ID, m.Transport, m.Host, m.Cwd, m.ErrorField = p.ID, "grpc", "mattermost", m.Dir, "error"
+	m.ID, m.Transport, m.Host, m.Cwd, m.CarriesErrors = p.ID, "grpc", "mattermost", m.Dir, true
 	m.Env = map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": m.Dir}
 	m.startFor()
 	props, _ := p.Props.(map[string]any)

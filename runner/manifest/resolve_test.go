@@ -207,7 +207,7 @@ func TestPluginJSON(t *testing.T) {
 	check(t, err)
 	dir := filepath.Join(root, "p")
 	m := p.Manifest
-	if m.Transport != "grpc" || m.CookieKey != "MATTERMOST_PLUGIN" || m.CookieValue != "Securely message teams, anywhere." || m.Cwd != dir || m.ErrorField != "error" ||
+	if m.Transport != "grpc" || m.CookieKey != "MATTERMOST_PLUGIN" || m.CookieValue != "Securely message teams, anywhere." || m.Cwd != dir || !m.CarriesErrors ||
 		m.Env["MATTERMOST_PLUGIN_ID"] != "com.example.Hello" || m.Env["MATTERMOST_PLUGIN_PATH"] != dir {
 		t.Errorf("got %+v", m)
 	}

@@ -119,9 +119,7 @@ func (s *Service) event(e hook.Event) {
 	}
 }
 
-// report writes a transition into the log and passes it on. After an error it does not call
-// host.Event again: the reader is gone or the disk is full, and part of a line may be
-// written.
+// report writes a transition into the log and passes it on.
 func (s *Service) report(e hook.Event) {
 	text := eventText(e)
 	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
@@ -130,13 +128,6 @@ func (s *Service) report(e hook.Event) {
 	}
 	if s.host.Transition != nil && notable(e) {
 		s.host.Transition(text)
-	}
-	if s.host.Event == nil {
-		return
-	}
-	if err := s.host.Event(s.name, e); err != nil {
-		s.host.Event = nil
-		s.host.Warn(fmt.Errorf("--events: %w: no more events are written", err))
 	}
 }
 

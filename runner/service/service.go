@@ -54,12 +54,10 @@ type Host struct {
 	Note func(text string)
 	Warn func(error)
 	// Transition receives a text about each transition that a user should know. Attach
-	// receives how to attach to each new worker. Event receives every transition of the
-	// plugin with that name. They may block. After an error of Attach or Event, that
-	// function is not called again. Each may be nil.
+	// receives how to attach to each new worker. They may block. After an error Attach is not
+	// called again. Each may be nil.
 	Transition func(text string)
 	Attach     func(ctx context.Context, line string) error
-	Event      func(name string, e hook.Event) error
 }
 
 // Service is a plugin that is kept alive under a name. Make one with [New]. While

@@ -131,11 +131,11 @@ func digestOf(opened *runner.Opened, o Options) string {
 	}
 	matters := runner.DigestOf(c.Transport, c.Dir, t.Start, t.Stop, k, c.GRPC, opened.Program().MTLS,
 		c.Env, c.CleanEnv, c.NaN, c.NoConvert)
-	return matters + "." + runner.DigestOf(t.Call, c.ErrorField, o.Watch)
+	return matters + "." + runner.DigestOf(t.Call, o.Watch)
 }
 
 // difference says how the running plugin differs from the wanted one, apart from its files;
-// "" if it does not. A call brings its own timeout and error field.
+// "" if it does not. A call brings its own timeout.
 func difference(running, wanted daemon.Identity) string {
 	has, want := running.Digest, wanted.Digest
 	if wanted.AutoStarted {
