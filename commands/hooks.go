@@ -15,21 +15,13 @@ import (
 )
 
 func hooksCommand(prog *program) command {
-	var template string
 	var input bool
 	var cfg runner.Config
 	ofPlugin := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata))
-	templateFlag := cmdline.Name(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	schemaFlag := cmdline.Switch(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
 	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]",
-		slices.Concat(cmdline.Flags{templateFlag, schemaFlag}, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			if template != "" { // which names the HOOK
-				words = append(words, template)
-			}
+		slices.Concat(cmdline.Flags{schemaFlag}, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := cmdline.WantWords(words, "PLUGIN [HOOK]")
-			if err == nil && input && template != "" {
-				err = cmdline.Usage("--schema and --template cannot be combined")
-			}
 			if err != nil {
 				return err
 			}
@@ -39,15 +31,15 @@ func hooksCommand(prog *program) command {
 			}
 			defer p.close()
 			q := schema.Query{Hook: append(words, "")[1], Input: input}
-			return p.failed(p.showHooks(ctx, q, template != "", ofPlugin))
+			return p.failed(p.showHooks(ctx, q, ofPlugin))
 		})
 	cmd.config = &cfg
 	return cmd
 }
 
-// showHooks lists the hooks of a plugin, explains one, or prints its template or JSON Schemas.
+// showHooks lists the hooks of a plugin, explains one, or prints JSON Schemas.
 // The example call has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, q schema.Query, template bool, flags cmdline.Flags) error {
+func (p *plugin) showHooks(ctx context.Context, q schema.Query, flags cmdline.Flags) error {
 	prog := p.prog
 	stop := prog.streams.Waiting("waiting for " + p.path)
 	sch, err := p.running().Hooks(ctx, q)
@@ -59,8 +51,6 @@ func (p *plugin) showHooks(ctx context.Context, q schema.Query, template bool, f
 		return prog.inputs(ctx, sch, q.Hook)
 	case q.Hook == "":
 		return p.hooks(ctx, sch)
-	case template:
-		return prog.write(ctx, func() error { return prog.streams.Template(sch.Hooks[0].Template, q.Hook, prog.opts.json) })
 	}
 	words := []string{"run", p.path}
 	if p.client != nil {

@@ -22,13 +22,13 @@ import (
 // testOptions are the options of test.
 type testOptions struct {
 	cases.Options
-	cfg          runner.Config
-	isolate      string
-	selection    cases.Selection
-	junit        string
-	list, update bool
-	files        []string
-	found        int // cases in them that are to run
+	cfg     runner.Config
+	isolate string
+	filter  string
+	junit   string
+	update  bool
+	files   []string
+	found   int // cases in them that are to run
 }
 
 func testCommand(prog *program) command {
@@ -38,9 +38,7 @@ func testCommand(prog *program) command {
 		cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)").Alias("j"),
 		cmdline.Count(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
 		cmdline.Switch(&o.FailFast, "fail-fast", "stop after the first failed case"),
-		cmdline.Name(&o.selection.Text, "filter", "run only cases with `TEXT` in their name, hook or file"),
-		cmdline.New("shard", "run only a part of the cases, chosen by name: `I/N` such as 2/5", o.setShard),
-		cmdline.Switch(&o.list, "list", "print the cases, and run none"),
+		cmdline.Name(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
 		cmdline.Switch(&o.update, "update", "replace the answers in the files that differ from those returned"),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 	}
@@ -61,20 +59,10 @@ func preloadFlag(cfg *runner.Config) cmdline.Flags {
 	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f cli.Flag) bool { return cmdline.Of(f).Name != "preload" })
 }
 
-// setShard reads the value of --shard.
-func (o *testOptions) setShard(text string) (err error) {
-	s := &o.selection
-	_, _ = fmt.Sscanf(text, "%d/%d", &s.Shard, &s.Shards)
-	if text != fmt.Sprintf("%d/%d", s.Shard, s.Shards) || s.Shard < 1 || s.Shard > s.Shards {
-		return fmt.Errorf("is %q, want I/N with I from 1 to N", text)
-	}
-	return nil
-}
-
 // test runs the cases of the files.
 func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin cmdline.Flags) error {
 	files, err := prog.readCases(ctx, o)
-	if err != nil || o.list {
+	if err != nil {
 		return err
 	}
 	printer := prog.streams.Tests(prog.opts.json, o.junit != "", o.junit == "-")
@@ -87,8 +75,7 @@ func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin cmdline.
 	return t.end(t.run(ctx, ofPlugin))
 }
 
-// readCases reads all files and returns the cases that --filter and --shard select. With --list it
-// prints them.
+// readCases reads all files and returns the cases that --filter selects.
 func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File, error) {
 	var files []*cases.File
 	for _, name := range o.files {
@@ -105,18 +92,13 @@ func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.Fi
 		if err != nil {
 			return nil, err
 		}
-		file.Select(o.selection)
-		if o.list && file.Len() > 0 {
-			if err := prog.write(ctx, func() error { return prog.streams.TestList(file, prog.opts.json) }); err != nil {
-				return nil, err
-			}
-		}
+		file.Select(o.filter)
 		if o.found += file.Len(); file.Len() > 0 {
 			files = append(files, file)
 		}
 	}
-	if s := o.selection; o.found == 0 && s.Text != "" && s.Shards == 0 {
-		return nil, cmdline.Usage("no case has %s in its name, hook or file", schema.Quote(s.Text))
+	if o.found == 0 && o.filter != "" {
+		return nil, cmdline.Usage("no case has %s in its name, hook or file", schema.Quote(o.filter))
 	}
 	return files, nil
 }

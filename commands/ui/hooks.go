@@ -88,14 +88,6 @@ func writeParams(b *strings.Builder, title string, params []schema.Param, isMeth
 	}
 }
 
-// Template prints an example request of a hook, indented, or {"schema", "hook", "template"}.
-func (s *Streams) Template(value json.RawMessage, hookName string, asJSON bool) error {
-	if asJSON {
-		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: compactJSON(value)}, "")
-	}
-	return s.Indented(value)
-}
-
 // Indented prints a value as JSON for people to edit.
 func (s *Streams) Indented(value any) error {
 	var text bytes.Buffer

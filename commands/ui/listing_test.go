@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -75,21 +76,13 @@ log directory  /x
 	}
 }
 
-func TestTemplate(t *testing.T) {
-	text := "{\n  \"key\": \"\u009b\",\n  \"n\": 0\n}\n"
-	for _, test := range []struct {
-		terminal, json bool
-		want           string
-	}{
-		{false, false, strings.ReplaceAll(text, "\u009b", `\u009b`)},
-		{true, false, strings.ReplaceAll(text, "\u009b", `\u009b`)},
-		{false, true, `{"schema":1,"hook":"KV/Put","template":{"key":"\u009b","n":0}}` + "\n"},
-		{true, true, `{"schema":1,"hook":"KV/Put","template":{"key":"\u009b","n":0}}` + "\n"},
-	} {
+func TestIndented(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
 		s, out, _ := testStreams("")
-		s.OutTTY = test.terminal
-		if err := s.Template([]byte(text), "KV/Put", test.json); err != nil || out.String() != test.want {
-			t.Errorf("terminal %v, JSON %v: got %q, %v, want %q", test.terminal, test.json, out, err, test.want)
+		s.OutTTY = terminal
+		want := "{\n  \"key\": \"\\u009b\",\n  \"n\": 0\n}\n"
+		if err := s.Indented(json.RawMessage("{\"key\":\"\u009b\",\"n\":0}")); err != nil || out.String() != want {
+			t.Errorf("terminal %v: got %q, %v, want %q", terminal, out, err, want)
 		}
 	}
 }

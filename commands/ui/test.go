@@ -247,18 +247,3 @@ func (p *TestPrinter) Annotate() {
 	}
 	p.s.annotate(text)
 }
-
-// TestList prints the cases of a file, one on a line.
-func (s *Streams) TestList(f *cases.File, asJSON bool) error {
-	text := ""
-	for c := range f.All() {
-		if asJSON {
-			if err := s.writeJSON(testCase{File: schema.Path(c.File), Line: c.Line, Name: c.Name, Hook: c.Hook(), Reason: c.Skip}); err != nil {
-				return err
-			}
-			continue
-		}
-		text += fmt.Sprintf("%s:%d: %s\n", c.File, c.Line, oneLine(c.Label()))
-	}
-	return s.Print(text)
-}

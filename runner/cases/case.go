@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"iter"
 	"regexp"
 	"slices"
@@ -53,24 +51,14 @@ func (f *File) All() iter.Seq[*Case] {
 	}
 }
 
-// Selection chooses cases: those with Text in their name, hook or file. If Shards is not 0, it
-// chooses one part of them, Shard from 1 to Shards, by the same text.
-type Selection struct {
-	Text          string
-	Shard, Shards int
-}
-
-// Select drops the cases that are not chosen.
-func (f *File) Select(s Selection) {
-	if s == (Selection{}) {
+// Select drops the cases without text in their name, hook or file.
+func (f *File) Select(text string) {
+	if text == "" {
 		return
 	}
 	f.places = slices.DeleteFunc(f.places, func(p place) bool {
 		c, _ := f.read(p) // as in All
-		text := c.Label() + "\n" + c.Hook() + "\n" + c.File
-		sum := fnv.New64a()
-		_, _ = io.WriteString(sum, text) // never fails
-		return !strings.Contains(text, s.Text) || s.Shards > 0 && int(sum.Sum64()%uint64(s.Shards)) != s.Shard-1
+		return !strings.Contains(c.Label()+"\n"+c.Hook()+"\n"+c.File, text)
 	})
 }
 
