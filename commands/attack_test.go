@@ -40,7 +40,7 @@ func TestAttack(t *testing.T) {
 		{name: "plain"},
 		{name: "many", flags: []string{"--workers", "3", "--max-calls", "50", "--watch"}},
 		{name: "threads", flags: []string{"--threads", "--concurrency", "4", "--preload", "off"}},
-		{name: "bounded", flags: []string{"--queue", "1", "--queue-timeout", "300ms", "--idle-time", "1s", "--max-age", "3s"}},
+		{name: "bounded", flags: []string{"--queue", "1"}, manifest: "entry = \"bounded.py\"\nlimits.age = \"3s\"\n"},
 		{name: "grpc", plugin: runnertest.GoExample(t), flags: []string{"--cookie", "BASIC_PLUGIN=hello", "--workers", "2"}},
 		{name: "kept", keep: true},
 	} {
@@ -65,11 +65,12 @@ func TestAttack(t *testing.T) {
 
 // target is a plugin in the background.
 type target struct {
-	name   string
-	plugin string // empty: a copy of attack.py
-	flags  []string
-	keep   bool // by run --keep
-	steady bool // its daemon is never ended, so no connection may be lost
+	name     string
+	plugin   string // empty: a copy of attack.py
+	flags    []string
+	manifest string // the text of its pyplug.toml; empty: none
+	keep     bool   // by run --keep
+	steady   bool   // its daemon is never ended, so no connection may be lost
 }
 
 // attack is an attack in progress.
@@ -152,8 +153,17 @@ func (a *attack) file(g target) string {
 	if g.plugin != "" {
 		return g.plugin
 	}
-	path := filepath.Join(a.dir, g.name+".py")
+	dir := a.dir
+	if g.manifest != "" { // of its directory
+		dir = filepath.Join(dir, g.name)
+	}
+	path := filepath.Join(dir, g.name+".py")
 	if _, err := os.Stat(path); err != nil {
+		if g.manifest != "" {
+			if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "pyplug.toml"), []byte(g.manifest), 0o600)); err != nil {
+				a.t.Error(err)
+			}
+		}
 		a.edit(path, a.source)
 	}
 	return path

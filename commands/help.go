@@ -30,9 +30,8 @@ var topics = [][2]string{
 }
 
 // rareFlags are in --help-all only.
-var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color concurrency debug healthy-after idle-time log-format
-	max-age max-calls max-message max-restarts mtls nan no-active no-convert preload protocol-versions protoset queue
-	queue-timeout restart service start-timeout stop-timeout threads transport`)
+var rareFlags = strings.Fields(`active arg clean-env color concurrency debug log-format max-calls max-message max-restarts mtls nan
+	no-active no-convert preload protocol-versions protoset queue restart service start-timeout stop-timeout threads transport`)
 
 const seeExit = "Exit codes: `pyplug help exit-codes`\n"
 

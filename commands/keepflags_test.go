@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pyplug/pyplug/runner"
 )
@@ -25,18 +24,11 @@ func TestKeepFlags(t *testing.T) {
 		"--workers 4":                           func(k *runner.Keep) { k.Workers = 4 },
 		"--workers auto":                        func(k *runner.Keep) { k.Workers = runner.AutoWorkers },
 		"--concurrency 16":                      func(k *runner.Keep) { k.Concurrency = 16 },
-		"--threads --queue 5 --queue-timeout 2": func(k *runner.Keep) { k.Threads = true; k.Queue = 5; k.QueueTimeout = 2 * time.Second },
-		"--queue-timeout 0 --max-age 0 --idle-time 0":    func(k *runner.Keep) { k.QueueTimeout = -1; k.MaxAge = -1; k.IdleTime = -1 },
-		"--restart on-failure --max-restarts 3":          func(k *runner.Keep) { k.Restart = "on-failure"; k.MaxFailures = 3 },
+		"--threads --queue 5":                   func(k *runner.Keep) { k.Threads = true; k.Queue = 5 },
+		"--restart on-failure --max-restarts 3": func(k *runner.Keep) { k.Restart = "on-failure"; k.MaxFailures = 3 },
 		"--max-restarts 0 --max-calls 0 --max-memory 0 ": func(k *runner.Keep) { k.MaxFailures = -1; k.MaxCalls = -1; k.MaxMemory = -1 },
-		"--backoff 100ms --backoff-max 2m --healthy-after 5": func(k *runner.Keep) {
-			k.Backoff = 100 * time.Millisecond
-			k.BackoffMax = 2 * time.Minute
-			k.HealthyAfter = 5 * time.Second
-		},
-		"--backoff 0 --healthy-after 0":                func(k *runner.Keep) { k.Backoff = 1; k.HealthyAfter = 1 },
-		"--max-memory 512MB --max-calls 100":           func(k *runner.Keep) { k.MaxMemory = 512 << 20; k.MaxCalls = 100 },
-		"--max-age 1h --idle-time 15m --preload force": func(k *runner.Keep) { k.MaxAge = time.Hour; k.IdleTime = 15 * time.Minute; k.Preload = "force" },
+		"--max-memory 512MB --max-calls 100":             func(k *runner.Keep) { k.MaxMemory = 512 << 20; k.MaxCalls = 100 },
+		"--preload force":                                func(k *runner.Keep) { k.Preload = "force" },
 	} {
 		var want runner.Keep
 		set(&want)
@@ -48,19 +40,17 @@ func TestKeepFlags(t *testing.T) {
 
 func TestKeepFlagsRefuse(t *testing.T) {
 	for words, want := range map[string]string{
-		"--workers 0":                   `--workers is "0", want a number from 1 to 1024, or auto`,
-		"--workers many":                `--workers is "many"`,
-		"--workers=":                    `--workers is ""`,
-		"--concurrency -1":              `--concurrency is "-1"`,
-		"--queue 0":                     `--queue is "0"`,
-		"--restart never":               `--restart is "never", want no, on-failure or always`,
-		"--max-restarts -1":             `--max-restarts is "-1"`,
-		"--max-memory much":             `--max-memory is "much", want a size`,
-		"--max-memory 512":              `--max-memory is "512", want a size such as 512MB, at least 1048576 bytes`,
-		"--max-calls x":                 `--max-calls is "x"`,
-		"--preload on":                  `--preload is "on", want off, auto or force`,
-		"--backoff soon":                `--backoff is "soon", want a duration`,
-		"--backoff 2m --backoff-max 1m": "--backoff-max is 1m0s, want at least the 2m0s of --backoff",
+		"--workers 0":       `--workers is "0", want a number from 1 to 1024, or auto`,
+		"--workers many":    `--workers is "many"`,
+		"--workers=":        `--workers is ""`,
+		"--concurrency -1":  `--concurrency is "-1"`,
+		"--queue 0":         `--queue is "0"`,
+		"--restart never":   `--restart is "never", want no, on-failure or always`,
+		"--max-restarts -1": `--max-restarts is "-1"`,
+		"--max-memory much": `--max-memory is "much", want a size`,
+		"--max-memory 512":  `--max-memory is "512", want a size such as 512MB, at least 1048576 bytes`,
+		"--max-calls x":     `--max-calls is "x"`,
+		"--preload on":      `--preload is "on", want off, auto or force`,
 	} {
 		if _, err := keepOf(strings.Fields(words)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", words, err, want)

@@ -100,9 +100,6 @@ func openConfig(cfg *runner.Config, plugin string) error {
 	if cfg.Active && cfg.NoActive {
 		return cmdline.Usage("--active and --no-active contradict each other")
 	}
-	if k := cfg.Keep; k.Backoff > 0 && k.BackoffMax > 0 && k.BackoffMax < k.Backoff {
-		return cmdline.Usage("--backoff-max is %s, want at least the %s of --backoff", k.BackoffMax, k.Backoff)
-	}
 	return nil
 }
 
@@ -121,16 +118,10 @@ func keepFlags(k *runner.Keep) cmdline.Flags {
 		cmdline.Count(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)").FromEnv("PYPLUG_CONCURRENCY"),
 		cmdline.Switch(&k.Threads, "threads", "run plain functions in threads, as many as --concurrency"),
 		cmdline.Count(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
-		cmdline.Delay(&k.QueueTimeout, manifest.NoLimit, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
 		cmdline.Choice(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always").FromEnv("PYPLUG_RESTART"),
 		cmdline.OrZero(&k.MaxFailures, manifest.NoLimit, cmdline.Count(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row; 0 means never")),
-		cmdline.Delay(&k.Backoff, manifest.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
-		cmdline.Delay(&k.BackoffMax, manifest.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
-		cmdline.Delay(&k.HealthyAfter, manifest.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
 		memory.FromEnv("PYPLUG_MAX_MEMORY"),
 		cmdline.OrZero(&k.MaxCalls, manifest.NoLimit, cmdline.Count(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
-		cmdline.Delay(&k.MaxAge, manifest.NoLimit, "max-age", "replace workers after `DURATION`"),
-		cmdline.Delay(&k.IdleTime, manifest.NoLimit, "idle-time", "replace workers idle for `DURATION`"),
 		cmdline.Choice(&k.Preload, "preload", "fork workers from a preloaded process: `WHEN` is off, auto or force (default: auto, if that is safe)", "off", "auto", "force").FromEnv("PYPLUG_PRELOAD"),
 	)
 }

@@ -215,7 +215,7 @@ func (t *testRun) start(ctx context.Context, ofPlugin cmdline.Flags) error {
 		}
 		// Only the isolation decides when a process is replaced.
 		k := &cfg.Keep
-		k.Workers, k.Restart, k.MaxCalls, k.MaxAge, k.IdleTime = 1, "no", manifest.NoLimit, manifest.NoLimit, manifest.NoLimit
+		k.Workers, k.Restart, k.MaxCalls, k.MaxAge = 1, "no", manifest.NoLimit, manifest.NoLimit
 		if p, err = t.launch(ctx, cfg, nil); err != nil {
 			return err
 		}

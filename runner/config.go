@@ -161,7 +161,6 @@ func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks
 	k.MaxMemory = max(0, cmp.Or(k.MaxMemory, m.Limits.Memory))
 	k.MaxCalls = max(0, cmp.Or(k.MaxCalls, m.Limits.Calls))
 	k.MaxAge = max(0, cmp.Or(k.MaxAge, m.Limits.Age))
-	k.IdleTime, k.QueueTimeout = max(0, k.IdleTime), max(0, k.QueueTimeout)
 	err = proc.CheckMaxMemory(k.MaxMemory)
 	if errors.Is(err, errors.ErrUnsupported) && !asked {
 		k.MaxMemory = 0
@@ -173,7 +172,7 @@ func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks
 // once returns the settings of one worker that is never restarted.
 func (k Keep) once() Keep {
 	k.Workers, k.Restart, k.Preload = 1, pool.No, "off"
-	k.MaxCalls, k.MaxAge, k.IdleTime = 0, 0, 0
+	k.MaxCalls, k.MaxAge = 0, 0
 	return k
 }
 

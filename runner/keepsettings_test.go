@@ -51,7 +51,7 @@ func TestResolveKeep(t *testing.T) {
 			given: func(k *Keep) {
 				k.Workers, k.Concurrency, k.Preload = 2, 1, "auto"
 				k.Policy = pool.Policy{Restart: "no", MaxFailures: -1, Backoff: 2 * second, BackoffMax: 3 * second, HealthyAfter: 4 * second}
-				k.MaxMemory, k.MaxCalls, k.MaxAge, k.IdleTime, k.QueueTimeout = -1, -1, -1, -1, -1
+				k.MaxMemory, k.MaxCalls, k.MaxAge = -1, -1, -1
 			},
 			want: func(k *Keep) {
 				k.Workers = 2

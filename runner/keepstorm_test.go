@@ -38,7 +38,7 @@ func TestKeepStorm(t *testing.T) {
 	for round := 0; time.Now().Before(end); round++ {
 		k := &cfg.Keep
 		k.Workers, k.MaxCalls, k.Preload = 1+round%3, 40*(round%2), []string{"off", "auto"}[round/2%2]
-		k.Queue, k.QueueTimeout, k.Backoff, k.BackoffMax = 50, 5*time.Second, time.Millisecond, 10*time.Millisecond
+		k.Queue, k.Backoff, k.BackoffMax = 50, time.Millisecond, 10*time.Millisecond
 		p, err := keeping(t, t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -22,20 +22,18 @@ type Options struct {
 	Concurrency int
 	// Queue is the maximum number of waiting calls; 0 means [DefaultQueue].
 	Queue int
-	// QueueTimeout bounds each wait for a worker; 0 means that only the call's context does.
-	QueueTimeout time.Duration
 
 	Policy
 	// Patient makes calls wait while a failed start is retried. Otherwise they fail
 	// at once with the error of that start.
 	Patient bool
 
-	// MaxCalls, MaxAge, IdleTime and MaxMemory (in bytes) are limits after which an
-	// instance is replaced; 0: none. For each instance the first three are up to a quarter lower, so that not
-	// all are replaced at once. An instance that was never called is neither idle nor too large.
-	MaxCalls         int
-	MaxAge, IdleTime time.Duration
-	MaxMemory        int64
+	// MaxCalls, MaxAge and MaxMemory (in bytes) are limits after which an instance is
+	// replaced; 0: none. For each instance the first two are up to a quarter lower, so that not
+	// all are replaced at once. An instance that was never called is not too large.
+	MaxCalls  int
+	MaxAge    time.Duration
+	MaxMemory int64
 	// Memory returns how many bytes of memory a process uses, 0 if that is not known.
 	Memory func(pid int) int64
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -61,35 +60,24 @@ func outcomeOf(err error) outcome {
 
 // The reasons of the errors that a pool creates.
 const (
-	reasonStopping     = "stopping"
-	reasonFull         = "queue-full"
-	reasonQueueTimeout = "queue-timeout"
-	reasonGaveUp       = "gave-up"
-	reasonStopped      = "stopped"
-	reasonBackoff      = "backoff"
-	reasonStartFailed  = "start-failed"
+	reasonStopping    = "stopping"
+	reasonFull        = "queue-full"
+	reasonGaveUp      = "gave-up"
+	reasonStopped     = "stopped"
+	reasonBackoff     = "backoff"
+	reasonStartFailed = "start-failed"
 )
 
 func stoppingError(hookName string) *hook.Error {
 	return &hook.Error{Kind: hook.Unavailable, Reason: reasonStopping, Hook: hookName, Err: errors.New("the plugin is stopping")}
 }
 
-// moreAtOnce is for calls that wait for a worker.
-var moreAtOnce = schema.Hintf("raise %s or %s to run more calls at once", schema.Setting("workers"), schema.Setting("concurrency"))
-
 func fullError(hookName string, waiting int) *hook.Error {
 	return &hook.Error{
 		Kind: hook.Unavailable, Reason: reasonFull, Hook: hookName,
-		Err:   fmt.Errorf("the queue is full: %s waiting", schema.Plural(waiting, "call")),
-		Hints: []schema.Hint{schema.Hintf("raise %s to let more calls wait", schema.Setting("queue")), moreAtOnce},
-	}
-}
-
-func queueTimeoutError(hookName string, limit time.Duration) *hook.Error {
-	return &hook.Error{
-		Kind: hook.Unavailable, Reason: reasonQueueTimeout, Hook: hookName,
-		Err:   &hook.LimitError{What: noWorker, Limit: limit},
-		Hints: []schema.Hint{schema.Hintf("raise %s to let calls wait longer", schema.Setting("queue-timeout")), moreAtOnce},
+		Err: fmt.Errorf("the queue is full: %s waiting", schema.Plural(waiting, "call")),
+		Hints: []schema.Hint{schema.Hintf("raise %s to let more calls wait", schema.Setting("queue")),
+			schema.Hintf("raise %s or %s to run more calls at once", schema.Setting("workers"), schema.Setting("concurrency"))},
 	}
 }
 

@@ -111,7 +111,7 @@ const (
 )
 
 // recycles reports whether there are limits to check from time to time.
-func (o Options) recycles() bool { return o.MaxAge > 0 || o.IdleTime > 0 || o.MaxMemory > 0 }
+func (o Options) recycles() bool { return o.MaxAge > 0 || o.MaxMemory > 0 }
 
 // newJitter returns by which part, up to a quarter, the limits of an instance are lowered, so that not all are
 // replaced at once.
@@ -131,18 +131,13 @@ func (p *Pool) look(i *instance) {
 
 // recyclingDue returns which limit an instance has reached, or "". p.mu is held.
 func (p *Pool) recyclingDue(i *instance) string {
-	o, age, idle := p.opt, time.Since(i.ready), time.Duration(0)
-	if i.running == 0 && i.calls > 0 {
-		idle = time.Since(i.lastCall)
-	}
+	o, age := p.opt, time.Since(i.ready)
 	switch {
 	case time.Now().Before(i.notBefore):
 	case o.MaxCalls > 0 && i.calls >= uint64(i.limit(int64(o.MaxCalls))):
 		return fmt.Sprintf("replacing the worker after %d calls", i.calls)
 	case o.MaxAge > 0 && age >= time.Duration(i.limit(int64(o.MaxAge))):
 		return fmt.Sprintf("replacing the worker after %v", age.Round(time.Second))
-	case o.IdleTime > 0 && idle >= time.Duration(i.limit(int64(o.IdleTime))):
-		return fmt.Sprintf("replacing the worker, idle for %v", idle.Round(time.Second))
 	case o.MaxMemory > 0 && i.memory > o.MaxMemory:
 		return fmt.Sprintf("replacing the worker: it uses %d MB of memory, the limit is %d MB", i.memory>>20, o.MaxMemory>>20)
 	}

@@ -102,7 +102,7 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 // Call waits for a place and calls a hook in the worker with the fewest calls. The
 // deadline of ctx includes the wait. The errors are those of the instance, that of a
 // start if no worker starts, and those of kind Unavailable with the reasons
-// "queue-full", "queue-timeout", "stopping" and "gave-up".
+// "queue-full", "stopping" and "gave-up".
 //
 // A call that never began because its instance had just exited goes to another one,
 // unless it has an Input, part of which may have been read.

@@ -62,7 +62,7 @@ func (p *Pool) place(ctx context.Context, hookName string, retry bool) (*instanc
 		one.want()
 	}
 	var over *hook.Error
-	p.unlocked(func() { over = p.wait(ctx, w) })
+	p.unlocked(func() { over = w.wait(ctx) })
 	switch {
 	case !hook.IsClosed(w.ended):
 		p.queue.Remove(waiting)
@@ -76,18 +76,11 @@ func (p *Pool) place(ctx context.Context, hookName string, retry bool) (*instanc
 	return nil, p.explain(over)
 }
 
-// wait waits until the waiter left the queue. It returns an error if ctx or the timeout
-// ended the wait.
-func (p *Pool) wait(ctx context.Context, w *waiter) *hook.Error {
-	var limit <-chan time.Time
-	if p.opt.QueueTimeout > 0 {
-		limit = time.After(p.opt.QueueTimeout)
-	}
+// wait waits until the waiter left the queue. It returns an error if ctx ended the wait.
+func (w *waiter) wait(ctx context.Context) *hook.Error {
 	select {
 	case <-w.ended:
 	case <-ctx.Done():
-	case <-limit:
-		return queueTimeoutError(w.hook, p.opt.QueueTimeout)
 	}
 	if ctx.Err() != nil {
 		return hook.Ended(ctx, w.hook, noWorker, false)
@@ -143,7 +136,7 @@ func (p *Pool) explain(e *hook.Error) *hook.Error {
 	}
 	own := withCause(e, w.cause)
 	own.Err = fmt.Errorf("%w: %w; %s", e.Err, w.cause, w.whenRestarted())
-	if e.Reason == reasonFull || e.Reason == reasonQueueTimeout { // more workers would not help
+	if e.Reason == reasonFull { // more workers would not help
 		own.Hints = e.Hints[:1]
 	}
 	return own

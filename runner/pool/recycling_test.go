@@ -20,7 +20,6 @@ func TestRecycling(t *testing.T) {
 			}
 		}},
 		"age":    {Options{MaxAge: time.Hour}, func(*world) { sleep(time.Hour) }},
-		"idle":   {Options{IdleTime: time.Hour}, func(w *world) { w.works(); sleep(time.Hour) }},
 		"memory": {Options{MaxMemory: 100, Memory: func(int) int64 { return memory.Load() }}, func(w *world) { memory.Store(101); w.works(); sleep(2 * time.Second); memory.Store(1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,11 +50,9 @@ func TestLimitJitter(t *testing.T) {
 	}
 }
 
-// TestNeverCalledIsNotIdle keeps an instance that was never called, and one whose
-// replacement does not start.
-func TestNeverCalledIsNotIdle(t *testing.T) {
-	bubble(t, Options{Policy: always, IdleTime: time.Minute, MaxCalls: 1, Probe: -1}, nil, func(w *world) {
-		sleep(time.Hour)
+// TestReplacementAgain keeps an instance whose replacement does not start.
+func TestReplacementAgain(t *testing.T) {
+	bubble(t, Options{Policy: always, MaxAge: 100 * time.Hour, MaxCalls: 1, Probe: -1}, nil, func(w *world) {
 		w.states("1:starting 1:ready")
 		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
 		w.works()

@@ -21,9 +21,9 @@ func TestStorm(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l := &fakeLauncher{takes: 2, start: 100 * time.Microsecond}
 	p, err := Start(t.Context(), l, Options{
-		Workers: 3, Concurrency: 2, Queue: 20, QueueTimeout: 50 * time.Millisecond,
+		Workers: 3, Concurrency: 2, Queue: 20,
 		Policy:   Policy{Restart: Always, Backoff: time.Millisecond, BackoffMax: 2 * time.Millisecond},
-		MaxCalls: 50, MaxAge: 20 * time.Millisecond, IdleTime: 2 * time.Millisecond,
+		MaxCalls: 50, MaxAge: 20 * time.Millisecond,
 		Probe: 2 * time.Millisecond, ProbeTimeout: time.Millisecond,
 	})
 	if err != nil {
