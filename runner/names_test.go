@@ -15,21 +15,19 @@ import (
 func TestHookNames(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, test := range map[string]struct{ text, want string }{
-		"functions":     {"def b(): pass\ndef a(): pass\nasync def c(): pass\ndef _d(): pass\nx = 1\n", "b a c"},
-		"imported":      {"from os.path import join\nimport json\nfrom json import loads as parse\ndef a(): pass\n", "a"},
-		"lambda":        {"double = lambda x: 2 * x\n", "double"},
-		"condition":     {"if True:\n    def a(): pass\ntry:\n    import nope\nexcept ImportError:\n    def c(): pass\n", "a c"},
-		"decorated":     {"import functools\n@functools.lru_cache\ndef a(): pass\n@functools.wraps(a)\ndef b(): pass\n", "a b"},
-		"class":         {"class C:\n    def m(self): pass\n    def _p(self): pass\n    x = 1\n", "C.m"},
-		"arguments":     {"class C:\n    def __init__(self, x): pass\n    def m(self): pass\n    @staticmethod\n    def s(): pass\n    @classmethod\n    def c(cls): pass\n", "C.s C.c"},
-		"defaults":      {"class C:\n    def __init__(self, x=1, *, y=2): pass\n    def m(self): pass\n", "C.m"},
-		"object":        {"class C:\n    def __init__(self, x): pass\n    def m(self): pass\nc = C(1)\n", "c.m"},
-		"private class": {"class _C:\n    def m(self): pass\nc = _C()\n", "c.m"},
-		"all":           {"__all__ = ['b', '_c']\ndef a(): pass\ndef b(): pass\ndef _c(): pass\n", "b _c"},
-		"all imported":  {"from os.path import join\n__all__ = ['join']\ndef a(): pass\n", "join"},
-		"nothing":       {"x = 1\n", ""},
-		// cached_property keeps a function and cannot be called, as a tool of LangChain.
-		"tool":           {"import functools\n@functools.cached_property\ndef a(x): pass\n", "a"},
+		"functions":      {"def b(): pass\ndef a(): pass\nasync def c(): pass\ndef _d(): pass\nx = 1\n", "b a c"},
+		"imported":       {"from os.path import join\nimport json\nfrom json import loads as parse\ndef a(): pass\n", "a"},
+		"lambda":         {"double = lambda x: 2 * x\n", "double"},
+		"condition":      {"if True:\n    def a(): pass\ntry:\n    import nope\nexcept ImportError:\n    def c(): pass\n", "a c"},
+		"decorated":      {"import functools\n@functools.lru_cache\ndef a(): pass\n@functools.wraps(a)\ndef b(): pass\n", "a b"},
+		"class":          {"class C:\n    def m(self): pass\n    def _p(self): pass\n    x = 1\n", "C.m"},
+		"arguments":      {"class C:\n    def __init__(self, x): pass\n    def m(self): pass\n    @staticmethod\n    def s(): pass\n    @classmethod\n    def c(cls): pass\n", "C.s C.c"},
+		"defaults":       {"class C:\n    def __init__(self, x=1, *, y=2): pass\n    def m(self): pass\n", "C.m"},
+		"object":         {"class C:\n    def __init__(self, x): pass\n    def m(self): pass\nc = C(1)\n", "c.m"},
+		"private class":  {"class _C:\n    def m(self): pass\nc = _C()\n", "c.m"},
+		"all":            {"__all__ = ['b', '_c']\ndef a(): pass\ndef b(): pass\ndef _c(): pass\n", "b _c"},
+		"all imported":   {"from os.path import join\n__all__ = ['join']\ndef a(): pass\n", "join"},
+		"nothing":        {"x = 1\n", ""},
 		"library object": {"import unittest.mock\napp = unittest.mock.Mock()\ndef a(): pass\n", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {

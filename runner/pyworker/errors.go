@@ -27,6 +27,7 @@ type answer struct {
 	Place   string        `json:"place"`
 	Hooks   []string      `json:"hooks"`
 	Why     string        `json:"why"`
+	Program bool          `json:"program"` // the name is that of a command line
 	Missing string        `json:"missing"`
 	Files   []schema.Path `json:"files"`
 
@@ -115,7 +116,10 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 		e = a.argumentError(hookName)
 	case "hook":
 		e = requestError(hookName, &schema.NoHookError{Hook: hookName, Known: a.Hooks, Why: a.Why})
-		if len(a.Hooks) == 0 {
+		switch {
+		case a.Program:
+			e.Hints = schema.Hints("to run it, type `%s …`", schema.QuoteLine([]string{"python", inst.launcher.cfg.Plugin}))
+		case len(a.Hooks) == 0:
 			e.Hints = schema.Hints("it has no hooks: define a public function in the file")
 		}
 	case "canceled": // not canceled by its caller, who would not read this answer

@@ -61,7 +61,7 @@ import (
 //	load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
 //	result       the value cannot be represented; "message" says why, "place" where, such as "$.items[3]"
 //	arguments    they do not fit the hook; what comes with it is in the type answer
-//	hook         there is no such hook; "hooks" lists those there are, "why" may say more
+//	hook         there is no such hook; "hooks" lists those there are, "why" may say more, "program" that the name is that of a command line
 //	canceled     the call was cancelled before it ended
 //	old          this Python is older than the worker supports
 const (

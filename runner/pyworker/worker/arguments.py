@@ -130,8 +130,6 @@ class Plan:
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]
         self.named = {one.name: one for one in self.params if one.kind not in ("positions", "names")}
-        also = getattr(function, "also", core.NOTHING)  # the names of options, which need not be the parameters'
-        self.also = {option: name for option, name in also.items() if option not in self.named}
         self.filled = [one for one in self.params if one.described and not one.required]
 
     def arguments(self, request):
@@ -228,8 +226,7 @@ class Plan:
         return name.replace("-", "_")
 
     def called(self, name):
-        """Returns the parameter that a name stands for: the name of an option, or one that Python would normalize."""
-        name = self.also.get(name, name)
+        """Returns the parameter that a name stands for, which may be one that Python would normalize."""
         if name is None or name in self.named or name.isascii():
             return name
         other = describe.hooks.normalized(name)

@@ -25,7 +25,10 @@ def find(number, name):
         if core.known.get(name) is not key:
             core.known[name], core.expected[name] = key, core.plain_kinds(key, key is not function)
         return function
-    core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=list(listing()[0]), **({"why": why} if why else {}))
+    more = {"why": why} if why else {}
+    if is_command(core.namespace.get(name)):
+        more["program"] = True
+    core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=list(listing()[0]), **more)
     return None
 
 
@@ -125,7 +128,7 @@ def look_up_exact(name):
     first, *rest = name.split(".")
     if first not in core.namespace:
         return None, "`%s` is in `__all__` but not defined" % first if first in (listed() or ()) else ""
-    value = core.namespace[first] if rest else stands_for(first, core.namespace[first])
+    value = core.namespace[first]
     why = not_public(first) or (not_own_object(first, value) if rest else not_a_hook(first, value))
     path = first
     for step in rest:
@@ -160,9 +163,14 @@ def not_public(name):
 def not_callable(name, value):
     if isinstance(value, type):
         return "`%s` is a class" % name
-    if hasattr(type(value), "list_commands"):  # of click, or typer
-        return "`%s` is a group of commands: call one of them" % name
+    if is_command(value):
+        return "`%s` is a command of click, which reads a command line" % name
     return None if callable(value) else "`%s` is not callable" % name
+
+
+def is_command(value):
+    """Reports whether a value is a command or a group of click, or of typer's copy. To call it is to end the process."""
+    return hasattr(type(value), "make_context") and hasattr(type(value), "make_parser")
 
 
 def not_a_hook(name, value):
@@ -172,13 +180,6 @@ def not_a_hook(name, value):
     if type(value) is FUNCTION and value.__globals__ is core.namespace:
         return None
     return imported(name, value) or not_callable(name, value) or only_looks_callable(name, value)
-
-
-def stands_for(name, value):
-    """Returns the function behind an object that a decorator made, such as a command of click; else the value."""
-    if isinstance(value, (FUNCTION, BUILTIN, METHOD, MODULE, type)):
-        return value
-    return core.part("objects").function(value) if listed() is not None or root(name) == "def" else value
 
 
 def only_looks_callable(name, value):

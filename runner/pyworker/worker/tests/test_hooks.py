@@ -103,6 +103,31 @@ class Hooks(Case):
             self.ok(worker.call("two.get"), 3)
             self.assertIn("not callable", self.refused(worker.call("Plain.size"), "hook")["why"])
 
+    def test_decorated(self):
+        """What a decorator makes is a hook if it can be called, unless it reads a command line, as a command of click."""
+        worker = self.start(
+            """
+            class Command:
+                def __init__(self, callback): self.callback = self.func = callback
+                def make_context(self): pass
+                def make_parser(self): pass
+                def __call__(self): raise SystemExit(2)
+            class Tool:
+                def __init__(self, func): self.func = func
+            @Command
+            def command(n: int): return n
+            @Tool
+            def tool(n: int): return n
+            """
+        )
+        why = {"command": "`command` is a command of click, which reads a command line", "tool": "`tool` is not callable"}
+        for name in why:
+            answer = self.refused(worker.call(name), "hook")
+            self.assertEqual((answer["why"], answer.get("program")), (why[name], name == "command" or None))
+            self.ok(worker.call(name + ".func", 3), 3)
+        names = [hook["name"] for hook in worker.ask("D", {"hook": "", "input": False})[1]["hooks"]]
+        self.assertEqual([name for name in names if name in why], [])
+
     def test_probe(self):
         source = "class Service:\n    def healthy(self): return 'not ' + type(self).__name__\n"
         self.ok(self.start(source, probe="Service.healthy").ask("P"), {"degraded": "not Service"})
