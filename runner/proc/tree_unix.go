@@ -39,7 +39,7 @@ const (
 func highPlace() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < firstHigh+spareHigh {
-		return int(limit.Cur) - spareHigh
+		return max(3, int(limit.Cur)-spareHigh)
 	}
 	return firstHigh
 }

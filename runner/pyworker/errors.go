@@ -245,7 +245,11 @@ func (inst *instance) diedStarting(greeted bool) *hook.Error {
 		if exit.Signal != "" { // somebody has killed it
 			kind = hook.Start
 		}
-		return &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", inst.launcher.cfg.Python)}
+		e := &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", inst.launcher.cfg.Python)}
+		if exit.Code == 0 {
+			e.Hints = schema.Hints("if it is a script that runs Python, let it wait for Python, and leave all descriptors as they are")
+		}
+		return e
 	}
 	return &hook.Error{Kind: hook.Start, Exit: &exit, At: stackFrames(exit.Stderr),
 		Err: errors.New("the plugin exited while it was being imported")}

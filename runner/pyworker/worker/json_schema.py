@@ -108,7 +108,8 @@ class Maker:
         return {} if {} in found else found[0] if len(found) == 1 else {"anyOf": found}
 
     def row(self, schemas, least):
-        return {"type": "array", "prefixItems": schemas, "minItems": least, "maxItems": len(schemas)}
+        found = {"type": "array", "prefixItems": schemas} if schemas else {"type": "array"}  # it must not be empty
+        return {**found, "minItems": least, "maxItems": len(schemas)}
 
     def table(self, take):
         schema = {"type": "object"}

@@ -60,7 +60,7 @@ SOURCE = '''
     def mixed(a: Literal["x", 1, True, None, "y"], b: Literal[True, False], c: Color, d: Bits, e: Optional[Level]): pass
     def branch(a: Branch): pass
     def unions(a: Optional[int], b: Union[int, str, None], c: Union[datetime.timedelta, int], d: Union[int, typing.Any]): pass
-    def nested(a: List[int], b: list, c: Dict[str, float], d: Dict[int, bool], e: Dict[Env, int], f: Tuple[int, str], h: typing.Set[int]): pass
+    def nested(a: List[int], b: list, c: Dict[str, float], d: Dict[int, bool], e: Dict[Env, int], f: Tuple[int, str], h: typing.Set[int], i: Tuple[()]): pass
     def node(a: Node): pass
     def two(a: Node, b: Other): pass
     def pair(a: Pair): pass
@@ -148,6 +148,7 @@ PROPERTIES = {
         {"type": "object", "additionalProperties": INT},
         {"type": "array", "prefixItems": [INT, TEXT], "minItems": 2, "maxItems": 2, "items": {"anyOf": [INT, TEXT]}},
         {"type": "array", "items": INT},
+        {"type": "array", "minItems": 0, "maxItems": 0, "items": ANYTHING},
     ],
     "node": [{"$ref": "#/$defs/Node"}],
     "two": [{"$ref": "#/$defs/Node"}, OTHER],
