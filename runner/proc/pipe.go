@@ -112,8 +112,16 @@ func (p *Process) Settle(limit time.Duration) {
 	}
 }
 
-// Conn is the pair of pipes to and from a process started with Talk. One goroutine may read while another writes. The caller of [Start] closes it,
-// unless [Process.Stop] or [Process.Kill] does.
+// Descriptors are those of a process that was started with Talk, see [DescriptorsOf].
+type Descriptors struct {
+	In, Out int // of the pipes from and to us
+	Stdout  int // of standard output
+	Control int // of the socket for requests to fork; 0 where no process forks
+}
+
+// Conn is the pair of pipes to and from a process started with Talk. One goroutine may read
+// while another writes. The caller of [Start] closes it, unless [Process.Stop] or
+// [Process.Kill] does.
 type Conn struct {
 	in  *os.File
 	out *outputPipe

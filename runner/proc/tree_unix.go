@@ -44,13 +44,6 @@ func highPlace() int {
 	return firstHigh
 }
 
-// Descriptors are those of a process that was started with Talk.
-type Descriptors struct {
-	In, Out int // of the pipes from and to us
-	Stdout  int // of standard output
-	Control int // of the socket for requests to fork
-}
-
 // DescriptorsOf returns the descriptors of the processes that this system starts.
 func DescriptorsOf() Descriptors {
 	place := highPlace() // of the lifeline

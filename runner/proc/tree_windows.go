@@ -22,13 +22,6 @@ const (
 	showsExiting     = false
 )
 
-// Descriptors are those of a process that was started with Talk.
-type Descriptors struct {
-	In, Out int // of the pipes from and to us
-	Stdout  int // of standard output
-	Control int // 0: no process forks
-}
-
 // DescriptorsOf returns the descriptors of the processes that this system starts. A Windows
 // process starts with at most three. So the protocol has those of standard input and output,
 // and prints before the process moves it get into it.
