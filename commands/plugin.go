@@ -80,6 +80,7 @@ func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runn
 	}
 	if err != nil {
 		p.output.Close()
+		p.noteStale()
 	}
 	return p.failed(err)
 }
@@ -150,6 +151,16 @@ func (p *plugin) notePython() {
 		p.prog.streams.Aside(fmt.Sprintf("using python %s, %s (%s)", p.pythonVersion(), py.Path, py.Source))
 	}
 	p.prog.streams.Notes(p.opened.PythonNotes())
+}
+
+// noteStale prints that the environment may lack what the plugin needs, which may be why it does not
+// start.
+func (p *plugin) noteStale() {
+	if p.opened != nil {
+		if stale := p.opened.SyncStale(); stale != "" {
+			p.prog.streams.Note(stale)
+		}
+	}
 }
 
 // close stops the plugin if this process runs it. A second signal kills the plugin.

@@ -4,9 +4,8 @@
 //  1. [Find] reads every requires-python of the request; all must hold.
 //  2. The explicit sources come first: the flag, PYPLUG_PYTHON, the manifest. The first
 //     that is set decides, right or wrong.
-//  3. Next is the environment that pyplug made for the plugin, unless it is out of date,
-//     then the plugin's own environment, beside it or up to the root of its project. If
-//     it exists it decides, too: a broken one is an error, and no reason to search on. An
+//  3. Next is the plugin's own environment, beside it or up to the root of its project,
+//     but not one that pyplug made for other plugins. If it exists it decides, too: a broken one is an error, and no reason to search on. An
 //     activated environment that belongs to the project comes before it. What others than
 //     the plugin's owner may change is refused.
 //  4. Then come any other activated environment, the version that a file of the project

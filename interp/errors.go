@@ -34,7 +34,7 @@ const (
 	UntrustedOwner      Code = "untrusted-owner"       // another user's, and not named explicitly
 	WorldWritable       Code = "world-writable"        // everybody may change it, and it is not named explicitly
 	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
-	OutdatedEnv         Code = "outdated-env"          // made by pyplug, and now gone or older than its source
+	ForOthers           Code = "for-others"            // made by pyplug, for other plugins
 	ToolRuns            Code = "tool-runs"             // another tool keeps the environment, and runs programs in it
 	NotEnvironment      Code = "not-an-environment"    // a file or directory with the name of an environment
 	Shim                Code = "shim"                  // it was followed to the Python that it starts

@@ -133,7 +133,7 @@ func TestHints(t *testing.T) {
 
 		// Only what is an environment, in its own place, may be emptied.
 		{findCase{name: "broken", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x"})}, again + "plug/.venv"},
-		{findCase{name: "broken, and made by pyplug", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x", "f plug/.venv/" + EnvMarker + " {}"})}, "`pyplug sync p.py` makes a new one"},
+		{findCase{name: "broken, and made by pyplug", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x", "f plug/.venv/" + EnvMarker + " {}"})}, "make it again: rm -r plug/.venv && pyplug sync p.py"},
 		{findCase{name: "no pyvenv.cfg", tree: []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"}}, other},
 		{findCase{name: "no python", tree: []string{"f plug/.venv/pyvenv.cfg x"}}, again + "plug/.venv"},
 		{findCase{name: "not executable", tree: []string{"f plug/.venv/pyvenv.cfg x", "n plug/.venv/bin/python"}}, again + "plug/.venv"},

@@ -22,7 +22,7 @@ type findCase struct {
 	environ  []string // $ROOT is the tree
 	dirs     []string // beside the plugin; nil means plug
 	owners   func(root, path string) (owner, bool)
-	synced   string // the environment that sync made, relative
+	others   bool   // pyplug made the environments for other plugins
 	active   string // "yes": --active, "no": --no-active
 	want     string
 	tried    []string
@@ -45,9 +45,7 @@ func (c findCase) request(root string) Request {
 	if c.dirs != nil {
 		r.Dirs = nil
 	}
-	if c.synced != "" {
-		r.Synced = filepath.Join(root, c.synced)
-	}
+	r.ForOthers = func(string) bool { return c.others }
 	if c.entry != "" {
 		r.Entry = filepath.Join(root, c.entry)
 	}

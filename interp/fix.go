@@ -26,10 +26,12 @@ func (f *finder) fix(a Attempt) schema.Hint {
 		return schema.Hintf("if you trust it: %s %s", schema.Setting("python"), quoted(cmp.Or(a.env, a.Path)))
 	case a.Code == PinNotInstalled:
 		return schema.Hintf(f.installing(a.wanted))
-	case f.Sync == "" && a.Source == SourceSync:
+	case a.Code == ForOthers && f.Sync == "":
 		return schema.Hintf("list the packages that the plugin needs, if any, in a PEP 723 block")
-	case a.Source == SourceSync, f.Sync != "" && f.owns(a.env) && bounded.Exists(filepath.Join(a.env, EnvMarker)):
-		return schema.Hintf("`%s` makes a new one", schema.EnvLine(f.Sync))
+	case a.Code == ForOthers:
+		return schema.Hintf("`%s` adds what the plugin needs", schema.EnvLine(f.Sync))
+	case f.Sync != "" && f.owns(a.env) && bounded.Exists(filepath.Join(a.env, EnvMarker)):
+		return schema.Hintf("make it again: %s", schema.EnvLine(quoted("rm", "-r", a.env)+" && "+f.Sync))
 	}
 	found := f.elsewhere()
 	switch {

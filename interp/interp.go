@@ -17,7 +17,6 @@ const (
 	SourceFlag     Source = "--python"
 	SourceVariable Source = "PYPLUG_PYTHON"
 	SourceManifest Source = "manifest"
-	SourceSync     Source = "pyplug sync"
 	SourceDotVenv  Source = ".venv beside the plugin"
 	SourceVenv     Source = "venv beside the plugin"
 	SourceActive   Source = "VIRTUAL_ENV"
@@ -34,11 +33,11 @@ func (s Source) Named() bool {
 	return s == SourceFlag || s == SourceVariable || s == SourceManifest
 }
 
-// Obvious reports whether users expect the Python of a source: a named one, the environment that
-// sync made, one beside the plugin, an activated one, or python3 on PATH.
+// Obvious reports whether users expect the Python of a source: a named one, one in an environment
+// beside the plugin, an activated one, or python3 on PATH.
 func (s Source) Obvious() bool {
 	switch s {
-	case SourceSync, SourceDotVenv, SourceVenv, SourceActive, SourceConda, SourcePath:
+	case SourceDotVenv, SourceVenv, SourceActive, SourceConda, SourcePath:
 		return true
 	}
 	return s.Named()
@@ -84,11 +83,11 @@ type Request struct {
 	// Active prefers an activated environment to the plugin's own. NoActive ignores activated
 	// environments. If neither is set, one that belongs to the plugin's project is preferred.
 	Active, NoActive bool
-	// Synced is the absolute path of the environment that pyplug made for the plugin, or "". If
-	// it is out of date, Outdated says why.
-	Synced, Outdated string
-	// Sync is the command line that makes that environment, for messages. It is empty if no file
-	// says what the plugin needs.
+	// ForOthers reports that pyplug made the environment env, and not for the plugin. If it is nil,
+	// every environment is for the plugin.
+	ForOthers func(env string) bool
+	// Sync is the command line that makes the plugin's environment, for messages. It is empty if no
+	// file says what the plugin needs.
 	Sync string
 	// Base ignores all environments that nobody named.
 	Base bool
@@ -136,8 +135,7 @@ type Interpreter struct {
 	// Tried lists the candidates that were not chosen, in order.
 	Tried []Attempt `json:"-"`
 	// Skipped lists the entries of Tried that surprise users: a broken or unsuitable environment
-	// that VIRTUAL_ENV names, an outdated or unsuitable one that pyplug made, one that only its
-	// tool finds, and pins that were not followed.
+	// that VIRTUAL_ENV names, one that only its tool finds, and pins that were not followed.
 	Skipped []Attempt `json:"-"`
 }
 
@@ -159,7 +157,7 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	found.Tried = f.tried
 	for _, attempt := range f.tried {
 		activated := attempt.Source == SourceActive || attempt.Source == SourceConda
-		if (activated || attempt.surprise) && found.Source != attempt.Source || attempt.Source == SourceSync || attempt.Code == ToolRuns {
+		if (activated || attempt.surprise) && found.Source != attempt.Source || attempt.Code == ToolRuns {
 			found.Skipped = append(found.Skipped, attempt)
 		}
 	}
@@ -211,11 +209,7 @@ func (f *finder) sources() []look {
 	if f.Base {
 		return append(explicit, installed...)
 	}
-	made := []look{f.synced, f.activeFirst}
-	if f.Active {
-		slices.Reverse(made)
-	}
-	return slices.Concat(explicit, made, []look{f.owned, f.active}, installed)
+	return slices.Concat(explicit, []look{f.activeFirst, f.owned, f.active}, installed)
 }
 
 // find looks at one source after the other, until one decides. later are those after it.

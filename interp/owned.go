@@ -10,21 +10,30 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// EnvMarker is the name of a file in each environment that pyplug made. The file records the
-// environment's source, installer and base Python.
+// EnvMarker is the name of a file in each environment that pyplug made. The file lists what the
+// environment was made for.
 const EnvMarker = "pyplug-env.json"
 
-// synced looks at the environment that pyplug made for the plugin.
+// synced looks for the environment that pyplug made for the plugin.
 func (f *finder) synced() (Interpreter, *Error) {
-	switch {
-	case f.Synced == "":
-		return Interpreter{}, nil
-	case f.Outdated != "":
-		f.skip(OutdatedEnv, f.Synced, SourceSync, f.Outdated)
-		return Interpreter{}, nil
+	for i, dir := range f.Project.Dirs {
+		env := filepath.Join(dir, ".venv")
+		if bounded.Exists(filepath.Join(env, EnvMarker)) && !f.forOthers(env) {
+			return f.environment(env, Source(".venv"+f.where(i)))
+		}
 	}
-	return f.environment(f.Synced, SourceSync)
+	return Interpreter{}, nil
 }
+
+// where says where a directory of the project is, for a [Source].
+func (f *finder) where(i int) string {
+	if i < len(f.Dirs) {
+		return " beside the plugin"
+	}
+	return " of the project"
+}
+
+func (f *finder) forOthers(env string) bool { return f.ForOthers != nil && f.ForOthers(env) }
 
 // owned looks for the plugin's own environment, which decides.
 func (f *finder) owned() (found Interpreter, broken *Error) {
@@ -43,12 +52,8 @@ func (f *finder) owned() (found Interpreter, broken *Error) {
 
 // near looks beside the plugin, then up to the root of its project.
 func (f *finder) near() (found Interpreter, broken *Error) {
-	where := " beside the plugin"
 	for i, dir := range f.Project.Dirs {
-		if i == len(f.Dirs) {
-			where = " of the project"
-		}
-		if found, broken = f.ownedIn(dir, where); found.Path != "" || broken != nil {
+		if found, broken = f.ownedIn(dir, f.where(i)); found.Path != "" || broken != nil {
 			break
 		}
 	}
@@ -60,7 +65,12 @@ func (f *finder) near() (found Interpreter, broken *Error) {
 func (f *finder) ownedIn(dir, where string) (Interpreter, *Error) {
 	for _, name := range [...]string{".venv", "venv", "env", ".conda"} {
 		source := Source(name + where)
-		env, broken := f.envAt(filepath.Join(dir, name), source)
+		path := filepath.Join(dir, name)
+		if name == ".venv" && f.forOthers(path) {
+			f.skip(ForOthers, path, source, "was made by pyplug for other plugins")
+			continue
+		}
+		env, broken := f.envAt(path, source)
 		if broken != nil {
 			return Interpreter{}, broken.from(source)
 		}
@@ -79,8 +89,8 @@ func (f *finder) environment(env string, source Source) (Interpreter, *Error) {
 	return f.inEnv(env, source)
 }
 
-// notEnvs lists directories whose environments belong to tools.
-var notEnvs = []string{".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
+// notEnvs lists directories whose environments belong to tools, and .venv, which was looked at before.
+var notEnvs = []string{".venv", ".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
 
 // only looks for an environment of any other name. More than one is an error.
 func (f *finder) only(dir, where string) (Interpreter, *Error) {

@@ -116,6 +116,7 @@ func (c row) run(t *testing.T) {
 func TestCandidates(t *testing.T) {
 	opt := base("opt")
 	own := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
+	made := lines(own, []string{"f plug/.venv/" + EnvMarker + " {}"})
 	script := func(line string) []string { return lines(opt, []string{`f plug/p.py ` + line + `\nx = 1\n`}) }
 	pin := func(text string) []string { return lines(opt, []string{"f plug/.python-version " + text + "\\n"}) }
 	for _, c := range []struct {
@@ -129,7 +130,10 @@ func TestCandidates(t *testing.T) {
 			"pin-not-installed .python-version 3.13.1; pin-not-installed .python-version mine"},
 		{findCase{name: "the system's before a pin", tree: pin(`system\n3.13.1`)}, ""},
 		{findCase{name: "a pin that is there, before the system's", tree: pin(`3.12.4\nsystem`)}, ""},
-		{findCase{name: "sync in place", tree: own, synced: "plug/.venv"}, ""},
+		{findCase{name: "made by pyplug", tree: made, flag: "3.12"}, ""},
+		{findCase{name: "made by pyplug, of another version", tree: made, flag: "3.13t"}, "version-mismatch .venv beside the plugin plug/.venv/bin/python; " +
+			"version-mismatch --python opt/bin/python3; version-mismatch --python opt/bin/python; no-python --python 3.13t"},
+		{findCase{name: "made for others", tree: made, others: true}, "for-others .venv beside the plugin plug/.venv"},
 		{findCase{name: "activated through a link", tree: lines(own, []string{"l e plug/.venv"}), environ: []string{"VIRTUAL_ENV=$ROOT/e", "PATH=$ROOT/opt/bin:$ROOT/e/bin"}}, ""},
 		{findCase{name: "activated through a link, and broken", tree: []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python gone", "l e plug/.venv"},
 			environ: []string{"VIRTUAL_ENV=$ROOT/e"}}, "broken-symlink VIRTUAL_ENV e/bin/python"},

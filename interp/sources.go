@@ -77,8 +77,8 @@ func (f *finder) inEnv(env string, source Source) (Interpreter, *Error) {
 	return f.consider(python, source)
 }
 
-// version resolves a version that an explicit source names: first in the environment of sync,
-// then among the installed Pythons.
+// version resolves a version that an explicit source names: first in the environment that pyplug
+// made for the plugin, then among the installed Pythons.
 func (f *finder) version(value string, b bound, source Source) (Interpreter, *Error) {
 	f.bounds = append(f.bounds, b)
 	if broken := f.conflict(); broken != nil {
@@ -90,9 +90,8 @@ func (f *finder) version(value string, b bound, source Source) (Interpreter, *Er
 			return found, nil
 		}
 		if broken != nil {
-			f.skip(broken.Code, f.Synced, SourceSync, broken.Reason)
+			f.skipBroken(broken)
 		}
-		f.Synced = "" // do not look at it again
 	}
 	f.lookup = true
 	found := f.lookUp(source)

@@ -34,7 +34,7 @@ type fileKind int
 
 const (
 	packageDir fileKind = iota // a directory of installed packages: a failed start may succeed when it changes
-	startFile                  // the manifest or the interpreter: what runs is out of date
+	startFile                  // the manifest, the interpreter or what says what is installed: what runs is out of date
 	ownFile                    // the plugin's own: --watch restarts
 )
 
@@ -77,6 +77,9 @@ func (r *resolved) fixedFiles() map[string]fileKind {
 			}
 		}
 		fixed[python.Path] = startFile
+		if python.Env != "" {
+			fixed[r.SyncMarker()] = startFile
+		}
 	}
 	if file := r.plugin.Manifest.File; file != "" {
 		fixed[file] = startFile

@@ -25,12 +25,12 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 	if c.Untrusted { // the variables of a manifest are untrusted, too
 		vars = environ(c, manifest.Manifest{})
 	}
-	var synced env.Record
-	if cache, err := env.Cache(); err == nil && p.Entry != "" {
-		synced = env.Lookup(cache, p.Entry, p.Project.Dirs)
-	}
 	return interp.Request{
-		Synced: synced.Dir, Outdated: synced.Stale, Sync: syncLine(p, synced.Dir, c.Python),
+		ForOthers: func(dir string) bool {
+			found := env.Look(dir, p.Entry, p.Project.Dirs)
+			return found.Made && !found.Listed
+		},
+		Sync:        syncLine(p, c.Python),
 		Flag:        c.Python,
 		Active:      c.Active,
 		NoActive:    c.NoActive,
@@ -62,18 +62,15 @@ func shebangRequest(c Config, p manifest.Plugin, env []string) (interp.Request, 
 	return r, p.Shebang != ""
 }
 
-// syncLine returns the command line that makes an environment in the place of the last one.
-func syncLine(p manifest.Plugin, last, python string) string {
-	words := []string{"pyplug", "sync"}
-	if filepath.Base(last) == ".venv" {
-		words = append(words, "--in-place")
-	}
+// syncLine returns the command line that makes the plugin's environment. more are flags.
+func syncLine(p manifest.Plugin, python string, more ...string) string {
+	words := append([]string{"pyplug", "sync"}, more...)
 	if python != "" {
 		words = append(words, "--python", python)
 	}
 	if p.Module != "" {
 		words = append(words, "-m", p.Module)
-	} else {
+	} else if p.Path != "" {
 		words = append(words, p.Path)
 	}
 	return schema.QuoteLine(words)

@@ -28,8 +28,7 @@ type resolved struct {
 	plugin  manifest.Plugin
 	took    time.Duration // to find the plugin
 	environ []string
-	synced  string             // the environment that sync made last, see [interp.Request]
-	sync    string             // the command line that makes it
+	sync    string             // the command line that makes its environment
 	python  interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
 	script  string             // what Python runs, see [scriptOf]
 	dirs    []string           // in which the plugin's own modules are
@@ -119,7 +118,7 @@ func (r *resolved) resolvePython(ctx context.Context, transport string) (err err
 	c, executable := r.config, r.plugin.Kind == manifest.Executable
 	if !executable {
 		ask := request(c, r.plugin, r.environ)
-		r.synced, r.sync = ask.Synced, ask.Sync
+		r.sync = ask.Sync
 		if r.python, err = findBy(ctx, ask); err != nil {
 			return err
 		}

@@ -4,85 +4,73 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/env"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // SyncOptions say how Sync makes an environment.
 type SyncOptions = env.Options
 
-// SyncPlan says which environment a plugin needs.
-type SyncPlan struct {
-	env.Plan
-	// Note says that starts take another Python; empty if they do not.
-	Note string
-}
-
-// PlanSync returns which environment c.Plugin needs. If c.Plugin is empty, that is .venv of
-// the project in c.Cwd. Like a start, PlanSync starts only a Python whose version no file
-// states. The error is a [*hook.Error].
-func PlanSync(ctx context.Context, c Config, o SyncOptions) (SyncPlan, error) {
-	return hook.Interruptible(ctx, func() (SyncPlan, error) { return planSync(ctx, c, o) })
-}
-
-func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err error) {
-	r, p, err := pythonRequest(c)
-	if err != nil {
-		return plan, err
-	}
-	o.InPlace = o.InPlace || c.Plugin == "" // where every plugin of the project finds it
-	if p.Kind == manifest.Executable {
-		return plan, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
-	}
-	if p.Entry == "" && !o.InPlace { // no start would find an environment in the cache
-		e := hook.NewError(hook.Usage, fmt.Errorf("module %s is not in this directory", p.Module))
-		e.Hints = schema.Hints("%s makes .venv for the project here", schema.Setting("in-place"))
-		return plan, e
-	}
-	r.Base = true
-	base, err := findBy(ctx, r)
-	if err != nil {
-		return plan, err
-	}
-	cache, err := env.Cache()
-	if err != nil && !o.InPlace {
-		return plan, syncError(ctx, &env.Error{Err: err, Advice: env.CacheHint})
-	}
-	facts := interp.FactsOf(base, c.Environ)
-	plan.Plan, err = env.NewPlan(env.Request{
-		Entry: p.Entry, Dirs: p.Project.Dirs,
-		Python: base.Path, Real: string(facts.Real), Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
-		Options: o, Cache: cache, Environ: c.Environ,
+// PlanSync returns which environment c.Plugin needs. If c.Plugin is empty, that is the one of the
+// project in c.Cwd. Like a start, PlanSync starts only a Python whose version no file states. The
+// error is a [*hook.Error].
+func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
+	return hook.Interruptible(ctx, func() (plan env.Plan, err error) {
+		r, p, err := pythonRequest(c)
+		switch {
+		case err != nil:
+			return plan, err
+		case p.Kind == manifest.Executable:
+			return plan, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
+		}
+		r.Base = true
+		base, err := findBy(ctx, r)
+		if err != nil {
+			return plan, err
+		}
+		plan, err = env.NewPlan(env.Request{
+			Entry: p.Entry, Dirs: p.Project.Dirs, Python: base.Path, Packages: interp.FactsOf(base, c.Environ).Packages,
+			Options: o, Complete: syncLine(p, c.Python, "--into-existing"), Environ: c.Environ,
+		})
+		if err == nil && plan.Exists {
+			err = fits(ctx, r, base, plan.Dir)
+		}
+		return plan, syncError(ctx, err)
 	})
-	named := base
-	if r.Flag != "" { // of this sync alone
-		r.Flag = ""
-		named, _ = interp.Find(ctx, r) // the zero one if a start will report an error, or finds what is made now
-	}
-	if named.Source.Named() && !named.AnyOf && !interp.SamePath(named.Env, plan.Dir) {
-		plan.Note = "starts use the named Python instead: " + named.String()
-	}
-	return plan, syncError(ctx, err)
 }
 
-// Clean removes environments that no plugin asks for, see [env.Clean].
-func Clean(inUse func(dir string) bool, dryRun bool) (removed []string, bytes int64, err error) {
-	cache, err := env.Cache()
+// fits returns an error if the Python of the environment in dir does not satisfy the requirements of
+// r, or is not of the version of base although the user named that.
+func fits(ctx context.Context, r interp.Request, base interp.Interpreter, dir string) error {
+	named := r.Flag
+	r.Flag = dir
+	is, err := interp.Find(ctx, r)
 	if err != nil {
-		return nil, 0, hook.NewError(hook.Interpreter, err)
+		return env.Broken(dir, err)
 	}
-	if removed, bytes, err = env.Clean(cache, inUse, dryRun); err != nil {
-		err = hook.NewError(hook.Interpreter, fmt.Errorf("cannot remove all: %w", err))
+	if same := is.Version.Minor == base.Version.Minor && is.Variant == base.Variant; named != "" && !same {
+		return env.Broken(dir, fmt.Errorf("its Python is %s%s, and --python names %s", is.Version, is.Variant, base))
 	}
-	return removed, bytes, err
+	return nil
 }
 
-// Cache returns the directory in the user's cache where environments are made.
-func Cache() (string, error) { return env.Cache() }
+// SyncNote says that a start of c.Plugin takes another Python than that of the environment in dir, or
+// is "". The flag --python, which was for the sync, does not count.
+func SyncNote(ctx context.Context, c Config, dir string) string {
+	c.Python = ""
+	if found, err := FindPython(ctx, c); err == nil && !interp.SamePath(found.Env, dir) { // a start reports an error
+		return "starts use another Python instead: " + found.String()
+	}
+	return ""
+}
+
+// Cache returns pyplug's directory in the user's cache, which may not exist.
+func Cache() (string, error) { return bounded.UserCache() }
 
 // Sync makes the environment of a plan, see [env.Plan.Make]. The error is a [*hook.Error].
 func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
@@ -91,29 +79,24 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 }
 
 // SyncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if
-// a start would not use the environment, even without --python and PYPLUG_PYTHON.
+// a start would not use the environment of a sync, even without --python and PYPLUG_PYTHON.
 func (o *Opened) SyncSource() (source env.Source, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf
-	fixed := python.Env != "" && python.Env != o.synced
 	if python.Path == "" || named {
 		return source, false
 	}
-	return env.SourceOf(o.plugin.Entry, o.plugin.Project.Dirs), !fixed
+	return env.SourceOf(o.plugin.Entry, o.plugin.Project.Dirs), python.Env == "" || o.synced().Made
 }
 
-// SyncLine returns the command line that makes the environment for a start like this one. The
-// environment is in the same place as the last one.
+// SyncLine returns the command line that makes the environment for a start like this one.
 func (o *Opened) SyncLine() string { return o.sync }
 
-// PythonNotes returns notes about the Pythons that a start skips. See
-// [interp.Interpreter.Skipped].
+// PythonNotes returns notes about the Pythons that a start skips, see [interp.Interpreter.Skipped],
+// and about an environment that may lack what the plugin needs.
 func (o *Opened) PythonNotes() (notes []string) {
 	for _, skipped := range o.python.Skipped {
 		note := skipped.String()
-		if skipped.Source == interp.SourceSync {
-			note = o.outdatedBy(skipped.Reason)
-		}
 		if skipped.Code == interp.ToolRuns || skipped.Source == interp.SourcePin {
 			note += "; " + hook.Word(skipped.Fix)
 		}
@@ -122,25 +105,28 @@ func (o *Opened) PythonNotes() (notes []string) {
 		}
 		notes = append(notes, note)
 	}
+	if stale := o.SyncStale(); stale != "" {
+		notes = append(notes, stale)
+	}
 	return notes
 }
 
-func (o *Opened) outdatedBy(reason string) string {
-	return "the environment that pyplug made " + reason + "; `" + o.sync + "` makes a new one"
+// synced returns what is known about the environment of the plugin's Python.
+func (o *Opened) synced() env.State {
+	if o.python.Env == "" {
+		return env.State{}
+	}
+	return env.Look(o.python.Env, o.plugin.Entry, o.plugin.Project.Dirs)
 }
 
-// EnvChanged returns why the environment of sync that the plugin was opened with is no longer
-// the current one, or "".
-func (o *Opened) EnvChanged() string {
-	cache, err := env.Cache()
-	if err != nil || o.python.Source != interp.SourceSync {
-		return ""
-	}
-	switch now := env.Lookup(cache, o.plugin.Entry, o.plugin.Project.Dirs); {
-	case now.Stale != "":
-		return o.outdatedBy(now.Stale)
-	case now.Dir != "" && now.Dir != o.python.Env:
-		return "pyplug made another environment"
+// SyncMarker returns the file that changes when the environment of the plugin's Python is synced.
+func (r *resolved) SyncMarker() string { return filepath.Join(r.python.Env, interp.EnvMarker) }
+
+// SyncStale says that the environment that pyplug made may lack what the plugin needs now, and what
+// to do, or is "".
+func (o *Opened) SyncStale() string {
+	if stale := o.synced().Stale; stale != "" {
+		return stale + "; `" + o.sync + "` installs what is needed"
 	}
 	return ""
 }

@@ -19,7 +19,7 @@ func TestFold(t *testing.T) {
 		{"exactly 14 wide", "exactly 14/wide"},
 		{"fourteen cells", "fourteen cells"},
 		{"aunbreakablelongword and more", "aunbreakablelongword/and more"},
-		{"run `pyplug sync --in-place` now", "run/`pyplug sync --in-place`/now"},
+		{"run `pyplug sync --dry-run` now", "run/`pyplug sync --dry-run`/now"},
 		{"two  [blanks]  1.2ms", "two  [blanks]/1.2ms"},
 		{"日本語 日本語 日本語", "日本語 日本語/日本語"},
 		{"    return an indented line", "    return an indented line"},

@@ -181,28 +181,8 @@ type Synced struct {
 	Source       schema.Path `json:"source"` // the file that says what is needed
 	Requirements []string    `json:"requirements,omitempty"`
 	Installer    string      `json:"installer"`
-	Made         bool        `json:"made"` // false: it was there
+	Made         bool        `json:"made"` // false: there was one
 	DryRun       bool        `json:"dry_run,omitempty"`
-}
-
-// Cleaned prints the directories of environments that were removed, or all about it as JSON.
-func (s *Streams) Cleaned(dirs []string, bytes int64, asJSON bool) error {
-	if asJSON {
-		paths := []schema.Path{}
-		for _, dir := range dirs {
-			paths = append(paths, schema.Path(dir))
-		}
-		return s.writeJSON(struct {
-			Removed []schema.Path `json:"removed"`
-			Bytes   int64         `json:"bytes"`
-		}{paths, bytes})
-	}
-	for _, dir := range dirs {
-		if err := s.printPath(schema.Path(dir)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Synced prints the directory of an environment, or all about it as JSON.

@@ -5,14 +5,18 @@ package env
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -33,7 +37,7 @@ func write(t *testing.T, files map[string]string) string {
 }
 
 // fakeUV is an installer that notes its commands in uv.log beside it. What it installs is a
-// file with the requirements, and their metadata. It does what FAKE_UV says before that.
+// file with the requirements. It does what FAKE_UV says before that.
 const fakeUV = `#!/bin/sh
 echo "$*" >>"$0.log"
 case $1$FAKE_UV in
@@ -41,14 +45,12 @@ venv-fails)
 	exit 1 ;;
 venv*)
 	for dir; do :; done
-	mkdir -p "$dir/bin" && ln -s /bin/sh "$dir/bin/python" && echo "#!$dir/bin/python" >"$dir/bin/tool" ;;
+	mkdir -p "$dir/bin" "$dir/lib/python3/site-packages" && ln -sf /bin/sh "$dir/bin/python" ;;
+export*)
+	echo exported >"$6" ;;
 pip*)
 	eval "$FAKE_UV"
-	for file; do :; done
-	cp "$file" "${4%/python}/installed"
-	while read -r name; do
-		mkdir -p "${4%/bin/python}/lib/python3/site-packages/${name%%>*}-1.dist-info"
-	done <"$file" ;;
+	echo "$*" >"${4%/bin/python}/installed" ;;
 esac
 `
 
@@ -61,9 +63,48 @@ func request(t *testing.T, set ...string) Request {
 	}
 	plugin := filepath.Join(dir, "plugin")
 	return Request{
-		Entry: filepath.Join(plugin, "p.py"), Dirs: []string{plugin}, Python: "/bin/sh", Real: "/bin/sh", Version: "cpython 3.12.0",
-		Cache: filepath.Join(dir, "cache"), Environ: append([]string{"PATH=" + filepath.Join(dir, "tools") + ":/usr/bin:/bin"}, set...),
+		Entry: filepath.Join(plugin, "p.py"), Dirs: []string{plugin}, Python: "/bin/sh", Complete: "pyplug sync --into-existing p.py",
+		Environ: append([]string{"PATH=" + filepath.Join(dir, "tools") + ":/usr/bin:/bin"}, set...),
 	}
+}
+
+// in adds a file beside the plugin.
+func (r Request) in(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(r.Dirs[0], name), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// of is a request for another plugin in the directory, with the given text.
+func (r Request) of(t *testing.T, name, text string) Request {
+	t.Helper()
+	r.in(t, name, text)
+	r.Entry = filepath.Join(r.Dirs[0], name)
+	return r
+}
+
+// venv is the environment of the request.
+func (r Request) venv() string { return filepath.Join(r.Dirs[0], ".venv") }
+
+func (r Request) look() State { return Look(r.venv(), r.Entry, r.Dirs) }
+
+// log returns the commands of uv.
+func (r Request) log() []string {
+	tools, _, _ := strings.Cut(strings.TrimPrefix(r.Environ[0], "PATH="), ":")
+	log, _ := os.ReadFile(filepath.Join(tools, "uv.log"))
+	return strings.Split(strings.TrimSpace(string(log)), "\n")
+}
+
+// last returns the arguments of the last `uv pip install` behind those of every one.
+func (r Request) last(t *testing.T) string {
+	t.Helper()
+	log := r.log()
+	args, ok := strings.CutPrefix(log[len(log)-1], "pip install --python "+python(r.venv())+" ")
+	if !ok {
+		t.Fatalf("uv %s, want pip install", log[len(log)-1])
+	}
+	return args
 }
 
 func plan(t *testing.T, r Request) Plan {
@@ -81,110 +122,160 @@ func synced(t *testing.T, r Request) Plan {
 	if made, err := p.Make(t.Context()); err != nil || made == p.Exists {
 		t.Fatalf("made: %v, error %v", made, err)
 	}
+	if found := r.look(); found != (State{Made: true, Listed: true}) {
+		t.Fatalf("after a sync: %+v", found)
+	}
 	return p
 }
 
-func installs(t *testing.T, r Request) int {
+// names lists a directory.
+func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
-	log, _ := os.ReadFile(filepath.Join(filepath.Dir(r.Cache), "tools/uv.log"))
-	return strings.Count(string(log), "pip install")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func script(requirements string) string {
+	return "# /// script\n# dependencies = [" + requirements + "]\n# ///\n"
 }
 
 func TestMake(t *testing.T) {
 	r := request(t)
-	if found := Lookup(r.Cache, r.Entry, r.Dirs); found != (Record{}) {
-		t.Errorf("found %v before anything was made", found)
+	if found := r.look(); found != (State{}) {
+		t.Errorf("found %+v before anything was made", found)
 	}
-	p := synced(t, r)
-	if found := Lookup(r.Cache, r.Entry, r.Dirs); found != (Record{Dir: p.Dir}) {
-		t.Errorf("found %v, want %s", found, p.Dir)
+	if p := synced(t, r); p.Dir != r.venv() || p.Exists {
+		t.Errorf("made %+v, want %s", p, r.venv())
 	}
-	if tool, err := os.ReadFile(filepath.Join(p.Dir, "bin/tool")); err != nil || string(tool) != "#!"+p.Python+"\n" {
-		t.Errorf("a script in it begins with %q (%v)", tool, err)
+	if want := []string{".gitignore", "bin", "installed", "lib", "pyplug-env.json", "pyplug-env.lock"}; !slices.Equal(names(t, r.venv()), want) {
+		t.Errorf("made %q, want %q", names(t, r.venv()), want)
 	}
-	for _, of := range []string{r.Entry, r.Dirs[0]} {
-		if err := os.WriteFile(recordPath(r.Cache, of), []byte("{"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if !synced(t, r).Exists || strings.Count(strings.Join(r.log(), "\n"), "venv ") != 1 {
+		t.Errorf("made again: %q", r.log())
 	}
-	if found := Lookup(r.Cache, r.Entry, r.Dirs); found != (Record{}) {
-		t.Errorf("found %v by a corrupt record", found)
+	if got, want := r.last(t), "-r "+filepath.Join(r.Dirs[0], "requirements.txt")+" --"; got != want {
+		t.Errorf("installed %s, want %s", got, want)
 	}
-	synced(t, r)
-	before, _ := os.Stat(recordPath(r.Cache, r.Entry))
-	again := synced(t, r)
-	if after, _ := os.Stat(recordPath(r.Cache, r.Entry)); !again.Exists || installs(t, r) != 1 || !os.SameFile(before, after) {
-		t.Errorf("made again: %d installs", installs(t, r))
-	}
-	other := r
-	other.Entry, other.Dirs = filepath.Join(write(t, map[string]string{"requirements.txt": "six\n"}), "other\xff.py"), nil
-	other.Dirs = []string{filepath.Dir(other.Entry)}
-	if shared := synced(t, other); shared.Dir != p.Dir || installs(t, r) != 1 || Lookup(r.Cache, other.Entry, other.Dirs) != (Record{Dir: p.Dir}) {
-		t.Errorf("an equal plugin has %s, want %s", shared.Dir, p.Dir)
-	}
-	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("six>1\n-r more.txt\n"), 0o666); err != nil {
+	moved := r
+	moved.Dirs = []string{r.Dirs[0] + "-moved"}
+	moved.Entry = filepath.Join(moved.Dirs[0], "p.py")
+	if err := os.Rename(r.Dirs[0], moved.Dirs[0]); err != nil {
 		t.Fatal(err)
 	}
-	if found := Lookup(r.Cache, r.Entry, r.Dirs); !strings.Contains(found.Stale, "change") {
-		t.Errorf("found %v after the source changed", found)
-	}
-	if changed := synced(t, r); changed.Dir == p.Dir || Lookup(r.Cache, r.Entry, r.Dirs) != (Record{Dir: changed.Dir}) {
-		t.Errorf("after a change %s, before it %s", changed.Dir, p.Dir)
-	}
-	if err := os.WriteFile(filepath.Join(r.Dirs[0], "more.txt"), []byte("idna\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if found := Lookup(r.Cache, r.Entry, r.Dirs); !strings.Contains(found.Stale, "a file that it includes") {
-		t.Errorf("found %v after an included file changed", found)
-	}
-	if err := os.Remove(p.Python); err != nil {
-		t.Fatal(err)
-	}
-	if found := Lookup(r.Cache, other.Entry, other.Dirs); found.Stale != "is gone" {
-		t.Errorf("found %v without its Python", found)
-	}
-	if synced(t, other); Lookup(r.Cache, other.Entry, other.Dirs).Stale != "" {
-		t.Error("what lost its Python is not made again")
-	}
-	if err := os.Remove(filepath.Join(p.Dir, marker)); err != nil {
-		t.Fatal(err)
-	}
-	if synced(t, other); Lookup(r.Cache, other.Entry, other.Dirs) != (Record{Dir: p.Dir}) {
-		t.Error("what lost its marker is not made again")
+	if found := moved.look(); found != (State{Made: true, Listed: true}) {
+		t.Errorf("after it was moved: %+v", found)
 	}
 }
 
-// TestShared has one sync count for every plugin that asks for the same by the same file.
-func TestSharedFile(t *testing.T) {
+// Scripts and a project that share a directory are resolved together, each as it is now.
+func TestMakeTogether(t *testing.T) {
 	r := request(t)
-	p := synced(t, r)
-	beside := func(name, text string) Record {
-		entry := filepath.Join(r.Dirs[0], name)
-		if err := os.WriteFile(entry, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return Lookup(r.Cache, entry, r.Dirs)
+	synced(t, r)
+	a, b := r.of(t, "a.py", script(`"attrs", "six"`)), r.of(t, "b.py", script(`"six", "idna"`))
+	if found := a.look(); found != (State{Made: true}) {
+		t.Errorf("a script that was not synced: %+v", found)
 	}
-	if found := beside("b.py", "import six\n"); found != (Record{Dir: p.Dir}) {
-		t.Errorf("found %v, want %s", found, p.Dir)
+	synced(t, a)
+	synced(t, b)
+	project := "-r " + filepath.Join(r.Dirs[0], "requirements.txt") + " -- "
+	if got, want := r.last(t), project+"attrs idna six"; got != want {
+		t.Errorf("installed %s, want %s", got, want)
 	}
-	if found := beside("c.py", "# /// script\n# dependencies = [\"six\"]\n# ///\n"); found != (Record{}) {
-		t.Errorf("found %v for one that has a block of its own", found)
+	r.in(t, "a.py", script(`"attrs>1"`))
+	if found := a.look(); !strings.HasPrefix(found.Stale, "a.py asks for other packages") {
+		t.Errorf("after a change: %+v", found)
 	}
-	nearer := write(t, map[string]string{"requirements.txt": "seven\n"})
-	if found := Lookup(r.Cache, filepath.Join(nearer, "d.py"), append([]string{nearer}, r.Dirs...)); found != (Record{}) {
-		t.Errorf("found %v for one with a nearer file", found)
+	synced(t, b)
+	if got, want := r.last(t), project+"attrs>1 idna six"; got != want {
+		t.Errorf("installed %s, want %s", got, want)
 	}
-	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("seven\n"), 0o666); err != nil {
+	if found := a.look(); found.Stale != "" {
+		t.Errorf("after the sync of another script: %+v", found)
+	}
+	r.in(t, "a.py", "")
+	if err := os.Remove(filepath.Join(r.Dirs[0], "requirements.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if found := beside("b.py", ""); !strings.Contains(found.Stale, "change") {
-		t.Errorf("found %v after the source changed", found)
+	if found := a.look(); found != (State{Made: true}) {
+		t.Errorf("one that needs nothing any more: %+v", found)
 	}
-	other := r
-	other.Entry = filepath.Join(r.Dirs[0], "b.py")
-	if p = synced(t, other); Lookup(r.Cache, r.Entry, r.Dirs) != (Record{Dir: p.Dir}) {
-		t.Errorf("found %v, want %s that the other plugin has now", Lookup(r.Cache, r.Entry, r.Dirs), p.Dir)
+	synced(t, b)
+	if got := r.last(t); got != "-- idna six" {
+		t.Errorf("installed %s, want what b.py asks for", got)
+	}
+}
+
+// A lock file is read by uv, alone or together with others.
+func TestLockFiles(t *testing.T) {
+	r := request(t)
+	r.in(t, "uv.lock", "version = 1\n")
+	synced(t, r)
+	log := r.log()
+	want := "sync --inexact --python " + python(r.venv()) + " --locked --no-default-groups --project " + r.Dirs[0] + " --no-install-project"
+	if got := log[len(log)-1]; got != want {
+		t.Errorf("uv %s, want %s", got, want)
+	}
+	synced(t, r.of(t, "a.py", script(`"attrs"`)))
+	if got, want := r.last(t), "-r "+filepath.Join(r.venv(), temporaryName, "requirements-1.txt")+" -- attrs"; got != want {
+		t.Errorf("installed %s, want %s", got, want)
+	}
+	r.in(t, "uv.lock", "version = 2\n")
+	if found := r.look(); !strings.HasPrefix(found.Stale, "uv.lock asks for other packages") {
+		t.Errorf("after a change of the lock file: %+v", found)
+	}
+}
+
+func TestIncludes(t *testing.T) {
+	r := request(t)
+	r.in(t, "requirements.txt", "-r more.txt\n")
+	r.in(t, "more.txt", "a\n")
+	synced(t, r)
+	r.in(t, "more.txt", "b\n")
+	if found := r.look(); found.Stale == "" {
+		t.Error("an included file does not count")
+	}
+}
+
+// An environment that somebody else made is left alone, unless the user asks for it.
+func TestForeign(t *testing.T) {
+	r := request(t)
+	if err := errors.Join(os.MkdirAll(filepath.Join(r.venv(), "bin"), 0o777), os.Symlink("/bin/sh", python(r.venv()))); err != nil {
+		t.Fatal(err)
+	}
+	_, err := NewPlan(r)
+	e := (*Error)(nil)
+	if !errors.As(err, &e) || !e.Refused || !strings.Contains(err.Error(), "was not made by pyplug") || !strings.Contains(strings.Join(hook.Words(e.Hints()), ""), r.Complete) {
+		t.Errorf("error %v %+v, want one that names `%s`", err, e, r.Complete)
+	}
+	r.IntoExisting = true
+	p := plan(t, r)
+	if made, err := p.Make(t.Context()); err != nil || made || !p.Exists {
+		t.Errorf("made: %v, error %v", made, err)
+	}
+	if want := []string{"bin", "installed", "pyplug-env.lock"}; !slices.Equal(names(t, r.venv()), want) {
+		t.Errorf("it has %q, want %q", names(t, r.venv()), want)
+	}
+	if found := r.look(); found != (State{}) {
+		t.Errorf("found %+v, which pyplug did not make", found)
+	}
+}
+
+// An environment that has lost its Python is not removed.
+func TestBroken(t *testing.T) {
+	r := request(t)
+	synced(t, r)
+	if err := os.Remove(python(r.venv())); err != nil {
+		t.Fatal(err)
+	}
+	_, err := NewPlan(r)
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Refused || !strings.Contains(err.Error(), "has no python") {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -205,67 +296,13 @@ func TestMisleading(t *testing.T) {
 	}
 }
 
-func TestInPlace(t *testing.T) {
-	r := request(t)
-	r.InPlace = true
-	env := filepath.Join(r.Dirs[0], ".venv")
-	if p := synced(t, r); p.Dir != env || !plan(t, r).Exists || Lookup(r.Cache, r.Entry, r.Dirs) != (Record{Dir: env}) {
-		t.Errorf("made %s, want %s, found %v", p.Dir, env, Lookup(r.Cache, r.Entry, r.Dirs))
-	}
-	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("seven\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	other := r
-	other.Entry += "other.py"
-	synced(t, other)
-	if got, err := os.ReadFile(filepath.Join(env, "bin/installed")); string(got) != "seven\n" {
-		t.Errorf("after a change it has %q (%v)", got, err)
-	}
-	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("six\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if found := Lookup(r.Cache, r.Entry, r.Dirs); !strings.Contains(found.Stale, "was replaced by") {
-		t.Errorf("found %v, which another plugin replaced", found)
-	}
-	synced(t, r)
-	if err := os.Remove(filepath.Join(env, marker)); err != nil {
-		t.Fatal(err)
-	}
-	if found := Lookup(r.Cache, r.Entry, r.Dirs); found != (Record{}) {
-		t.Errorf("found %v, which is not ours", found)
-	}
-	if _, err := NewPlan(r); err == nil || !strings.Contains(err.Error(), "was not created by pyplug") {
-		t.Errorf("error %v for an environment of somebody else", err)
-	}
-}
-
-// only checks that nothing but whole environments and records is there.
-func only(t *testing.T, r Request, envs int) {
-	t.Helper()
-	entries, err := os.ReadDir(environments(r.Cache))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if _, ours := readJSON[mark](filepath.Join(environments(r.Cache), e.Name(), marker)); ours {
-			envs--
-		} else if e.Name() != "plugins" {
-			t.Errorf("%s is left", e.Name())
-		}
-	}
-	if envs != 0 {
-		t.Errorf("%d environments are missing", envs)
-	}
-}
-
+// A sync that fails removes the environment that it made. One that was there before stays as it was.
 func TestMakeFails(t *testing.T) {
 	for name, c := range map[string]struct{ do, want string }{
-		"an error":           {"echo no such package >&2; exit 1", "no such package"},
-		"no environment":     {"-fails", "uv venv failed"},
-		"a signal":           {"kill -9 $$", "SIGKILL"},
-		"a Python that left": {`rm "$4"`, "made no Python"},
-		"a change meanwhile": {`echo seven >>"$6"`, "requirements.txt has changed meanwhile"},
-		"temporary files":    {`echo half >"$TMPDIR/download"; ls "$TMPDIR" >&2; exit 1`, "download"},
+		"an error":        {"echo no such package >&2; exit 1", "no such package"},
+		"no environment":  {"-fails", "uv venv failed"},
+		"a signal":        {"kill -9 $$", "SIGKILL"},
+		"temporary files": {`echo half >"$TMPDIR/download"; ls "$TMPDIR" >&2; exit 1`, "download"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -282,8 +319,36 @@ func TestMakeFails(t *testing.T) {
 			if !strings.Contains(all, c.want) {
 				t.Errorf("error %q, want %q in it", all, c.want)
 			}
-			only(t, r, 0)
+			if got := names(t, r.Dirs[0]); !slices.Equal(got, []string{"p.py", "requirements.txt"}) {
+				t.Errorf("%q is left", got)
+			}
+			r.Environ = r.Environ[:1]
+			synced(t, r)
+			before := readMark(r.venv())
+			other := r.of(t, "other.py", script(`"other"`))
+			other.Environ = append(other.Environ, "FAKE_UV="+c.do)
+			if _, err := plan(t, other).Make(t.Context()); (err == nil) != (c.do == "-fails") {
+				t.Errorf("error %v", err)
+			}
+			if found := r.look(); (found.Stale != "") != (name == "a signal") {
+				t.Errorf("after another sync failed: %+v, was %+v", found, before)
+			}
+			if bounded.Exists(filepath.Join(r.venv(), temporaryName)) {
+				t.Error("temporary files are left")
+			}
 		})
+	}
+}
+
+// A directory that cannot be written has another way.
+func TestUnwritable(t *testing.T) {
+	r := request(t)
+	if err := os.MkdirAll(filepath.Join(r.venv(), lockName), 0o777); err != nil { // root may write everywhere
+		t.Fatal(err)
+	}
+	_, err := plan(t, r).Make(t.Context())
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Refused || !strings.Contains(strings.Join(hook.Words(e.Hints()), ""), "/bin/sh -m venv ELSEWHERE") {
+		t.Errorf("error %v %+v", err, e)
 	}
 }
 
@@ -291,7 +356,8 @@ func TestMakeFails(t *testing.T) {
 func TestLacksVenv(t *testing.T) {
 	for said, want := range map[string]bool{"/usr/bin/python3: No module named venv": true, "because ensurepip is not": true, "no space left": false} {
 		r := request(t)
-		r.Python, r.Environ = filepath.Join(filepath.Dir(r.Cache), "tools/uv"), []string{"PATH=/none"}
+		tools, _, _ := strings.Cut(strings.TrimPrefix(r.Environ[0], "PATH="), ":")
+		r.Python, r.Environ = filepath.Join(tools, "uv"), []string{"PATH=/none"}
 		if err := os.WriteFile(r.Python, []byte("#!/bin/sh\necho '"+said+"'; exit 1"), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -302,36 +368,71 @@ func TestLacksVenv(t *testing.T) {
 	}
 }
 
+// An interrupted sync leaves no new environment. One that was there is completed by the next sync.
 func TestMakeInterrupted(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := request(t, "FAKE_UV=read x <"+fifo)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("interrupted")
-	go func() {
-		if f, err := os.OpenFile(fifo, os.O_WRONLY, 0); err == nil { // it is being read
-			cancel(why)
-			f.Close()
+	interrupt := func(r Request) {
+		t.Helper()
+		r.Environ = append(r.Environ, "FAKE_UV=read x <"+fifo)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("interrupted")
+		go func() {
+			if f, err := os.OpenFile(fifo, os.O_WRONLY, 0); err == nil { // it is being read
+				cancel(why)
+				f.Close()
+			}
+		}()
+		if _, err := plan(t, r).Make(ctx); !errors.Is(err, why) {
+			t.Errorf("error %v", err)
 		}
-	}()
-	if _, err := plan(t, r).Make(ctx); !errors.Is(err, why) {
-		t.Errorf("error %v", err)
 	}
-	only(t, r, 0)
+	r := request(t)
+	interrupt(r)
+	if got := names(t, r.Dirs[0]); !slices.Equal(got, []string{"p.py", "requirements.txt"}) {
+		t.Errorf("%q is left", got)
+	}
+	synced(t, r)
+	interrupt(r)
+	if found := r.look(); !strings.HasSuffix(found.Stale, "was interrupted") || !found.Listed {
+		t.Errorf("after an interrupted sync: %+v", found)
+	}
+	synced(t, r)
 }
 
-// What a killed sync left is removed by the next one.
+// What a killed sync left is completed by the next one, whatever the moment.
 func TestAfterKill(t *testing.T) {
-	r := request(t)
-	for range 2 { // the second finds the environment in its place
-		p := plan(t, r)
-		if err := errors.Join(os.MkdirAll(p.Dir+".pyplug/env/bin", 0o777), os.WriteFile(p.Dir+".pyplug.lock", nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		synced(t, r)
-		only(t, r, 1)
+	half := "lib/python3/site-packages/half-1.dist-info/METADATA"
+	whole := "lib/python3/site-packages/whole-1.dist-info/INSTALLER"
+	for name, files := range map[string]map[string]string{
+		"the directory":  {},
+		"the lock":       {lockName: ""},
+		"half a marker":  {lockName: "", interp.EnvMarker: "{"},
+		"the marker":     {lockName: "", interp.EnvMarker: `{"state": "making", "sources": [{"of": ".", "requirements": []}]}`},
+		"a Python":       {interp.EnvMarker: `{"state": "making"}`, "bin/python": ""},
+		"half a package": {interp.EnvMarker: `{"state": "installing"}`, "bin/python": "", half: "", whole: "", temporaryName + "/x": ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := request(t)
+			if err := os.Mkdir(r.venv(), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for file, text := range files {
+				path := filepath.Join(r.venv(), file)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			synced(t, r)
+			if bounded.Exists(filepath.Join(r.venv(), half)) || bounded.Exists(filepath.Join(r.venv(), temporaryName)) {
+				t.Error("half a package or a temporary file is left")
+			}
+			if _, had := files[whole]; had && !bounded.Exists(filepath.Join(r.venv(), whole)) {
+				t.Error("a whole package was removed")
+			}
+		})
 	}
 }
 
@@ -339,8 +440,8 @@ func TestTwoAtOnce(t *testing.T) {
 	r := request(t)
 	var all sync.WaitGroup
 	var count atomic.Int32
-	for range 4 {
-		p := plan(t, r)
+	for i := range 4 {
+		p := plan(t, r.of(t, fmt.Sprintf("p%d.py", i), script(fmt.Sprintf("\"p%d\"", i))))
 		all.Go(func() {
 			made, err := p.Make(t.Context())
 			if err != nil {
@@ -352,8 +453,7 @@ func TestTwoAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := installs(t, r); n != 1 || count.Load() != 1 {
-		t.Errorf("%d installs, and %d made it, want 1", n, count.Load())
+	if count.Load() != 1 || r.last(t) != "-- p0 p1 p2 p3" {
+		t.Errorf("%d made it, want 1; the last installed %s", count.Load(), r.last(t))
 	}
-	only(t, r, 1)
 }

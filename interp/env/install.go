@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,11 +23,11 @@ const shownLines = 15
 // misleading lists variables that redirect an installer or color its output.
 var misleading = []string{
 	"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_PREFIX", "PIP_ROOT", "PIP_DRY_RUN",
-	"UV_PROJECT", "UV_PROJECT_ENVIRONMENT", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY", "PDM_PYTHON", "PDM_IGNORE_ACTIVE_VENV",
+	"UV_PROJECT", "UV_PROJECT_ENVIRONMENT", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY",
 	"FORCE_COLOR", "CLICOLOR_FORCE",
 }
 
-// command is one step of making an environment.
+// command is one step of a sync.
 type command struct {
 	what string // the step, for the user
 	name string // the program to name in an error; the installer if empty
@@ -36,57 +36,107 @@ type command struct {
 	set  []string // additional environment variables
 }
 
-// commands returns the steps that make the environment dir.
-func (p Plan) commands(dir string) []command {
-	r, python, where := p.request, python(dir), filepath.Dir(p.Source.Path)
-	venv := command{what: "creating the environment", name: "python -m venv", path: r.Python, args: []string{"-I", "-m", "venv", "--without-pip", dir}}
-	read := command{what: "installing what " + p.Source.Path + " asks for", path: p.tool}
-	active := []string{"VIRTUAL_ENV=" + dir}
-	switch kind := p.Source.Kind; {
-	case kind == "uv.lock":
-		read.args = []string{"sync", "--locked", "--no-install-project", "--no-dev", "--project", cmp.Or(p.Source.member, where), "--python", r.Python}
-		read.set = []string{"UV_PROJECT_ENVIRONMENT=" + dir}
-		return []command{read}
-	case kind == blockLock, kind == block && p.Source.tool == "uv":
-		read.args = []string{"sync", "--active", "--python", r.Python, "--script", strings.TrimSuffix(p.Source.Path, ".lock")}
-		if kind == blockLock {
-			read.args = append(read.args, "--locked")
+// venv returns the step that makes an environment without packages.
+func (p Plan) venv() command {
+	c := command{what: "creating the environment", name: "python -m venv", path: p.request.Python, args: []string{"-I", "-m", "venv", "--without-pip", p.Dir}}
+	switch {
+	case p.Installer == "uv":
+		c.name, c.path = "uv venv", p.tool
+		c.args = []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", p.request.Python, p.Dir}
+	case !pipInstallsElsewhere(p.request.Packages): // then the environment needs its own, which takes a second or two to install
+		c.args = []string{"-I", "-m", "venv", p.Dir}
+	}
+	return c
+}
+
+// install installs what all sources ask for. A single one that only uv can read is for `uv sync`.
+// Otherwise one command resolves them together.
+func (p Plan) install(ctx context.Context, sources []Source) error {
+	if s := sources[0]; len(sources) == 1 && s.exported() {
+		return p.run(ctx, p.uvSync(s))
+	}
+	var files, list, what []string
+	for i, s := range sources {
+		what = append(what, s.Path)
+		switch {
+		case s.exported():
+			file := filepath.Join(p.Dir, temporaryName, fmt.Sprintf("requirements-%d.txt", i))
+			if err := p.run(ctx, p.uvExport(s, file)); err != nil {
+				return err
+			}
+			files = append(files, "-r", file)
+		case s.Requirements == nil || s.needsUV:
+			files = append(files, "-r", s.Path)
+		default:
+			list = append(list, s.Requirements...)
 		}
-		read.set = active
-		return []command{read}
-	case p.Source.noMain:
-		return []command{venv}
-	case kind == "poetry.lock":
-		read.args = []string{"install", "--no-root", "--only", "main", "--no-interaction", "--directory", where}
-		read.set = append(active, "POETRY_VIRTUALENVS_PATH="+dir) // or else it prefers one that `poetry env use` chose
-		return []command{venv, read}
-	case kind == "pdm.lock":
-		read.args = []string{"install", "--check", "--no-self", "--prod", "--no-editable", "--project", where} // --check refuses an old lock file
-		read.set = append(active, "PDM_USE_VENV=1", "PDM_CHECK_UPDATE=0", "PDM_IGNORE_SAVED_PYTHON=1")
-		return []command{venv, read}
 	}
-	wanted := []string{"-r", p.Source.Path}
-	if list := p.Source.Requirements; list != nil && p.Source.tool == "" {
-		read.what = "installing " + strings.Join(list, ", ")
-		wanted = append([]string{"--"}, list...)
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if len(files)+len(list) == 0 {
+		return nil
 	}
-	if p.Installer == "uv" {
-		venv.name, venv.path, venv.args = "uv venv", p.tool, []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", r.Python, dir}
-		read.args = []string{"pip", "install", "--python", python}
+	c := p.installer()
+	c.what = "installing " + strings.Join(list, ", ")
+	if len(files) > 0 {
+		c.what = "installing what " + strings.Join(what, " and ") + " ask for"
+	}
+	c.args = slices.Concat(c.args, files, []string{"--"}, list)
+	return p.run(ctx, c)
+}
+
+// exported reports whether uv must export the source before its requirements can be installed with
+// others.
+func (s Source) exported() bool {
+	return s.Kind == "uv.lock" || s.Kind == blockLock || s.Kind == block && s.needsUV
+}
+
+// ofUV returns the flags of `uv sync` and `uv export` that select what a source asks for.
+func (s Source) ofUV() []string {
+	if s.Kind == "uv.lock" {
+		return []string{"--locked", "--no-default-groups", "--project", s.owner()}
+	}
+	flags := []string{"--script", s.owner()}
+	if s.Kind == blockLock {
+		flags = append(flags, "--locked")
+	}
+	return flags
+}
+
+// uvSync returns the step that installs what a source asks for and keeps other packages.
+func (p Plan) uvSync(s Source) command {
+	c := command{what: "installing what " + s.Path + " asks for", path: p.tool}
+	c.args = append([]string{"sync", "--inexact", "--python", p.Python}, s.ofUV()...)
+	if s.Kind == "uv.lock" {
+		c.args, c.set = append(c.args, "--no-install-project"), []string{"UV_PROJECT_ENVIRONMENT=" + p.Dir}
 	} else {
-		read.path, read.args = r.Python, []string{"-I", "-m", "pip", "--python", python}
-		if !pipInstallsElsewhere(r.Packages) { // then the environment needs its own, which takes a second or two to install
-			venv.args = []string{"-I", "-m", "venv", dir}
-			read.path, read.args = python, []string{"-I", "-m", "pip"}
-		}
-		read.args = append(read.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
-			"--no-user", "--target=") // whatever a variable or a pip.conf says
+		c.args, c.set = append(c.args, "--active"), []string{"VIRTUAL_ENV=" + p.Dir}
 	}
-	read.args = append(read.args, wanted...)
-	if len(wanted) == 1 { // no requirements
-		return []command{venv}
+	return c
+}
+
+// uvExport returns the step that writes the requirements of a source to a file.
+func (p Plan) uvExport(s Source, file string) command {
+	c := command{what: "reading " + s.Path, name: "uv export", path: p.tool}
+	c.args = append([]string{"export", "--quiet", "--python", p.Python, "--output-file", file}, s.ofUV()...)
+	if s.Kind == "uv.lock" {
+		c.args = append(c.args, "--no-emit-project")
 	}
-	return []command{venv, read}
+	return c
+}
+
+// installer returns the command that installs requirements, without them.
+func (p Plan) installer() command {
+	if p.Installer == "uv" {
+		return command{path: p.tool, args: []string{"pip", "install", "--python", p.Python}}
+	}
+	c := command{path: p.request.Python, args: []string{"-I", "-m", "pip", "--python", p.Python}}
+	if !pipInstallsElsewhere(p.request.Packages) {
+		c.path, c.args = p.Python, []string{"-I", "-m", "pip"}
+	}
+	c.args = append(c.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
+		"--no-user", "--target=") // whatever a variable or a pip.conf says
+	return c
 }
 
 // pipInstallsElsewhere reports whether the pip in one of the directories of packages has --python
@@ -104,21 +154,8 @@ func pipInstallsElsewhere(packages []schema.Path) bool {
 	return false
 }
 
-// fill makes the environment in the empty directory dir. Its commands write temporary files to
-// temporary, where those of a killed command stay.
-func (p Plan) fill(ctx context.Context, dir, temporary string) error {
-	for _, c := range p.commands(dir) {
-		c.set = append(c.set, "TMPDIR="+temporary, "TEMP="+temporary, "TMP="+temporary)
-		if err := p.run(ctx, c); err != nil {
-			return err
-		}
-	}
-	if _, err := os.Stat(python(dir)); err != nil {
-		return &Error{Err: fmt.Errorf("%s ended without an error, but made no Python: %w", p.Installer, err)}
-	}
-	return nil
-}
-
+// run runs a step. Its temporary files are in the environment, where those of a killed one stay
+// until the next sync.
 func (p Plan) run(ctx context.Context, c command) error {
 	if p.request.Step != nil {
 		p.request.Step(c.what)
@@ -126,6 +163,8 @@ func (p Plan) run(ctx context.Context, c command) error {
 	if p.request.Offline {
 		c.set = append(c.set, "UV_OFFLINE=1", "PIP_NO_INDEX=1")
 	}
+	temporary := filepath.Join(p.Dir, temporaryName)
+	c.set = append(c.set, "TMPDIR="+temporary, "TEMP="+temporary, "TMP="+temporary)
 	environ := proc.Environ(proc.Without(p.request.Environ, misleading...), false, c.set)
 	out, err := proc.Run(ctx, proc.Tool{
 		Path: c.path, Args: c.args, Env: environ, Dir: filepath.Dir(p.Source.Path), Limit: longest, MaxOutput: 8 << 20,

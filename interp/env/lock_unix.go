@@ -16,10 +16,3 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
-
-// removeLocked removes a locked file and then unlocks it, so that no other process can lock the
-// file before it is removed.
-func removeLocked(f *os.File) {
-	os.Remove(f.Name())
-	f.Close()
-}

@@ -14,9 +14,3 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
-
-// removeLocked unlocks a file and removes it. Windows keeps a file that another process has open.
-func removeLocked(f *os.File) {
-	f.Close()
-	os.Remove(f.Name())
-}

@@ -1,92 +1,172 @@
 package env
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Make makes the environment if it does not exist, and records it for the plugin. It waits for
-// another process that is making the same environment. made is false if the environment existed,
-// or if the other process made it. On error, or if ctx ends, Make leaves nothing behind. The
-// error is an [*Error] or ctx's cause.
+// lockName is the name of the file in an environment that a sync locks. temporaryName is that of
+// the directory for the installer's temporary files.
+const lockName, temporaryName = "pyplug-env.lock", "pyplug-tmp"
+
+// Make makes the environment unless it exists, and installs what the source asks for. It waits for
+// another process that syncs the same environment. made reports that there was no environment
+// before. If the installer fails, the environment is as it was before; a new one is removed. An
+// interrupted sync is completed by the next one. The error is an [*Error] or ctx's cause.
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
-	if !p.Exists || p.isLeft() {
-		made, err = p.makeOnce(ctx)
-	}
-	if p.Exists && errors.Is(err, fs.ErrPermission) {
-		err = nil // the rest of a killed sync in somebody else's cache
-	}
+	unlock, err := p.lock(ctx)
 	if err == nil {
-		if err = p.record(); p.request.InPlace {
-			err = nil // a start finds it beside the plugin
+		defer unlock()
+		if err = p.look(); err == nil { // another process may have made it meanwhile
+			made, err = p.sync(ctx)
 		}
 	}
 	if e := (*Error)(nil); err == nil || errors.As(err, &e) || ctx.Err() != nil {
 		return made, err
 	}
-	return made, failed(err, nil)
+	e := failed(err, nil)
+	e.Advice = schema.Hints("make one elsewhere: run `%s`, install what %s asks for, and name it: %s ELSEWHERE",
+		schema.QuoteLine([]string{p.request.Python, "-m", "venv", "ELSEWHERE"}), p.Source.Path, schema.Setting("python"))
+	return made, e
 }
 
-// isLeft reports whether a killed or running sync left files.
-func (p Plan) isLeft() bool {
-	return slices.ContainsFunc([]string{p.work(), p.lockFile()}, func(path string) bool {
-		_, err := os.Lstat(path)
-		return err == nil
-	})
-}
-
-// workSuffix follows the environment's name in the name of its work directory.
-const workSuffix = ".pyplug"
-
-// work returns the directory in which the environment is made.
-func (p Plan) work() string { return p.Dir + workSuffix }
-
-func (p Plan) lockFile() string { return p.work() + ".lock" }
-
-// makeOnce makes the environment, unless another process made it while this one waited.
-func (p Plan) makeOnce(ctx context.Context) (made bool, err error) {
-	if !p.request.InPlace {
-		if err := os.MkdirAll(filepath.Dir(p.Dir), 0o700); err != nil {
-			e := failed(err, nil)
-			e.Advice = CacheHint
-			return false, e
-		}
+// sync makes or completes the environment. The caller holds the lock.
+func (p Plan) sync(ctx context.Context) (made bool, err error) {
+	temporary := filepath.Join(p.Dir, temporaryName)
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	if err := errors.Join(os.RemoveAll(temporary), os.Mkdir(temporary, 0o777)); err != nil {
+		return false, err
 	}
-	unlock, err := p.lock(ctx, p.lockFile())
+	if p.foreign {
+		return false, p.install(ctx, []Source{p.Source})
+	}
+	before, isNew := readMark(p.Dir), !bounded.Exists(markPath(p.Dir))
+	sources, err := p.sources(before)
 	if err != nil {
 		return false, err
 	}
-	defer unlock()
-	if err := os.RemoveAll(p.work()); err != nil { // of a sync that was killed
-		return false, err
+	err = p.fill(ctx, before.State, sources)
+	e := (*Error)(nil)
+	switch {
+	case isNew && err != nil:
+		err = errors.Join(err, os.RemoveAll(p.Dir))
+	case before.State == complete && errors.As(err, &e) && e.Exit != nil && e.Exit.Signal == "": // it ended by itself, and restored the packages
+		err = errors.Join(err, before.write(p.Dir))
 	}
-	now, err := NewPlan(p.request)
-	if err != nil || now.Exists && now.key == p.key {
-		return false, err
+	return !p.Exists && err == nil, err
+}
+
+// sources returns the source of the plugin and those of the other plugins that share the environment,
+// as they are now.
+func (p Plan) sources(before mark) ([]Source, error) {
+	sources, own := []Source{p.Source}, entryOf(p.Dir, p.Source)
+	for _, e := range before.Sources {
+		if e.Of == own.Of {
+			continue
+		}
+		s, err := e.source(p.Dir)
+		switch {
+		case errors.Is(err, errNone):
+			continue
+		case err != nil:
+			return nil, &Error{Refused: true, Err: fmt.Errorf("%s shares the environment: %w", e.Of, err)}
+		}
+		sources = append(sources, s)
 	}
-	err = p.build(ctx)
-	return err == nil, err
+	return sources, nil
+}
+
+// fill makes an environment unless there is one, and installs what sources ask for. was is the state
+// in which the last sync left it.
+func (p Plan) fill(ctx context.Context, was state, sources []Source) error {
+	now := mark{State: making}
+	for _, s := range sources {
+		now.Sources = append(now.Sources, entryOf(p.Dir, s))
+	}
+	if p.Exists {
+		now.State = installing
+	}
+	if err := now.write(p.Dir); err != nil {
+		return err
+	}
+	if was != complete {
+		if err := removeHalf(p.Dir); err != nil {
+			return err
+		}
+	}
+	if now.State == making {
+		if err := p.create(ctx); err != nil {
+			return err
+		}
+		now.State = installing
+		if err := now.write(p.Dir); err != nil {
+			return err
+		}
+	}
+	if err := p.install(ctx, sources); err != nil {
+		return err
+	}
+	now.State = complete
+	return now.write(p.Dir)
+}
+
+// create makes an environment without packages.
+func (p Plan) create(ctx context.Context) error {
+	if err := p.run(ctx, p.venv()); err != nil {
+		return err
+	}
+	if _, err := os.Stat(p.Python); err != nil {
+		return &Error{Err: fmt.Errorf("%s ended without an error, but made no Python: %w", p.Installer, err)}
+	}
+	ignore := filepath.Join(p.Dir, ".gitignore") // as uv and newer versions of venv write it
+	if bounded.Exists(ignore) {
+		return nil
+	}
+	return os.WriteFile(ignore, []byte("*\n"), 0o666)
+}
+
+// removeHalf removes the metadata of distributions whose installation was interrupted, so that the
+// installer does not take them for installed. uv and pip write the file INSTALLER when the other
+// files are there.
+func removeHalf(dir string) error {
+	for _, lib := range []string{"lib/python*", "lib/pypy*", "Lib"} {
+		found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(lib), "site-packages", "*.dist-info"))
+		if err != nil {
+			return err
+		}
+		for _, info := range found {
+			if bounded.Exists(filepath.Join(info, "INSTALLER")) {
+				continue
+			}
+			if err := os.RemoveAll(info); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // busy is the delay between two attempts to lock.
 const busy = 50 * time.Millisecond
 
-// lock acquires the lock of the environment and waits while another process holds it. unlock
-// removes its file.
-func (p Plan) lock(ctx context.Context, path string) (unlock func(), err error) {
+// lock makes the environment's directory and locks it. It waits while another process holds the
+// lock.
+func (p Plan) lock(ctx context.Context) (unlock func(), err error) {
+	path := filepath.Join(p.Dir, lockName)
 	for waiting := false; ; waiting = true {
+		if err := os.Mkdir(p.Dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
 		unlock, err := lockNow(path)
-		if unlock != nil || err != nil {
+		if unlock != nil || err != nil && !errors.Is(err, fs.ErrNotExist) { // a sync that failed removed the directory
 			return unlock, err
 		}
 		if !waiting && p.request.Step != nil {
@@ -100,9 +180,9 @@ func (p Plan) lock(ctx context.Context, path string) (unlock func(), err error) 
 	}
 }
 
-// lockNow tries to acquire a lock. unlock is nil if another process holds it.
+// lockNow tries to lock a file. unlock is nil if another process holds the lock.
 func lockNow(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -113,82 +193,8 @@ func lockNow(path string) (unlock func(), err error) {
 	if ok {
 		locked, _ := f.Stat()
 		if there, err := os.Stat(path); err == nil && os.SameFile(locked, there) {
-			return func() { removeLocked(f) }, nil
-		} // else its owner removed it before this process locked it
+			return func() { f.Close() }, nil
+		} // else a sync that failed removed it before this process locked it
 	}
 	return nil, errors.Join(err, f.Close())
-}
-
-// build makes the environment in another directory, then renames it. The caller holds the lock.
-func (p Plan) build(ctx context.Context) (err error) {
-	work := p.work()
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	aside, temporary := filepath.Join(work, filepath.Base(p.Dir)), filepath.Join(work, "tmp")
-	for _, dir := range []string{work, aside, temporary} {
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			return err
-		}
-	}
-	if err := p.fill(ctx, aside, temporary); err != nil {
-		return err
-	}
-	if now, err := findSource(p.request.Entry, p.request.Dirs); err != nil || now.digest != p.Source.digest || now.place != p.Source.place {
-		return fmt.Errorf("%s has changed meanwhile", p.Source.Path)
-	}
-	if err := relocate(aside, p.Dir); err != nil {
-		return err
-	}
-	content, err := json.Marshal(mark{Key: p.key, Source: p.Source.Path, Digest: p.Source.digest, Installer: p.Installer, Python: p.request.Real})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(aside, marker), append(content, '\n'), 0o666)
-	}
-	if err == nil && p.request.InPlace {
-		err = os.WriteFile(filepath.Join(aside, ".gitignore"), []byte("*\n"), 0o666)
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(p.Dir, filepath.Join(work, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.Rename(aside, p.Dir)
-}
-
-// maxScript is the size of the largest script that [relocate] looks at.
-const maxScript = 1 << 20
-
-// relocate replaces the path from with the path to in the scripts of the environment in from. The
-// caller then moves the environment. relocate writes new files, because an installer may share
-// files between environments.
-func relocate(from, to string) error {
-	scripts := filepath.Dir(python(from))
-	entries, err := bounded.Dir(scripts)
-	if err != nil {
-		return err
-	}
-	paths := []string{filepath.Join(from, "pyvenv.cfg")}
-	for _, entry := range entries {
-		paths = append(paths, filepath.Join(scripts, entry.Name()))
-	}
-	for _, path := range paths {
-		info, err := os.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > maxScript {
-			continue
-		}
-		content, _, err := bounded.Read(path, maxScript)
-		if err != nil {
-			return err
-		}
-		if !bytes.Contains(content, []byte(from)) || bytes.IndexByte(content, 0) >= 0 {
-			continue
-		}
-		changed := path + ".pyplug"
-		if err := os.WriteFile(changed, bytes.ReplaceAll(content, []byte(from), []byte(to)), info.Mode().Perm()); err != nil {
-			return err
-		}
-		if err := os.Rename(changed, path); err != nil {
-			return err
-		}
-	}
-	return nil
 }

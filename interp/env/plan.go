@@ -1,7 +1,6 @@
 package env
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,32 +8,31 @@ import (
 	"runtime"
 
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Request describes the environment and its plugin.
 type Request struct {
-	// Entry is the plugin's file or directory, absolute.
+	// Entry is the plugin's file or directory, absolute. It is empty for a project.
 	Entry string
 	// Dirs are the directories that may contain the source, the nearest first.
 	Dirs []string
-	// Python is the base Python. Real is its file behind all links. Version contains its
-	// implementation and variant, too. Packages are the directories of its packages.
-	Python, Real, Version string
-	Packages              []schema.Path
+	// Python is the Python that the environment is made from. Packages are the directories of
+	// its packages.
+	Python   string
+	Packages []schema.Path
 	Options
-	// Cache is pyplug's cache directory, absolute. See [Cache]. It may be empty with InPlace.
-	Cache string
+	// Complete is the command line that repeats the request with IntoExisting, for a hint.
+	Complete string
 	// Environ is shaped like os.Environ().
 	Environ []string
 }
 
 // Options say how the environment is made.
 type Options struct {
-	// InPlace makes .venv beside the source, instead of an environment in the cache.
-	InPlace bool
+	// IntoExisting installs into a .venv that pyplug did not make, too.
+	IntoExisting bool
 	// Offline forbids the installer the network.
 	Offline bool
 	// Step is called when a step begins, such as "installing numpy". It may be nil.
@@ -44,15 +42,15 @@ type Options struct {
 // Plan says what [Plan.Make] would do.
 type Plan struct {
 	Source    Source
-	Installer string // "uv", "pip", "poetry" or "pdm"
+	Installer string // "uv" or "pip"
 	// Dir is the environment's directory, and Python its Python.
 	Dir, Python string
-	// Exists reports that the environment exists. Make then only records it.
+	// Exists reports that there is an environment. Make then completes it.
 	Exists bool
 
 	request Request
-	tool    string // the installer's program; for pip the base Python
-	key     string
+	tool    string // uv's program, or the Python whose pip installs
+	foreign bool   // pyplug did not make the environment
 }
 
 // Error says why there is no plan, or why a plan failed.
@@ -75,14 +73,9 @@ func failed(err error, exit *proc.Exit) *Error {
 	return &Error{Err: fmt.Errorf("cannot make the environment: %w", err), Exit: exit}
 }
 
-const marker = interp.EnvMarker
-
-type mark struct {
-	Key       string `json:"key"`
-	Source    string `json:"source"`
-	Digest    string `json:"digest"`
-	Installer string `json:"installer"`
-	Python    string `json:"python"`
+// refused returns the error of an impossible request.
+func refused(advice schema.Advice, format string, args ...any) *Error {
+	return &Error{Err: fmt.Errorf(format, args...), Advice: advice, Refused: true}
 }
 
 // NewPlan plans the environment of a plugin. It reads files and starts nothing. The error is an
@@ -90,44 +83,51 @@ type mark struct {
 func NewPlan(r Request) (Plan, error) {
 	source, err := findSource(r.Entry, r.Dirs)
 	switch {
+	case errors.Is(err, errNone) && r.Entry == "":
+		return Plan{}, refused(schema.Hints("list the packages in a requirements.txt in the directory of the project"), "no file says what the project needs")
 	case errors.Is(err, errNone):
-		e := &Error{Refused: true, Err: errors.New("no file says what the project needs"), Advice: schema.Hints("list the packages in a requirements.txt in the directory of the project")}
-		if r.Entry != "" {
-			e.Err = fmt.Errorf("no file says what %s needs", r.Entry)
-			e.Advice = schema.Hints("list the packages in a requirements.txt beside %[1]s, or in a PEP 723 block at the top of %[1]s", filepath.Base(r.Entry))
-		}
-		return Plan{}, e
+		advice := schema.Hints("list the packages in a requirements.txt beside %[1]s, or in a PEP 723 block at the top of %[1]s", filepath.Base(r.Entry))
+		return Plan{}, refused(advice, "no file says what %s needs", r.Entry)
 	case err != nil:
-		return Plan{}, &Error{Refused: true, Err: err}
+		return Plan{}, refused(nil, "%w", err)
+	case source.Tool() != "uv" && source.Tool() != "":
+		return Plan{}, refused(schema.Hints("%s", source.ToolLine()), "%s is for %s alone", source.Path, source.Tool())
 	}
-	p := Plan{Source: source, request: r}
-	p.Installer, p.tool = source.tool, interp.LookPath(r.Environ, source.tool)
-	switch {
-	case source.tool != "" && p.tool == "":
-		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s needs %s, which is not on PATH", source.Path, source.tool),
-			Advice: schema.Hints("install %s", source.tool)}
-	case r.Offline && (source.tool == "poetry" || source.tool == "pdm"):
-		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s needs %s, which cannot install offline", source.Path, source.tool)}
-	case source.tool == "":
-		p.Installer, p.tool = "uv", interp.LookPath(r.Environ, "uv")
-		if p.tool == "" {
-			p.Installer, p.tool = "pip", r.Python
-		}
+	p := Plan{Source: source, Installer: "uv", request: r}
+	switch p.tool = interp.LookPath(r.Environ, "uv"); {
+	case p.tool == "" && source.needsUV:
+		return Plan{}, refused(schema.Hints("install uv"), "%s needs uv, which is not on PATH", source.Path)
+	case p.tool == "":
+		p.Installer, p.tool = "pip", r.Python
 	}
-	p.key = digest("2", runtime.GOOS, runtime.GOARCH, source.digest, source.place, r.Real, r.Version, p.Installer)
-	p.Dir = filepath.Join(environments(r.Cache), p.key)
-	if r.InPlace {
-		p.Dir = filepath.Join(filepath.Dir(source.Path), ".venv")
-	}
+	p.Dir = filepath.Join(filepath.Dir(source.Path), ".venv")
 	p.Python = python(p.Dir)
-	found, ours := readJSON[mark](filepath.Join(p.Dir, marker))
-	if _, err := os.Lstat(p.Dir); err == nil && !ours && r.InPlace {
-		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s already exists and was not created by pyplug", p.Dir),
-			Advice: schema.Hints("without %s the environment is made in the cache; or remove %s", schema.Setting("in-place"), p.Dir)}
+	return p, p.look()
+}
+
+// look reads what is at the place of the environment.
+func (p *Plan) look() error {
+	info, err := os.Stat(p.Dir)
+	if err == nil && !info.IsDir() {
+		return refused(nil, "%s is not a directory", p.Dir)
 	}
+	p.foreign = err == nil && !isOurs(p.Dir)
+	was := readMark(p.Dir).State
+	mayExist := p.foreign || was == installing || was == complete
 	_, err = os.Stat(p.Python)
-	p.Exists = ours && found.Key == p.key && err == nil
-	return p, nil
+	p.Exists = mayExist && err == nil
+	switch {
+	case p.foreign && !p.request.IntoExisting:
+		return refused(schema.Hints("`%s` installs into it", schema.EnvLine(p.request.Complete)), "%s already exists and was not made by pyplug", p.Dir)
+	case mayExist && !p.Exists:
+		return Broken(p.Dir, fmt.Errorf("it has no python: no %s", p.Python))
+	}
+	return nil
+}
+
+// Broken returns the error that packages cannot be installed into the environment dir.
+func Broken(dir string, err error) *Error {
+	return &Error{Err: fmt.Errorf("cannot use %s: %w", dir, err), Advice: schema.Hints("remove %s, or make an environment elsewhere and name it with %s", dir, schema.Setting("python"))}
 }
 
 // python returns the Python of an environment.
@@ -137,13 +137,3 @@ func python(dir string) string {
 	}
 	return filepath.Join(dir, "bin", "python")
 }
-
-// environments returns the directory of the environments in a cache.
-func environments(cache string) string { return filepath.Join(cache, "envs", "v1") }
-
-// Cache returns pyplug's directory in the user's cache.
-func Cache() (string, error) { return bounded.UserCache() }
-
-// CacheHint says what to do without a writable cache directory.
-var CacheHint = schema.Hints("set %s to the absolute path of a directory that you may write to, or make .venv with %s",
-	cmp.Or(map[string]string{"darwin": "HOME", "windows": "LocalAppData"}[runtime.GOOS], "XDG_CACHE_HOME"), schema.Setting("in-place"))

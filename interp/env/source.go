@@ -14,6 +14,7 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Source is the file that says what the environment must contain.
@@ -23,28 +24,25 @@ type Source struct {
 	Kind string
 	// Path is the file, absolute.
 	Path string
-	// Requirements are PEP 508 requirements. They are nil for files that the installer reads:
-	// lock files and requirements.txt.
+	// Requirements are PEP 508 requirements, sorted. They are nil for files that the installer
+	// reads: lock files and requirements.txt.
 	Requirements []string
 
-	text     string      // what the file lists
-	tool     string      // the tool that must read the file, such as the one that wrote a lock file; empty for any
-	digest   string      // hash of what the source asks for
-	place    string      // what else the meaning depends on, such as the directory; empty if it is the same everywhere
-	noMain   bool        // poetry.lock of a project whose dependencies are all in other groups
-	includes bool        // it includes files, whose content counts
-	member   string      // the project's directory, if uv.lock belongs to its workspace
-	info     fs.FileInfo // of the file, before it was read
+	text     string // what the file lists
+	needsUV  bool   // another tool cannot read it, or would find other packages
+	settings string // of uv, which say where packages come from
+	member   string // the project's directory, if uv.lock belongs to its workspace
 }
 
 // block is the kind of a script's block, blockLock that of a script's lock file.
 const block, blockLock = "PEP 723", "PEP 723 lock"
 
-// files lists the files that may be a source, in order, with the tool that must read them.
-var files = []struct{ name, tool string }{
-	{"uv.lock", "uv"}, {"poetry.lock", "poetry"}, {"pdm.lock", "pdm"}, {"pylock.toml", "uv"}, {"pyproject.toml", ""},
-	{"setup.cfg", ""}, {"requirements.txt", ""},
-}
+// files lists the files that may be a source, in order.
+var files = []string{"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "pyproject.toml", "setup.cfg", "requirements.txt"}
+
+// ofTools maps the lock file of a tool that keeps the project's environment to the command line
+// that makes it, without the project's directory.
+var ofTools = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
 
 // maxSource bounds the size of a source. A lock file may be larger than source code.
 const maxSource = 16 << 20
@@ -58,23 +56,40 @@ func SourceOf(entry string, dirs []string) Source {
 	return s
 }
 
+// Tool returns the tool whose lock file the source is: uv, poetry or pdm. It is "" for any other.
+// Only uv's lock files are installed by [Plan.Make].
+func (s Source) Tool() string {
+	if ofTools[s.Kind] == "" {
+		return ""
+	}
+	return strings.TrimSuffix(s.Kind, ".lock")
+}
+
+// ToolLine returns the command line by which [Source.Tool] makes its environment, or "".
+func (s Source) ToolLine() string {
+	if s.Tool() == "" {
+		return ""
+	}
+	return ofTools[s.Kind] + schema.QuoteLine([]string{filepath.Dir(s.Path)})
+}
+
 // findSource returns the source of a plugin whose script is entry.
 func findSource(entry string, dirs []string) (Source, error) {
-	s, err := readSource(Source{Kind: block, Path: entry})
+	s, err := readSource(block, entry)
 	if err == nil {
-		lock, err := readSource(Source{Kind: blockLock, Path: entry + ".lock", tool: "uv"})
-		if !errors.Is(err, errNone) {
-			lock.place += s.digest // uv compares the two
-			return lock, err
+		lock, err := readSource(blockLock, entry+".lock")
+		if errors.Is(err, errNone) {
+			return s, nil
 		}
+		return lock, err
 	}
 	if !errors.Is(err, errNone) {
 		return s, err
 	}
 	for i, dir := range dirs {
-		for _, file := range files {
-			s, err := readSource(Source{Kind: file.name, Path: filepath.Join(dir, file.name), tool: file.tool})
-			if err == nil && file.name == "pyproject.toml" {
+		for _, name := range files {
+			s, err := readSource(name, filepath.Join(dir, name))
+			if err == nil && name == "pyproject.toml" {
 				return s.locked(dirs[i+1:]), nil
 			}
 			if !errors.Is(err, errNone) {
@@ -85,70 +100,72 @@ func findSource(entry string, dirs []string) (Source, error) {
 	return Source{}, errNone
 }
 
-// shared returns the directory below which plugins share the source. It is "" if the source
-// belongs to one script.
-func (s Source) shared() string {
-	if s.Path == "" || s.Kind == block || s.Kind == blockLock {
-		return ""
-	}
-	return cmp.Or(s.member, filepath.Dir(s.Path))
-}
-
 // locked returns the uv.lock of the project's workspace if dirs contain it, else s.
 func (s Source) locked(dirs []string) Source {
 	for _, dir := range dirs {
 		if !interp.IsWorkspace(dir) {
 			continue
 		}
-		if lock, err := readSource(Source{Kind: "uv.lock", Path: filepath.Join(dir, "uv.lock"), tool: "uv"}); err == nil {
+		if lock, err := readSource("uv.lock", filepath.Join(dir, "uv.lock")); err == nil {
 			lock.member = filepath.Dir(s.Path)
-			lock.place += lock.member + s.digest // uv compares the two
 			return lock
 		}
 	}
 	return s
 }
 
-// readSource reads the file at s.Path. The error is errNone if there is none.
-func readSource(s Source) (Source, error) {
-	most := int64(maxSource)
-	switch {
-	case s.Kind == "pyproject.toml":
-		most = pysrc.LargestManifest
-	case s.tool == "":
-		most = pysrc.LargestFile
+// owner returns what the source belongs to: a script, or the directory of a project.
+func (s Source) owner() string {
+	switch s.Kind {
+	case block:
+		return s.Path
+	case blockLock:
+		return strings.TrimSuffix(s.Path, ".lock")
 	}
-	content, info, err := bounded.Read(s.Path, most)
+	return cmp.Or(s.member, filepath.Dir(s.Path))
+}
+
+// asks returns what the source asks for, to compare: the requirements, or the hash of a file that the
+// installer reads.
+func (s Source) asks() []string {
+	if s.Requirements != nil && s.settings == "" {
+		return s.Requirements
+	}
+	sum := sha256.Sum256([]byte(s.text + s.settings))
+	return []string{"sha256:" + hex.EncodeToString(sum[:])}
+}
+
+// readSource reads a file. The error is errNone if there is none.
+func readSource(kind, path string) (Source, error) {
+	s := Source{Kind: kind, Path: path, needsUV: kind == blockLock || kind == "uv.lock" || kind == "pylock.toml"}
+	most := int64(maxSource)
+	switch kind {
+	case block, "setup.cfg", "requirements.txt":
+		most = pysrc.LargestFile
+	case "pyproject.toml":
+		most = pysrc.LargestManifest
+	}
+	content, _, err := bounded.Read(path, most)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, bounded.ErrIrregular), s.Kind == block && errors.Is(err, bounded.ErrLarge):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, bounded.ErrIrregular), kind == block && errors.Is(err, bounded.ErrLarge):
 		return Source{}, errNone
 	case err != nil:
 		return Source{}, err
 	}
-	s.info, s.text = info, bounded.Text(content)
-	switch s.Kind {
+	s.text = bounded.Text(content)
+	switch kind {
 	case block, "pyproject.toml", "setup.cfg":
 		uv, err := s.list(content)
 		if err != nil {
 			return Source{}, err
 		}
 		s.text = strings.Join(s.Requirements, "\n")
-		content = []byte(s.text)
-		if uv["sources"] != nil || uv["index"] != nil || uv != nil && s.Kind == block { // another tool would find other packages
-			s.tool, s.place, content = "uv", filepath.Dir(s.Path), fmt.Append(content, uv)
+		if uv["sources"] != nil || uv["index"] != nil || uv != nil && kind == block { // another tool would find other packages
+			s.needsUV, s.settings = true, fmt.Sprint(uv)
 		}
 	case "requirements.txt":
-		texts := append([]string{s.text}, pysrc.Includes(s.Path, s.text)...)
-		content, s.text = []byte(strings.Join(texts, "")), strings.Join(texts, "\n")
-		s.includes = len(texts) > 1
-		if local().Match(content) {
-			s.place = filepath.Dir(s.Path)
-		}
-	default: // its tool compares a lock file with the project
-		project, _, _ := bounded.Read(filepath.Join(filepath.Dir(s.Path), "pyproject.toml"), pysrc.LargestFile) // which the tool reports
-		s.place, s.noMain = digest(filepath.Dir(s.Path), string(project)), s.Kind == "poetry.lock" && !hasMain(project)
+		s.text = strings.Join(append([]string{s.text}, pysrc.Includes(path, s.text)...), "\n")
 	}
-	s.digest = digest(s.Kind, string(content))
 	return s, nil
 }
 
@@ -162,20 +179,6 @@ func (s Source) Names() (names []string) {
 		names = append(names, m[1])
 	}
 	return names
-}
-
-// hasMain reports whether a project of poetry has the main group. Without dependencies it has none,
-// and poetry refuses to install it.
-func hasMain(project []byte) bool {
-	var file struct {
-		Project struct {
-			Dependencies any
-			Optional     map[string]any `toml:"optional-dependencies"`
-		}
-		Tool struct{ Poetry struct{ Dependencies any } }
-	}
-	err := bounded.TOML(project, &file) // which poetry reports
-	return err != nil || file.Project.Dependencies != nil || len(file.Project.Optional) > 0 || file.Tool.Poetry.Dependencies != nil
 }
 
 // list reads the requirements of a script's block, a pyproject.toml or a setup.cfg, and sorts
@@ -237,12 +240,4 @@ var (
 	// that names a file, a directory or an address. lockedName matches such a line of a lock file.
 	requiredName = pysrc.Expression(`(?m)^[ \t]*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)[ \t]*(?:\[[^\]]*\][ \t]*)?(?:$|[<>=!~;#(])`)
 	lockedName   = pysrc.Expression(`(?m)^name = "([\w.-]+)"`)
-	// local matches a line of a requirements file that may name a relative path.
-	local = pysrc.Expression(`(?m)^([^#\n]*\s)?(\.|-e|-f|--editable|--find-links|file:|[^\s:#]+[/\\]|[^\s:#]+\.(whl|zip|gz|bz2|tgz)\b)`)
 )
-
-// digest returns the hash of texts as hexadecimal digits.
-func digest(texts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
-	return hex.EncodeToString(sum[:8])
-}

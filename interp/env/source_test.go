@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -51,60 +52,26 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// The same requirements have the same digest, whatever their order; an included file counts.
-func TestDigest(t *testing.T) {
-	of := func(files map[string]string, name string) string {
+// The same requirements are equal, whatever their order.
+func TestAsks(t *testing.T) {
+	of := func(text string) []string {
 		t.Helper()
-		s, err := readSource(Source{Kind: name, Path: filepath.Join(write(t, files), name)})
+		s, err := readSource("pyproject.toml", filepath.Join(write(t, map[string]string{"pyproject.toml": text}), "pyproject.toml"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.digest
+		return s.asks()
 	}
-	ab := of(map[string]string{"pyproject.toml": "[project]\ndependencies = [\"a\", \"b\"]"}, "pyproject.toml")
-	if other := of(map[string]string{"pyproject.toml": "[project]\nname = \"x\"\ndependencies = [\"b\", \"a\"]"}, "pyproject.toml"); other != ab {
-		t.Error("another order or name is another environment")
+	ab := of("[project]\ndependencies = [\"a\", \"b\"]")
+	if other := of("[project]\nname = \"x\"\ndependencies = [\"b\", \"a\", \"b\"]"); !slices.Equal(other, ab) {
+		t.Errorf("another order and name asks for %q, want %q", other, ab)
 	}
-	one := of(map[string]string{"requirements.txt": "-r more.txt", "more.txt": "a"}, "requirements.txt")
-	if two := of(map[string]string{"requirements.txt": "-r more.txt", "more.txt": "b"}, "requirements.txt"); one == two {
-		t.Error("an included file does not count")
+	if index := of("[project]\ndependencies = [\"a\", \"b\"]\n[tool.uv]\nindex = [{url = \"x\"}]"); slices.Equal(index, ab) {
+		t.Error("where packages come from does not count")
 	}
-	of(map[string]string{"requirements.txt": "-r requirements.txt"}, "requirements.txt") // it ends
-}
-
-// Equal plugins in two directories share an environment, unless what they ask for may name a
-// file or a project beside it.
-func TestShared(t *testing.T) {
-	for _, c := range []struct {
-		name, text string
-		shared     bool
-	}{
-		{"requirements.txt", "six  # see ./docs\nidna \\\n  >=3 --hash=sha256:ab\nx @ https://host/x.tar; python_version > '3'\n--index-url https://host/simple\n", true},
-		{"requirements.txt", "six\n./lib\n", false},
-		{"requirements.txt", "-e .\n", false},
-		{"requirements.txt", "lib/six\n", false},
-		{"requirements.txt", "six.whl ; python_version > '3'\n", false},
-		{"requirements.txt", "-f wheels\nsix\n", false},
-		{"requirements.txt", "--find-links=wheels\nsix\n", false},
-		{"requirements.txt", "lib @ file:lib\n", false},
-		{"pyproject.toml", "[project]\ndependencies = [\"six\"]\n", true},
-		{"uv.lock", "version = 1\n", false},
-	} {
-		one, two := request(t), request(t)
-		two.Environ = one.Environ
-		one.Dirs, two.Dirs = []string{write(t, map[string]string{c.name: c.text})}, []string{write(t, map[string]string{c.name: c.text})}
-		if shared := plan(t, one).key == plan(t, two).key; shared != c.shared {
-			t.Errorf("%s with %q: shared is %v", c.name, c.text, shared)
-		}
-	}
-	r := request(t)
-	r.Dirs = []string{write(t, map[string]string{"uv.lock": ""})}
-	before := plan(t, r).key
-	if err := os.WriteFile(filepath.Join(r.Dirs[0], "pyproject.toml"), []byte("[project]"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if plan(t, r).key == before {
-		t.Error("a change of the project beside a lock file does not count")
+	of2, err := readSource("requirements.txt", filepath.Join(write(t, map[string]string{"requirements.txt": "-r requirements.txt"}), "requirements.txt"))
+	if err != nil || len(of2.asks()) != 1 { // it ends
+		t.Errorf("a file that includes itself asks for %q (%v)", of2.asks(), err)
 	}
 }
 
@@ -112,9 +79,9 @@ func TestShared(t *testing.T) {
 func TestSettingsOfUV(t *testing.T) {
 	const settings = "# [tool.uv.sources]\n# six = {path = \"six\"}\n"
 	for name, c := range map[string]struct{ file, text, want string }{
-		"a script":          {"p.py", "# /// script\n# dependencies = [\"six\"]\n" + settings + "# ///\n", "sync --active --python /bin/sh --script P"},
-		"a locked script":   {"p.py.lock", "", "sync --active --python /bin/sh --script p.py --locked"},
-		"a project":         {"pyproject.toml", "project.dependencies = [\"six\"]\n" + strings.ReplaceAll(settings, "# ", ""), "-r P"},
+		"a script":          {"p.py", "# /// script\n# dependencies = [\"six\"]\n" + settings + "# ///\n", "--script p.py --active"},
+		"a locked script":   {"p.py.lock", "", "--script p.py --locked --active"},
+		"a project":         {"pyproject.toml", "project.dependencies = [\"six\"]\n" + strings.ReplaceAll(settings, "# ", ""), "-r P --"},
 		"an ordinary one":   {"pyproject.toml", "project.dependencies = [\"six\"]\ntool.uv.package = false", "-- six"},
 		"an ordinary block": {"p.py", "# /// script\n# dependencies = [\"six\"]\n# ///\n", "-- six"},
 	} {
@@ -129,13 +96,14 @@ func TestSettingsOfUV(t *testing.T) {
 				r.Entry = dir
 			}
 			p := plan(t, r)
-			commands := p.commands("/env")
-			got := strings.Join(commands[len(commands)-1].args, " ")
+			synced(t, r)
+			log := r.log()
+			got := log[len(log)-1]
 			if want := strings.NewReplacer("P", p.Source.Path, "p.py", r.Entry).Replace(c.want); !strings.HasSuffix(got, want) {
 				t.Errorf("uv %s, want %s at its end", got, want)
 			}
 			r.Environ = nil
-			if _, err := NewPlan(r); (err != nil) != (p.Source.tool != "") {
+			if _, err := NewPlan(r); (err != nil) != p.Source.needsUV {
 				t.Errorf("without uv: %v", err)
 			}
 		})
@@ -154,22 +122,20 @@ func TestRefused(t *testing.T) {
 		change func(r *Request)
 		want   string
 	}{
-		"nothing asks":        {func(r *Request) { r.Dirs = nil }, "no file says what"},
-		"a tool is missing":   {files("poetry.lock", ""), "needs poetry, which is not on PATH"},
+		"nothing asks":     {func(r *Request) { r.Dirs = nil }, "no file says what"},
+		"a lock of poetry": {files("poetry.lock", ""), "poetry.lock is for poetry alone"},
+		"a lock of pdm":    {files("pdm.lock", ""), "pdm.lock is for pdm alone"},
+		"uv is missing": {func(r *Request) {
+			files("uv.lock", "")(r)
+			r.Environ = nil
+		}, "needs uv, which is not on PATH"},
 		"a broken pyproject":  {files("pyproject.toml", "["), "pyproject.toml"},
-		"the cache is a file": {func(r *Request) { r.Cache = r.Entry }, "not a directory"},
+		"a file called .venv": {func(r *Request) { r.in(t, ".venv", "elsewhere") }, ".venv is not a directory"},
 		"no list":             {script("# dependencies = \"six\"\n# ///\n"), `dependencies is "six", want a list`},
 		"no text":             {files("pyproject.toml", "project.dependencies = [1]"), `dependencies[0] is 1, want a requirement`},
 		"an option":           {script("# dependencies = [\"six\", \"-r /etc/passwd\"]\n# ///\n"), `dependencies[1] is "-r /etc/passwd"`},
 		"a path":              {script("# dependencies = [\"./six\"]\n# ///\n"), `dependencies[0] is "./six"`},
 		"two lines":           {script("# dependencies = [\"six\\n-r x\"]\n# ///\n"), `dependencies[0] is "six\n-r x"`},
-		"poetry offline": {func(r *Request) {
-			dir := write(t, map[string]string{"poetry.lock": "", "poetry": "#!/bin/sh\n"})
-			if err := os.Chmod(filepath.Join(dir, "poetry"), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			r.Dirs, r.Environ, r.Offline = []string{dir}, []string{"PATH=" + dir}, true
-		}, "poetry, which cannot install offline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := request(t)

@@ -45,9 +45,6 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 		if skipped.Code == interp.ToolRuns {
 			hints = append(hints, skipped.Fix)
 		}
-		if skipped.Source == interp.SourceSync {
-			names = "the environment that pyplug made " + skipped.Reason + "; " + names
-		}
 	}
 	if remedy := l.remedy(all); isPackage && !remedy.IsZero() {
 		hints = append(hints, schema.Hintf("%s not installed for this Python: %s", names, remedy))
@@ -194,20 +191,15 @@ func (l *sourceLook) alsoMissing(m missing) (all []missing) {
 	return all
 }
 
-// toolSync maps a lock file to the command line of its tool that makes the project's
-// environment.
-var toolSync = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
-
 // readSource reads what the plugin's files say about the packages that it needs. It is needed once
 // something is missing.
 func (l *sourceLook) readSource() {
 	source, canSync := l.opened.SyncSource()
-	tool, _, _ := strings.Cut(source.Kind, ".")
-	switch {
-	case canSync:
+	switch tool := source.Tool(); {
+	case canSync && (tool == "uv" || tool == ""):
 		l.command = schema.Hintf("%s", schema.EnvLine(l.opened.SyncLine()))
-	case toolSync[source.Kind] != "" && !l.python.Source.Named() && interp.LookPath(l.Env, tool) != "":
-		l.command = schema.Hintf("%s", toolSync[source.Kind]+schema.QuoteLine([]string{filepath.Dir(source.Path)}))
+	case tool != "" && !l.python.Source.Named() && interp.LookPath(l.Env, tool) != "":
+		l.command = schema.Hintf("%s", source.ToolLine())
 	default:
 		return
 	}
@@ -255,9 +247,6 @@ func (l *sourceLook) install(names, modules []string) schema.Hint {
 func (l *sourceLook) remake(names, modules []string) schema.Hint {
 	line, unnamed := l.command, !l.python.Source.Named() || l.python.AnyOf // a start takes the environment
 	what := packages(names, modules)
-	if what == "" && l.python.Source == interp.SourceSync && l.opened.EnvChanged() == "" { // sync would find that one, which lacks something
-		line = schema.Hintf("%s && %s", schema.QuoteLine([]string{"rm", "-r", l.python.Env}), line)
-	}
 	how := schema.Hintf("run `%s`", line)
 	if !unnamed {
 		how = schema.Hintf("%s, then start it without %s", how, l.python.Source)

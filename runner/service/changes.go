@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,8 +65,8 @@ func (s *Service) notes(maxAge time.Duration) []string {
 // is locked.
 func (s *Service) changed() string {
 	c, name := &s.changes, s.name
-	if how := s.opened.EnvChanged(); how != "" {
-		return fmt.Sprintf("%s; to use it, run %s", how, startAgain(name))
+	if stale := s.opened.SyncStale(); stale != "" {
+		return fmt.Sprintf("%s; then run `pyplug restart %s`", stale, name)
 	}
 	for _, path := range c.started.Changed() {
 		if path == s.opened.Plugin().Manifest.File || path == s.opened.Interpreter().Path {
@@ -74,6 +75,9 @@ func (s *Service) changed() string {
 		}
 	}
 	changed := c.loaded.Changed()
+	if slices.Contains(changed, s.opened.SyncMarker()) {
+		return fmt.Sprintf("the environment has changed since %s started; run `pyplug restart %s` to use it", name, name)
+	}
 	if len(changed) == 0 {
 		return ""
 	}

@@ -20,7 +20,7 @@ func (s *Service) complete(err error) *hook.Error {
 	if e.Reason == "gave-up" {
 		e.Hints = append(e.Hints, schema.Hintf("run %s, or change its files and call it again", schema.Command{"restart", name}))
 	}
-	if e.Kind == hook.Request || e.Kind == hook.Failed || (e.Kind == hook.Start || e.Kind == hook.Interpreter) && s.opened.EnvChanged() != "" {
+	if e.Kind == hook.Request || e.Kind == hook.Failed || (e.Kind == hook.Start || e.Kind == hook.Interpreter) && s.opened.SyncStale() != "" {
 		for _, note := range s.notes(0) {
 			e.Hints = append(e.Hints, schema.Hintf(note))
 		}

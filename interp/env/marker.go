@@ -1,0 +1,122 @@
+package env
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// mark is the content of the marker of an environment. It names files relative to the directory of
+// the environment's directory, so that a project can be moved.
+type mark struct {
+	State   state   `json:"state"`
+	Sources []entry `json:"sources"`
+}
+
+// state says how far the last sync of an environment came.
+type state string
+
+const (
+	making     state = "making"     // it began to make the environment
+	installing state = "installing" // it made the environment, and began to install
+	complete   state = "complete"
+)
+
+// entry is a source that an environment was made for.
+type entry struct {
+	// Of is what the source belongs to: a script, or the directory of a project.
+	Of schema.Path `json:"of"`
+	// Requirements are what the source asked for.
+	Requirements []string `json:"requirements"`
+}
+
+// maxMark bounds the size of a marker.
+const maxMark = 1 << 20
+
+func markPath(dir string) string { return filepath.Join(dir, interp.EnvMarker) }
+
+// readMark reads the marker of an environment. A broken one is that of an interrupted sync.
+func readMark(dir string) (m mark) {
+	content, _, err := bounded.Read(markPath(dir), maxMark)
+	if err != nil || schema.Decode(content, &m) != nil {
+		return mark{}
+	}
+	return m
+}
+
+func (m mark) write(dir string) error {
+	content, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return bounded.Replace(markPath(dir), append(content, '\n'), 0o666)
+}
+
+// isOurs reports whether pyplug made the environment in dir, or began to.
+func isOurs(dir string) bool {
+	if bounded.Exists(markPath(dir)) {
+		return true
+	}
+	entries, err := bounded.Dir(dir)
+	return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != lockName })
+}
+
+// entryOf returns the entry of a source in the marker of the environment in dir.
+func entryOf(dir string, s Source) entry {
+	of, err := filepath.Rel(filepath.Dir(dir), s.owner())
+	if err != nil { // on another drive of Windows
+		of = s.owner()
+	}
+	return entry{Of: schema.Path(filepath.ToSlash(of)), Requirements: s.asks()}
+}
+
+// source reads the source of an entry as it is now. The error is errNone if it asks for nothing any
+// more.
+func (e entry) source(dir string) (Source, error) {
+	root := filepath.Dir(dir)
+	of := filepath.Join(root, filepath.FromSlash(string(e.Of)))
+	if info, err := os.Stat(of); err == nil && info.IsDir() {
+		return findSource("", []string{of, root})
+	}
+	return findSource(of, nil)
+}
+
+// State is what [Look] finds out about an environment.
+type State struct {
+	// Made reports that pyplug made the environment, and Listed that it did so for the plugin.
+	Made, Listed bool
+	// Stale says why the environment may lack what the plugin needs, or is "".
+	Stale string
+}
+
+// Look says whether pyplug made the environment in dir for a plugin, a file or directory. dirs are those of
+// [Request]. Look reads the plugin's source if the environment has a marker.
+func Look(dir, plugin string, dirs []string) State {
+	if !bounded.Exists(markPath(dir)) {
+		return State{}
+	}
+	s, err := findSource(plugin, dirs)
+	switch {
+	case errors.Is(err, errNone):
+		return State{Made: true}
+	case err != nil: // as while it is being edited
+		return State{Made: true, Listed: true, Stale: err.Error()}
+	}
+	m, wanted := readMark(dir), entryOf(dir, s)
+	i := slices.IndexFunc(m.Sources, func(e entry) bool { return e.Of == wanted.Of })
+	found := State{Made: true, Listed: i >= 0}
+	switch {
+	case !found.Listed:
+	case m.State != complete:
+		found.Stale = "the last sync of " + dir + " was interrupted"
+	case !slices.Equal(m.Sources[i].Requirements, wanted.Requirements):
+		found.Stale = filepath.Base(s.Path) + " asks for other packages than at the last sync of " + dir
+	}
+	return found
+}
