@@ -52,7 +52,8 @@ def unloadable(error):
     if missing and start.below:
         path = start.below + missing.replace(".", os.sep)
         files += [path + end for end in (".py", os.sep + "__init__.py")]
-    refuse(0, "load", python=info, files=files, missing=missing)
+    unfound = core.part("imports").unfound(error) if missing else []
+    refuse(0, "load", python=info, files=files, missing=missing, unfound=unfound)
 
 
 def absent(error):
