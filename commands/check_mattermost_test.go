@@ -99,9 +99,9 @@ func TestCheckMattermost(t *testing.T) {
 	t.Run("another Python", func(t *testing.T) {
 		// It has grpcio, and no SDK.
 		c := checkPlugin(t, env, "--python", runnertest.GRPCIO(t), dir)
-		c.holds(t, 5, "source failure import-missing")
-		if got := c.stage("source").Message; !strings.Contains(got, "mmsdk") {
-			t.Errorf("source: %q, want mmsdk in it", got)
+		c.holds(t, 5, "launch failure import-missing")
+		if got := c.stage("launch").Message; !strings.Contains(got, "mmsdk") {
+			t.Errorf("launch: %q, want mmsdk in it", got)
 		}
 	})
 	t.Run("without manifest", func(t *testing.T) {

@@ -42,8 +42,7 @@ var zoo = []struct {
 	{"hang_import.py", "--start-timeout 0.5", 5, []string{"launch failure start-failed"}},
 	{"health_of.py", "", 0, nil},
 	{"ignore_term.py", "", 0, nil},
-	{"import_error.py", "", 5, []string{"source failure import-missing"}},
-	{"import_error.py", "--skip source", 5, []string{"launch failure start-failed"}},
+	{"import_error.py", "", 5, []string{"launch failure import-missing"}},
 	{"import_exit.py", "", 5, []string{"launch failure start-failed"}},
 	{"import_serves.py", "LEAVE=1", 5, []string{"launch failure start-failed", "launch warning handshake-imported"}},
 	{"import_noise.py", "", 0, nil}, // a functions file may print what it likes
@@ -62,7 +61,7 @@ var zoo = []struct {
 	{"pkg", "", 0, nil},
 	{"python2.py", "", 5, []string{"source failure syntax-error"}},
 	{"python2.py", "--skip source", 5, []string{"launch failure start-failed"}},
-	{"raises.py", "", 0, []string{"source note import-unsure"}},
+	{"raises.py", "", 0, nil},
 	{"reads_stdin.py", "", 0, nil},
 	{"script_metadata.py", "PYPLUG_PYTHON=", 3, []string{"interpreter failure python-missing"}},
 	{"self_import.py", "", 0, nil},
@@ -188,7 +187,8 @@ type checkReport struct {
 // else, whatever the plugins print.
 func TestCheckJSONLines(t *testing.T) {
 	t.Parallel()
-	plugins := []string{"testdata/plugins/slow_import.py", "testdata/plugins/import_noise.py", "nosuch.py", "testdata/plugins/import_raises.py", "testdata/plugins/raises.py"}
+	noted := filepath.Join(written(t, map[string]string{"noted.py": "def work(when: 'Nowhere'): return 1\n"}), "noted.py")
+	plugins := []string{"testdata/plugins/slow_import.py", "testdata/plugins/import_noise.py", "nosuch.py", "testdata/plugins/import_raises.py", noted}
 	verdicts := []string{"ok", "ok", "failure", "failure", "note"}
 	s := pyplug(t, []string{"GITHUB_ACTIONS="}, append([]string{"check", "--json", "-j", "3"}, plugins...)...)
 	if err := s.Start(); err != nil {
@@ -211,9 +211,7 @@ func TestCheckJSONLines(t *testing.T) {
 		}
 		worst, sum := "ok", 0.0
 		for _, st := range r.Stages {
-			if st.Name != "source" { // it goes on beside the launch
-				sum += st.TookMS
-			}
+			sum += st.TookMS
 			for _, f := range st.Findings {
 				worst = f.Status
 				if !slices.Contains(docs.Findings.Names(), f.ID) {
@@ -274,7 +272,7 @@ func TestCheckJUnit(t *testing.T) {
 	if got.Failures != 1 || got.Errors != 1 || len(got.Suites) != 3 {
 		t.Fatalf("got %+v of %s", got, text)
 	}
-	if cases := got.Suites[1].Cases; len(cases) != 8 || cases[2].Failure == nil || cases[2].Failure.Type != "import-missing" {
+	if cases := got.Suites[1].Cases; len(cases) != 8 || cases[3].Failure == nil || cases[3].Failure.Type != "import-missing" {
 		t.Errorf("got %+v", got.Suites[1])
 	}
 }

@@ -35,13 +35,11 @@ func TestTimeoutHint(t *testing.T) {
 
 // Errors with nothing to say get no hint, nor do those that have all of theirs.
 func TestNoHint(t *testing.T) {
-	missing := &schema.MissingModuleError{Module: "config", Text: "No module named 'config'"}
 	for _, c := range []struct {
 		elsewhere bool
 		err       error
 	}{
 		{false, errors.New("x")},
-		{false, hook.NewError(hook.Start, missing)},                                // of no Python
 		{true, &hook.Error{Kind: hook.Crash, Exit: &hook.Exit{OutOfMemory: true}}}, // complete
 	} {
 		if got := (&plugin{elsewhere: c.elsewhere, opened: new(runner.Opened)}).withHints(c.err).Hints; got != nil {

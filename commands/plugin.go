@@ -14,7 +14,6 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -315,7 +314,7 @@ func (p *plugin) withHints(err error) *hook.Error {
 	return &e
 }
 
-// hints returns hints about memory limits, the hooks of the plugin and its Python.
+// hints returns hints about memory limits and the hooks of the plugin.
 func (p *plugin) hints(e *hook.Error) (hints []schema.Hint) {
 	if e.Exit != nil && e.Exit.Limit != "" {
 		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))
@@ -328,10 +327,6 @@ func (p *plugin) hints(e *hook.Error) (hints []schema.Hint) {
 	}
 	if none := (*schema.NoHookError)(nil); errors.As(e, &none) && len(none.Known) == 0 {
 		hints = append(hints, p.opened.ProgramHint()...)
-	}
-	python := p.opened.Interpreter().Path
-	if missing := (*schema.MissingModuleError)(nil); errors.As(e, &missing) && python != "" {
-		hints = append(hints, check.MissingHints(p.opened, missing.Module, e.Kind == hook.Start)...)
 	}
 	return hints
 }

@@ -44,6 +44,7 @@ func openFunctions(r resolved) (transport, error) {
 		StopTimeout:  c.Timeouts.Stop,
 		MaxMemory:    c.Keep.MaxMemory,
 		Output:       c.Output,
+		Missing:      r.missingHints,
 		Debug:        c.Debug,
 		DebugWire:    c.DebugWire,
 	})}, nil
@@ -69,7 +70,7 @@ func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
 	}
 	// Isolated and without site: the plugin's own directories and packages do not matter.
 	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars, MaxOutput: 4 << 20})
-	if answer, ok := marked(out.Stdout); err == nil && ok {
+	if answer, ok := Marked(out.Stdout); err == nil && ok {
 		_ = json.Unmarshal(answer, &hooks) // empty if Python cannot parse the file
 	}
 	return hooks

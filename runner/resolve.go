@@ -155,9 +155,9 @@ func (r *resolved) resolvePython(ctx context.Context, transport string) (err err
 //go:embed module.py
 var findModule string
 
-// marked returns the answer of a Python program of ours, which is between two marks: a .pth file or
+// Marked returns the answer of a Python program of ours, which is between two marks: a .pth file or
 // a script that wraps Python may print something before and after it.
-func marked(stdout []byte) (answer []byte, ok bool) {
+func Marked(stdout []byte) (answer []byte, ok bool) {
 	_, answer, ok = bytes.Cut(stdout, []byte("\x1epyplug "))
 	answer, _, ended := bytes.Cut(answer, []byte("\x1e"))
 	return answer, ok && ended
@@ -173,7 +173,7 @@ func (r *resolved) locateModule(ctx context.Context) error {
 	}
 	p.Src = p.Project.Src()
 	out, err := proc.Run(ctx, proc.Tool{Path: r.python.Path, Args: []string{"-c", findModule, p.From, p.Src, p.Module}, Env: r.environ, Dir: p.From})
-	answer, ok := marked(out.Stdout)
+	answer, ok := Marked(out.Stdout)
 	if err == nil && !ok {
 		err = errors.New(hook.Exit(out.Exit).String())
 	}

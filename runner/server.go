@@ -103,7 +103,7 @@ func (r *resolved) grpcConfig() (Program, error) {
 		cfg.Sources, cfg.Cookie = r.pb2Sources, r.shownCookie
 	}
 	if cfg.Python = r.plugin.Shebang != ""; r.plugin.Kind != manifest.Executable {
-		cfg.Python, cfg.Path = true, r.python.Path
+		cfg.Python, cfg.Path, cfg.Missing = true, r.python.Path, r.missingHints
 		if cfg.Args, err = r.pythonArgs(); err != nil {
 			return cfg, err
 		}

@@ -78,19 +78,15 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 	return made, syncError(ctx, err)
 }
 
-// SyncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if
+// syncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if
 // a start would not use the environment of a sync, even without --python and PYPLUG_PYTHON.
-func (o *Opened) SyncSource() (source env.Source, ok bool) {
-	python := o.Interpreter()
-	named := python.Source == interp.SourceManifest && !python.AnyOf
-	if python.Path == "" || named {
+func (r *resolved) syncSource() (source env.Source, ok bool) {
+	named := r.python.Source == interp.SourceManifest && !r.python.AnyOf
+	if named {
 		return source, false
 	}
-	return env.SourceOf(o.plugin.Entry, o.plugin.Project.Dirs), python.Env == "" || o.synced().Made
+	return env.SourceOf(r.plugin.Entry, r.plugin.Project.Dirs), r.python.Env == "" || r.synced().Made
 }
-
-// SyncLine returns the command line that makes the environment for a start like this one.
-func (o *Opened) SyncLine() string { return o.sync }
 
 // PythonNotes returns notes about the Pythons that a start skips, see [interp.Interpreter.Skipped],
 // and about an environment that may lack what the plugin needs.
@@ -112,11 +108,11 @@ func (o *Opened) PythonNotes() (notes []string) {
 }
 
 // synced returns what is known about the environment of the plugin's Python.
-func (o *Opened) synced() env.State {
-	if o.python.Env == "" {
+func (r *resolved) synced() env.State {
+	if r.python.Env == "" {
 		return env.State{}
 	}
-	return env.Look(o.python.Env, o.plugin.Entry, o.plugin.Project.Dirs)
+	return env.Look(r.python.Env, r.plugin.Entry, r.plugin.Project.Dirs)
 }
 
 // SyncMarker returns the file that changes when the environment of the plugin's Python is synced.
@@ -124,9 +120,9 @@ func (r *resolved) SyncMarker() string { return filepath.Join(r.python.Env, inte
 
 // SyncStale says that the environment that pyplug made may lack what the plugin needs now, and what
 // to do, or is "".
-func (o *Opened) SyncStale() string {
-	if stale := o.synced().Stale; stale != "" {
-		return stale + "; `" + o.sync + "` installs what is needed"
+func (r *resolved) SyncStale() string {
+	if stale := r.synced().Stale; stale != "" {
+		return stale + "; `" + r.sync + "` installs what is needed"
 	}
 	return ""
 }

@@ -71,8 +71,7 @@ type check struct {
 	s      *process
 	// lacking maps a stage to the reason why those that need it cannot run.
 	lacking map[string]string
-	started *hook.Stage // the stage launch, if the stage source has made it
-	ended   error       // the error that ended the check
+	ended   error // the error that ended the check
 
 	searched  time.Duration // how long it took to find the Python
 	noPython  *hook.Error   // the error if no Python was found

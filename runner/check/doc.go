@@ -4,8 +4,7 @@
 //     and returns what it saw, what it found and how long it took.
 //  2. A stage that needs another one is skipped if that failed or was skipped.
 //  3. "plugin" and "interpreter" read files. "source" runs source.py in the plugin's own
-//     Python, which compiles the plugin's files and looks for what they import, without
-//     running any of it. The start that follows confirms what it says of imports.
+//     Python, which compiles the plugin's files without running any of it.
 //  4. "launch" starts the plugin; "handshake", "connect" and "health" report parts of that
 //     start. "hooks" and "stop" ask the running plugin.
 //  5. "cookie", "host" and "again" start it once more: without the magic cookie, by an

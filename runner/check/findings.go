@@ -16,12 +16,8 @@ const (
 	pythonMissing        = "python-missing"
 	pythonSkipped        = "python-skipped"
 	syntaxError          = "syntax-error"
-	importMissing        = "import-missing"
-	importUnsure         = "import-unsure"
-	protobufTooOld       = "protobuf-too-old"
-	protobufTooNew       = "protobuf-too-new"
-	grpcioTooOld         = "grpcio-too-old"
 	sourceUnchecked      = "source-unchecked"
+	importMissing        = "import-missing"
 	startFailed          = "start-failed"
 	handshakeImported    = "handshake-imported"
 	stdoutNoise          = "stdout-noise"
@@ -160,13 +156,4 @@ func owns(dir, file string) bool {
 // reported reports whether the report has a finding for which fits returns true.
 func (c *check) reported(fits func(hook.Finding) bool) bool {
 	return slices.ContainsFunc(c.report.Stages, func(st hook.Stage) bool { return slices.ContainsFunc(st.Findings, fits) })
-}
-
-// joined is "a", "a and b", "a, b and c".
-func joined(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

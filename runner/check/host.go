@@ -39,7 +39,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 			steps = append(steps, stepWord[step.Name]+" in "+schema.Span(step.Took))
 		}
 	}
-	st.Message = "a stock host " + joined(steps)
+	st.Message = "a stock host " + schema.Joined(steps)
 	if f, failed := c.hostFailure(ctx, out); failed {
 		if len(out.Log) > 0 {
 			st.Details["log"] = out.Log

@@ -34,9 +34,6 @@ func (c *check) watched(output func(stream, text string, cut int)) func(stream, 
 
 // launch starts the plugin.
 func (c *check) launch(ctx context.Context) hook.Stage {
-	if c.started != nil {
-		return *c.started
-	}
 	if err := c.s.Start(ctx); err != nil {
 		c.fault = hook.AsError(err)
 		c.faultAt, c.faultID = faultOf(c.fault, c.s)
@@ -82,9 +79,12 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 
 // faultOf returns the stage that reports an error of a start, and the finding there.
 func faultOf(e *hook.Error, s *process) (stage, id string) {
+	_, lacks := errors.AsType[*schema.MissingModuleError](e)
 	switch line, isLine := errors.AsType[*handshake.Error](e); {
 	case s.inst != nil: // it was ready, and a call of its manifest failed
 		return stageHooks, callFailed
+	case e.Kind == hook.Start && lacks:
+		return stageLaunch, importMissing
 	case e.Kind == hook.Unhealthy:
 		return stageHealth, healthID(e)
 	case e.Kind != hook.Handshake:

@@ -87,7 +87,7 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 		for _, r := range p.Requires {
 			all, shapes = append(all, r.Spec+" of "+r.From), append(shapes, r.Text())
 		}
-		st.Message += ", which satisfies " + joined(all)
+		st.Message += ", which satisfies " + schema.Joined(all)
 		st.Details["requires"] = shapes
 	}
 	for _, note := range c.s.PythonNotes() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // stop stops the plugin and reports how it ended.
@@ -76,7 +77,7 @@ func unclean(e hook.Exit) bool {
 
 // left reports processes that remained.
 func left(what string, names []string) hook.Finding {
-	return found(leftBehind, hook.Warning, what+joined(names),
+	return found(leftBehind, hook.Warning, what+schema.Joined(names),
 		"stop these processes before the plugin exits: a host does not, and it hangs if they keep its pipes open")
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
@@ -90,6 +91,8 @@ type Config struct {
 	// descriptors from reflection or Sources; a contradiction is an error.
 	Extra []protoschema.Source
 
+	// Missing returns how to provide a module that the plugin lacks. It may be nil.
+	Missing func(*schema.MissingModuleError) []schema.Hint
 	// Output receives what the plugin prints, line by line, from one goroutine
 	// at a time; nil discards it.
 	Output func(stream, text string, cut int)

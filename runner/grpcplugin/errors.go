@@ -196,16 +196,19 @@ func lastTraceback(lines []string) *hook.Raised {
 }
 
 // missingModule is the error for an import that failed, or nil.
-func missingModule(raised *hook.Raised, lines []string) error {
-	text := ""
+func missingModule(raised *hook.Raised, lines []string) *schema.MissingModuleError {
+	text, file := "", schema.Path("")
 	switch {
 	case raised != nil && raised.Type == "ModuleNotFoundError":
 		text = raised.Headline()
+		if n := len(raised.Frames); n > 0 {
+			file = raised.Frames[n-1].File
+		}
 	case raised == nil && len(lines) > 0 && strings.Contains(lines[len(lines)-1], ": No module named "):
 		text = lines[len(lines)-1]
 	}
 	if m := moduleLine().FindStringSubmatch(text); m != nil {
-		return &schema.MissingModuleError{Module: m[1], Text: text}
+		return &schema.MissingModuleError{Module: m[1], Text: text, File: file}
 	}
 	return nil
 }

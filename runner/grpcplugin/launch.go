@@ -243,7 +243,13 @@ func (l *launch) exitedEarly(e *hook.Error) *hook.Error {
 	e.Permanent = e.Python.Permanent()
 	module := missingModule(e.Python, exit.Stderr)
 	if module != nil || e.Python != nil {
-		e.Reason, e.Hints, e.Err = "", e.Python.Hints(l.cfg.Dir), module
+		e.Reason, e.Hints, e.Err = "", e.Python.Hints(l.cfg.Dir), nil
+	}
+	if module != nil {
+		e.Err = module
+		if l.cfg.Missing != nil {
+			e.Hints = append(e.Hints, l.cfg.Missing(module)...)
+		}
 	}
 	return e
 }

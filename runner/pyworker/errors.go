@@ -31,6 +31,8 @@ type answer struct {
 	Missing string        `json:"missing"`
 	Files   []schema.Path `json:"files"`
 
+	Unfound []schema.Unfound `json:"unfound"` // by a start that lacks a module
+
 	// If arguments do not fit:
 	Signature *schema.Hook `json:"signature"` // of the hook, without its name
 	Ends      bool         `json:"ends"`      // the signature ends the message
@@ -106,7 +108,7 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 	case "raised":
 		e.Python = a.Python
 		e.Hints = a.Python.Hints(inst.launcher.cfg.Dir)
-		e.Err = a.cause()
+		inst.launcher.setCause(e, a)
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
 		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
@@ -186,20 +188,23 @@ func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	default:
 		e.Hints = e.Python.Hints(inst.launcher.cfg.Dir)
 	}
-	e.Err = a.cause()
+	inst.launcher.setCause(e, a)
 	return e
 }
 
-// cause returns the error for an import that failed. It is nil for any other exception, which says
-// itself what is wrong.
-func (a answer) cause() error {
+// setCause sets the cause of an import that failed, with its hints. Any other exception says itself
+// what is wrong.
+func (l *Launcher) setCause(e *hook.Error, a answer) {
 	switch {
-	case a.Missing != "":
-		return &schema.MissingModuleError{Module: a.Missing, Text: a.Python.Headline()}
 	case a.Python == nil:
-		return fmt.Errorf("the worker's error has the reason %q and no exception", a.Reason)
+		e.Err = fmt.Errorf("the worker's error has the reason %q and no exception", a.Reason)
+	case a.Missing != "":
+		missing := &schema.MissingModuleError{Module: a.Missing, Text: a.Python.Headline(), Unfound: a.Unfound}
+		if frames := a.Python.Frames; len(frames) > 0 {
+			missing.File = frames[len(frames)-1].File
+		}
+		e.Err, e.Hints = missing, append(e.Hints, l.cfg.Missing(missing)...)
 	}
-	return nil
 }
 
 // exitHint returns the hint for a file that exits when it is imported, as a script does.

@@ -62,6 +62,8 @@ type Config struct {
 	// Output receives what the plugin prints, a line at a time; nil discards it.
 	// Each process may call it while another one does.
 	Output func(stream, text string, cut int)
+	// Missing returns how to provide a module that the plugin lacks. It may be nil.
+	Missing func(*schema.MissingModuleError) []schema.Hint
 	// Debug receives log lines for a developer; nil discards them. The areas are
 	// "proc" and, with DebugWire, "wire" for each frame.
 	Debug     func(area, text string)
@@ -93,6 +95,9 @@ func New(cfg Config) *Launcher {
 	}
 	if cfg.Place == nil {
 		cfg.Place = func() pysrc.Place { return pysrc.PlaceOf(cfg.Plugin, nil) }
+	}
+	if cfg.Missing == nil {
+		cfg.Missing = func(*schema.MissingModuleError) []schema.Hint { return nil }
 	}
 	if cfg.Note == nil {
 		cfg.Note = func(string) {}

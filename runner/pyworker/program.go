@@ -21,12 +21,6 @@ var files embed.FS
 //go:embed worker/boot.py
 var boot []byte
 
-// SearchPath is a Python program that defines search_path. The function computes where
-// Python looks for modules, from the words of a [pysrc.Place].
-//
-//go:embed worker/paths.py
-var SearchPath string
-
 // runBoot is the code that Python is started with. One read returns the whole frame,
 // because the frame is so short that a pipe writes it at once.
 const runBoot = `import os,sys;exec(compile(os.read(int(sys.argv[1].split()[0]),4096)[9:],"<pyplug boot>","exec"),{})`

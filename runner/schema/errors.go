@@ -90,6 +90,18 @@ type MissingModuleError struct {
 	Module string
 	// Text is Python's own message.
 	Text string
+	// File imports it. It is empty if it is not known.
+	File Path
+	// Unfound lists the imports of the plugin's own files that Python cannot make. It is empty if the
+	// plugin has started.
+	Unfound []Unfound
+}
+
+// Unfound is an import of a top-level module that does not exist. Module is the longest dotted name in it.
+type Unfound struct {
+	Module string `json:"module"`
+	File   Path   `json:"file"`
+	Line   int    `json:"line"`
 }
 
 // Error is Python's own message.
@@ -109,6 +121,15 @@ func list(names []string, most int) string {
 		names = append(slices.Clone(names[:most]), "…")
 	}
 	return strings.Join(names, ", ")
+}
+
+// Joined returns "a", "a and b" or "a, b and c".
+func Joined(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // Suggest returns the name in known that the user probably meant, or "": the nearest by edit

@@ -20,7 +20,7 @@ def load(name, path, root, first, behind, last):
             __import__(names[0])  # before the file hides it
         except Exception:  # not on this system: then nobody else gets it either
             pass
-    sys.path[:] = core.part("paths").search_path(sys.path, first, behind, last)
+    sys.path[:] = search_path(sys.path, first, behind, last)
     core.plugin_file = path
     if not root:  # a module that Python finds
         __import__(name)
@@ -29,6 +29,15 @@ def load(name, path, root, first, behind, last):
     SourceFileLoader.set_data = keep_old
     names[0] = free_name(names[0], files[0])
     return ".".join(names), load_chain(names, files)
+
+
+def search_path(path, first, behind, last):
+    """Returns a search path with first, with behind directly after the standard library, and with last. It skips ""."""
+    library = os.path.dirname(os.__file__)
+    parts = (library, os.path.join(library, "lib-dynload"))
+    after = max((at for at, part in enumerate(path, 1) if part in parts), default=0)
+    found = [first, *path[:after], behind, *path[after:], last]
+    return list(dict.fromkeys(part for part in found if part))
 
 
 def keep_old(self, path, data, **keywords):

@@ -1,46 +1,64 @@
-package check
+package runner
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// MissingHints returns how to provide a module that a plugin lacks, by a command if
-// possible. start reports that the plugin did not start because of it. Then the hints are
-// also about all other modules that the plugin lacks.
-func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
-	l := lookOf(o)
-	l.readSource()
-	m := missing{Module: module, Missing: module}
-	_, fix, isPackage := l.lackOf(m)
+// maxMissing is the largest number of modules in one hint.
+const maxMissing = 20
+
+// lack is a plugin that lacks modules, with what its files say about the packages that it needs.
+type lack struct {
+	*resolved
+	listed  []string    // the distributions that the file source lists
+	source  string      // or empty
+	command schema.Hint // makes the plugin's environment; zero if no command does
+	managed bool        // pip must not change its Python, because of PEP 668 or because other programs may use it
+}
+
+// missing is a module that was not found. name is the part of its name that does not exist, full the
+// longest name in the import. file, which imports it, is empty if it is not known.
+type missing struct {
+	name, full, file string
+	line             int
+}
+
+// missingHints returns how to provide a module that the plugin lacks, by a command if possible. If the
+// plugin did not start because of it, the hints are also about all other modules that it lacks.
+func (r *resolved) missingHints(e *schema.MissingModuleError) []schema.Hint {
+	l := r.lack()
+	all := []missing{{name: e.Module, full: e.Module, file: string(e.File)}}
+	for _, other := range e.Unfound {
+		top := topOf(other.Module)
+		switch at := slices.IndexFunc(all, func(m missing) bool { return topOf(m.name) == top }); {
+		case at < 0 && len(all) < maxMissing:
+			m := missing{top, other.Module, string(other.File), other.Line}
+			if _, isPackage := l.why(m); isPackage {
+				all = append(all, m)
+			}
+		case at == 0 && all[0].full == top:
+			all[0].full = other.Module
+		}
+	}
+	fix, isPackage := l.why(all[0])
 	switch {
-	case fix != "":
-		return schema.Hints("%s", fix)
-	case !isPackage && strings.Contains(module, "."): // Python found the package, and not this part of it
+	case len(fix) > 0:
+		return fix
+	case !isPackage && strings.Contains(e.Module, "."): // Python found the package, and not this part of it
 		return nil
 	}
-	names := m.Missing + " is"
-	all := []missing{m}
-	if start {
-		all = append(all, l.alsoMissing(m)...)
-	}
-	if len(all) > 1 {
-		names = joined(append([]string{m.Missing}, l.places(all[1:])...)) + " are"
-	}
 	var hints []schema.Hint
+	names := l.names(all)
 	for _, skipped := range l.python.Skipped {
 		if skipped.Code == interp.ToolRuns {
 			hints = append(hints, skipped.Fix)
@@ -52,47 +70,54 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 	return append(hints, schema.Hintf("if it is your own module, put it beside the plugin; or name the Python that has it with %s", schema.Setting("python")))
 }
 
-// lackOf says why a module is not found, what to do about it if that is known, and whether its
-// package is to be installed.
-func (l *sourceLook) lackOf(m missing) (problem, fix string, isPackage bool) {
-	none := "there is no module " + m.Missing
-	if in := cmp.Or(m.Dir, m.Where); in != "" {
-		return none + " in " + l.shown(in), "", false
+// names returns the subject of a sentence about missing modules. Each but the first has its place.
+func (l *lack) names(all []missing) string {
+	names := []string{all[0].name}
+	for _, m := range all[1:] {
+		names = append(names, fmt.Sprintf("%s (%s:%d)", m.name, l.shown(m.file), m.line))
 	}
-	name, dir := distribution(m.Module, l.listed), l.besides(m)
-	switch {
+	if len(names) == 1 {
+		return names[0] + " is"
+	}
+	return schema.Joined(names) + " are"
+}
+
+// why returns what to do about a missing module if that is known, and whether its package is to be
+// installed.
+func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
+	name, dir, sibling := distribution(m.full, l.listed), l.besides(m), l.sibling(m.full)
+	switch stem := generated(m.full); {
 	case dir != "":
-		return m.Missing + " is not where Python looks for it", "it is in " + dir + ": put that directory on PYTHONPATH, or on sys.path before the import", false
-	case standard(m.Missing):
-		return m.Missing + " is not in the standard library of this Python, " + l.python.Version.String(), "", false
-	case l.sibling(m.Module) != "":
-		return none, fmt.Sprintf("%s.py is beside the plugin; did you mean `import %[1]s`?", l.sibling(m.Module)), false
-	case generated(m.Module) != "":
-		return none, l.generate(generated(m.Module)), false
+		return schema.Hints("it is in %s: put that directory on PYTHONPATH, or on sys.path before the import", dir), false
+	case standard(m.name):
+		return schema.Hints("the standard library of this Python, %s, has no %s; name a Python that has it with %s",
+			l.python.Version.String(), m.name, schema.Setting("python")), false
+	case sibling != "":
+		return schema.Hints("%s.py is beside the plugin; did you mean `import %[1]s`?", sibling), false
+	case stem != "":
+		return schema.Hints("%s", l.generate(stem)), false
 	case !slices.Contains(l.listed, name) && l.isOwn(m): // somebody else's of that name would be installed
-		return none + " in the plugin's project", "", false
-	case name == "" && strings.Contains(m.Missing, "."):
-		return none, "", false
+		return nil, false
 	}
-	return m.Missing + " is not installed for this Python", "", true
+	return nil, name != "" || !strings.Contains(m.name, ".")
 }
 
 // besides returns a directory that has the missing top-level module but that Python does
 // not search. It is the directory of the importing file, or one of the plugin's project.
 // It is "" if there is none.
-func (l *sourceLook) besides(m missing) string {
-	if strings.Contains(m.Missing, ".") { // Python found what is above it
+func (l *lack) besides(m missing) string {
+	if strings.Contains(m.name, ".") { // Python found what is above it
 		return ""
 	}
 	var dirs []string
-	if m.File != "" {
-		dirs = append(dirs, filepath.Dir(m.File))
+	if filepath.IsAbs(m.file) {
+		dirs = append(dirs, filepath.Dir(m.file))
 	}
-	for _, dir := range l.Dirs {
+	for _, dir := range l.plugin.Project.Dirs {
 		dirs = append(dirs, dir, filepath.Join(dir, "src"))
 	}
 	// Of a directory without __init__.py, which may be anything, the next part counts.
-	top, rest, _ := strings.Cut(m.Module, ".")
+	top, rest, _ := strings.Cut(m.full, ".")
 	next, _, _ := strings.Cut(rest, ".")
 	imported := pysrc.Import{Module: top, Names: []string{next}}
 	for _, dir := range dirs {
@@ -105,13 +130,19 @@ func (l *sourceLook) besides(m missing) string {
 
 // beside returns the directory in which Python finds the plugin's own modules by their
 // bare names, or "".
-func (l *sourceLook) beside() string { return cmp.Or(l.Place.Behind, l.Place.First) }
+func (l *lack) beside() string {
+	place := l.Place()
+	if place.Behind != "" {
+		return place.Behind
+	}
+	return place.First
+}
 
 // sibling is the module beside the plugin whose name is nearly the missing one; empty if there is none.
-func (l *sourceLook) sibling(module string) string {
+func (l *lack) sibling(module string) string {
 	var names []string
-	if l.beside() != "" {
-		entries, _ := bounded.Dir(l.beside()) // none if it cannot be read
+	if dir := l.beside(); dir != "" {
+		entries, _ := bounded.Dir(dir) // none if it cannot be read
 		for _, entry := range entries {
 			if name, isModule := strings.CutSuffix(entry.Name(), ".py"); isModule {
 				names = append(names, name)
@@ -134,7 +165,7 @@ func generated(module string) string {
 
 // generate says how protoc generates the module of a .proto file, which may be beside the plugin or in a
 // directory there.
-func (l *sourceLook) generate(stem string) string {
+func (l *lack) generate(stem string) string {
 	protoc, root := []string{l.python.Path, "-m", "grpc_tools.protoc"}, l.beside()
 	if root != "" {
 		found, _ := fs.Glob(os.DirFS(root), "*/"+stem+".proto") // none if the pattern is malformed
@@ -149,69 +180,38 @@ func (l *sourceLook) generate(stem string) string {
 
 // isOwn reports whether a missing module has the name of the plugin's own package or project,
 // which nobody is to install.
-func (l *sourceLook) isOwn(m missing) bool {
-	top := topOf(m.Missing)
-	return top == topOf(l.Place.Name) || slices.ContainsFunc(l.Dirs, func(dir string) bool {
+func (l *lack) isOwn(m missing) bool {
+	top := topOf(m.name)
+	return top == topOf(l.Place().Name) || slices.ContainsFunc(l.plugin.Project.Dirs, func(dir string) bool {
 		var file struct{ Project struct{ Name string } }
 		text, _ := pysrc.Read(filepath.Join(dir, "pyproject.toml"), pysrc.LargestManifest) // empty without one
 		return bounded.TOML([]byte(text), &file) == nil && text != "" && pysrc.Canonical(file.Project.Name) == pysrc.Canonical(top)
 	})
 }
 
-// places formats modules with the file and line that imports them.
-func (l *sourceLook) places(all []missing) (places []string) {
-	for _, m := range all {
-		name := m.Missing
-		if m.Dir != "" {
-			name = "." + name
-		}
-		places = append(places, fmt.Sprintf("%s (%s:%d)", name, l.shown(m.File), m.Line))
-	}
-	return places
-}
-
-// alsoLimit is the timeout of the search for other missing modules.
-const alsoLimit = 5 * time.Second
-
-// alsoMissing are the packages beside that of m without which the plugin cannot be loaded.
-func (l *sourceLook) alsoMissing(m missing) (all []missing) {
-	ctx, cancel := context.WithTimeout(context.Background(), alsoLimit)
-	defer cancel()
-	answer, err := askSource(ctx, *l)
-	if err != nil || answer.Altered {
-		return nil
-	}
-	seen := []string{topOf(m.Missing)}
-	for _, other := range answer.Missing {
-		_, _, isPackage := l.lackOf(other)
-		if other.Hard && isPackage && !slices.Contains(seen, topOf(other.Missing)) && len(all) < mostMissing {
-			seen, all = append(seen, topOf(other.Missing)), append(all, other)
-		}
-	}
-	return all
-}
-
-// readSource reads what the plugin's files say about the packages that it needs. It is needed once
-// something is missing.
-func (l *sourceLook) readSource() {
-	source, canSync := l.opened.SyncSource()
+// lack reads what the plugin's files say about the packages that it needs.
+func (r *resolved) lack() *lack {
+	l := &lack{resolved: r}
+	l.managed = interp.FactsOf(r.python, r.environ).ExternallyManaged || r.python.Env == "" && !r.python.Source.Named()
+	source, canSync := r.syncSource()
 	switch tool := source.Tool(); {
 	case canSync && (tool == "uv" || tool == ""):
-		l.command = schema.Hintf("%s", schema.EnvLine(l.opened.SyncLine()))
-	case tool != "" && !l.python.Source.Named() && interp.LookPath(l.Env, tool) != "":
+		l.command = schema.Hintf("%s", schema.EnvLine(r.sync))
+	case tool != "" && !r.python.Source.Named() && interp.LookPath(r.environ, tool) != "":
 		l.command = schema.Hintf("%s", source.ToolLine())
 	default:
-		return
+		return l
 	}
 	l.source, l.listed = source.Path, source.Names()
+	return l
 }
 
 // remedy says how to install the packages of missing modules, by a command if possible; zero if it
 // is unknown.
-func (l *sourceLook) remedy(all []missing) schema.Hint {
+func (l *lack) remedy(all []missing) schema.Hint {
 	var names, modules []string
 	for _, m := range all {
-		name, top := distribution(m.Module, l.listed), topOf(m.Missing)
+		name, top := distribution(m.full, l.listed), topOf(m.name)
 		switch {
 		case name != "" && !slices.Contains(names, name):
 			names = append(names, name)
@@ -225,7 +225,7 @@ func (l *sourceLook) remedy(all []missing) schema.Hint {
 // install says how to install distributions, and those of modules whose distribution is unknown:
 // by the command that makes the plugin's environment, or by uv or pip unless other programs may
 // use its Python.
-func (l *sourceLook) install(names, modules []string) schema.Hint {
+func (l *lack) install(names, modules []string) schema.Hint {
 	known := len(modules) == 0
 	switch {
 	case !l.command.IsZero() && (l.source != "" || l.managed || !known):
@@ -233,7 +233,7 @@ func (l *sourceLook) install(names, modules []string) schema.Hint {
 		return l.remake(names, modules)
 	case known && l.managed:
 		return schema.Hint{}
-	case known && interp.LookPath(l.Env, "uv") != "":
+	case known && interp.LookPath(l.environ, "uv") != "":
 		return schema.Hintf("%s", schema.QuoteLine(append([]string{"uv", "pip", "install", "--python", l.python.Path}, names...)))
 	case known:
 		return schema.Hintf("%s", schema.QuoteLine(append([]string{l.python.Path, "-m", "pip", "install"}, names...)))
@@ -244,7 +244,7 @@ func (l *sourceLook) install(names, modules []string) schema.Hint {
 }
 
 // remake says how to make the plugin's environment anew with packages that its files must list.
-func (l *sourceLook) remake(names, modules []string) schema.Hint {
+func (l *lack) remake(names, modules []string) schema.Hint {
 	line, unnamed := l.command, !l.python.Source.Named() || l.python.AnyOf // a start takes the environment
 	what := packages(names, modules)
 	how := schema.Hintf("run `%s`", line)
@@ -269,7 +269,7 @@ func packages(names, modules []string) string {
 		if len(modules) > 1 {
 			plural = "s"
 		}
-		names = append(slices.Clone(names), "the package"+plural+" of "+joined(modules))
+		names = append(slices.Clone(names), "the package"+plural+" of "+schema.Joined(modules))
 	}
-	return joined(names)
+	return schema.Joined(names)
 }

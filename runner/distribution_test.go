@@ -1,4 +1,4 @@
-package check
+package runner
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -51,13 +50,11 @@ func TestListed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o, err := runner.Open(t.Context(), runner.Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{"PATH=" + filepath.Dir(python)}})
+		o, err := Open(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{"PATH=" + filepath.Dir(python)}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := lookOf(o)
-		l.readSource()
-		if !slices.Equal(l.listed, strings.Fields(c.want)) {
+		if l := o.lack(); !slices.Equal(l.listed, strings.Fields(c.want)) {
 			t.Errorf("%s: got %q, want %q in\n%s", c.file, l.listed, c.want, c.text)
 		}
 	}

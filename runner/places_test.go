@@ -1,12 +1,10 @@
-package check
+package runner_test
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +28,7 @@ if __name__ == "__main__":
 const last = "last"
 
 // TestPlaces runs plugins beside Python, which is the oracle: as python FILE or python -m MODULE does,
-// the start finds every module, and what the stage source finds is what the start imports.
+// the start finds every module.
 func TestPlaces(t *testing.T) {
 	python := runnertest.Python(t)
 	site := map[string]string{"site/pydantic.py": "V = 'installed'\n", "site/app_lib/__init__.py": "V = 'installed'\n"}
@@ -102,9 +100,6 @@ func TestPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if stage := lookAtSource(t.Context(), lookOf(o)); stage.Verdict != hook.OK {
-				t.Error(tell(stage))
-			}
 			p, err := o.Start(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -140,26 +135,5 @@ func place(t *testing.T, dir string, files map[string]string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// TestPathsInJSON holds that a report has the bytes of a path that is not UTF-8.
-func TestPathsInJSON(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("other systems allow less")
-	}
-	plugin := filepath.Join(t.TempDir(), "\xff", "plugin.py")
-	if err := errors.Join(os.Mkdir(filepath.Dir(plugin), 0o700), os.WriteFile(plugin, nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	report, err := Run(t.Context(), t.Context(), Options{
-		Config: runner.Config{Plugin: plugin, Python: runnertest.Python(t), Environ: os.Environ()}, Skip: Skippable(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	details, err := json.Marshal(report.Stages[0].Details)
-	if text := string(details); err != nil || !strings.Contains(text, `/\udcff/plugin.py"`) || strings.Contains(text, "manifest") {
-		t.Errorf("got %s, %v", text, err)
 	}
 }

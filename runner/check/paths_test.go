@@ -1,0 +1,35 @@
+package check
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// TestPathsInJSON holds that a report has the bytes of a path that is not UTF-8.
+func TestPathsInJSON(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems allow less")
+	}
+	plugin := filepath.Join(t.TempDir(), "\xff", "plugin.py")
+	if err := errors.Join(os.Mkdir(filepath.Dir(plugin), 0o700), os.WriteFile(plugin, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	report, err := Run(t.Context(), t.Context(), Options{
+		Config: runner.Config{Plugin: plugin, Python: runnertest.Python(t), Environ: os.Environ()}, Skip: Skippable(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	details, err := json.Marshal(report.Stages[0].Details)
+	if text := string(details); err != nil || !strings.Contains(text, `/\udcff/plugin.py"`) || strings.Contains(text, "manifest") {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
