@@ -11,9 +11,11 @@
 //  4. [Opened.Watch] restarts a plugin when its files change; a [Snapshot] reports
 //     which have changed.
 //  5. [Opened.Launcher] starts single processes, for package check.
+//  6. A launcher whose plugin lacks a module asks missing.go how to provide it.
 //
 // Each file needs only files before it in this order: transport, grpc, config, python, resolve,
-// descriptors, functions, server, files, launcher, open; then start, watch, sync, kept and explain.
+// explain, sync, distribution, missing, descriptors, functions, server, files, launcher, open; then
+// start, watch and kept.
 //
 // The package does not know flags, output or its callers.
 package runner

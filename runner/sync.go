@@ -90,18 +90,18 @@ func (r *resolved) syncSource() (source env.Source, ok bool) {
 
 // PythonNotes returns notes about the Pythons that a start skips, see [interp.Interpreter.Skipped],
 // and about an environment that may lack what the plugin needs.
-func (o *Opened) PythonNotes() (notes []string) {
-	for _, skipped := range o.python.Skipped {
+func (r *resolved) PythonNotes() (notes []string) {
+	for _, skipped := range r.python.Skipped {
 		note := skipped.String()
 		if skipped.Code == interp.ToolRuns || skipped.Source == interp.SourcePin {
 			note += "; " + hook.Word(skipped.Fix)
 		}
-		if skipped.Path != o.python.Env {
-			note += "; using " + o.python.Path
+		if skipped.Path != r.python.Env {
+			note += "; using " + r.python.Path
 		}
 		notes = append(notes, note)
 	}
-	if stale := o.SyncStale(); stale != "" {
+	if stale := r.SyncStale(); stale != "" {
 		notes = append(notes, stale)
 	}
 	return notes

@@ -14,5 +14,5 @@
 //  5. [Descriptors] decodes the descriptors in a generated *_pb2.py.
 //
 // The package does not know what the metadata or the descriptors mean, or where Python finds
-// installed modules. What only Python can know, the worker and package check ask Python.
+// installed modules. What only Python can know, a start tells.
 package pysrc

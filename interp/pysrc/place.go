@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Place says how Python imports a plugin's file. All code that imports the file, or looks for
-// what it imports, uses its place:
+// Place says how Python imports a plugin's file. All code that imports the file uses its
+// place:
 //
 //   - A file is a module of its package if it has a relative import, uses __package__, imports
 //     something by the name of a directory above it, or imports a library with the file's own
