@@ -74,5 +74,5 @@ class Imports(Case):
 
     def test_much(self):
         """What it reads is bounded."""
-        files = {"plug": "import zz_a\nimport a\nimport zz_b", "a": "# " + "x" * (1 << 20)}
+        files = {"plug": "import zz_a\nimport a\nimport zz_b", "a": "# " + "x" * (128 << 10)}
         self.assertEqual(self.unfound(files), "zz_a:plug:1")
