@@ -19,8 +19,8 @@ import (
 func BenchmarkFigurePython(b *testing.B) {
 	pyplug, python := binary(b), runnertest.Python(b)
 	uv := filepath.Join(filepath.Dir(runnertest.Packages(b, "uv==0.13.9")), "uv")
-	dir, made, tools := b.TempDir(), b.TempDir(), b.TempDir()
-	plain, script, venv := filepath.Join(dir, "plain.py"), filepath.Join(dir, "script.py"), filepath.Join(made, "venv")
+	dir, tools := b.TempDir(), b.TempDir()
+	plain, script, venv := filepath.Join(dir, "plain.py"), filepath.Join(dir, "script.py"), filepath.Join(b.TempDir(), ".venv")
 	for path, text := range map[string]string{plain: "", script: "# /// script\n# dependencies = [\"iniconfig==2.1.0\"]\n# ///\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			b.Fatal(err)
@@ -30,9 +30,8 @@ func BenchmarkFigurePython(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Setenv("UV_CACHE_DIR", filepath.Join(b.TempDir(), "uv"))
-	b.Setenv("XDG_CACHE_HOME", made)
 	withUV := tools + ":" + filepath.Dir(python) + ":/usr/bin:/bin"
-	remove := "rm -rf " + made + "/*; "
+	remove := "rm -rf " + venv + " " + filepath.Join(dir, ".venv") + "; "
 	sync := []string{pyplug, "sync", "-q", "--python", python, script}
 	fresh := []string{"sh", "-c", remove + pyplug + " sync -q --python " + python + " " + script}
 	version := []string{pyplug, "version"}
@@ -49,15 +48,15 @@ func BenchmarkFigurePython(b *testing.B) {
 		{"sync/venv", withUV, fresh, []string{"sh", "-c", remove + python + " -m venv " + venv}},
 		{"sync/pip", filepath.Dir(python) + ":/usr/bin:/bin", fresh,
 			[]string{"sh", "-c", remove + python + " -m venv " + venv + " && " + venv + "/bin/python -m pip install -q iniconfig==2.1.0"}},
-		{"again/version", withUV, sync, version},
+		{"again/uv", withUV, sync, []string{uv, "pip", "install", "-q", "--python", filepath.Join(dir, ".venv"), "iniconfig==2.1.0"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			if _, err := os.Stat(c.b[0]); filepath.IsAbs(c.b[0]) && err != nil {
 				b.Skip(err)
 			}
 			b.Setenv("PATH", c.path)
-			timed(b, 0, c.b[0], c.b[1:]...)
 			timed(b, 0, sync[0], sync[1:]...)
+			timed(b, 0, c.b[0], c.b[1:]...)
 			var as, bs []time.Duration
 			for b.Loop() {
 				as, bs = append(as, timed(b, 0, c.a[0], c.a[1:]...)), append(bs, timed(b, 0, c.b[0], c.b[1:]...))

@@ -89,8 +89,10 @@ type Request struct {
 	// Sync is the command line that makes the plugin's environment, for messages. It is empty if no
 	// file says what the plugin needs.
 	Sync string
-	// Base ignores all environments that nobody named.
-	Base bool
+	// Making is the absolute path of an environment that is to be made, or "". If it is set, only a
+	// Python that nobody needs an environment for is found: environments that nobody named are
+	// ignored, and so is a name of this one.
+	Making string
 	// Requires are the requirements of all files. A Python must satisfy every one.
 	Requires []Requirement
 	// Environ is shaped like os.Environ(). The last entry of a name counts. The environment of
@@ -164,6 +166,22 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	return found, nil
 }
 
+// FindIn returns the Python of an environment that nobody named. Like [Find], it returns an [*Error]
+// if the Python does not satisfy the requirements, or if untrusted users may change the environment.
+func FindIn(ctx context.Context, r Request, env string) (Interpreter, error) {
+	f := newFinder(r)
+	f.ask = func(path string) (Version, string, *Error) { return ask(ctx, r.Run, path) }
+	broken := f.readRequirements()
+	var found Interpreter
+	if broken == nil {
+		found, broken = f.environment(env, SourceDotVenv)
+	}
+	if broken != nil {
+		return Interpreter{}, broken
+	}
+	return found, ctx.Err()
+}
+
 // finder is one search. A method that looks at a source returns the zero Interpreter if the
 // source has none. It returns an error only if the source decides.
 type finder struct {
@@ -206,7 +224,7 @@ func (f *finder) sources() []look {
 		f.explicit(f.Manifest, f.ManifestDir, SourceManifest),
 	}
 	installed := []look{f.pinned, f.hinted, f.path, f.installed}
-	if f.Base {
+	if f.Making != "" {
 		return append(explicit, installed...)
 	}
 	return slices.Concat(explicit, []look{f.activeFirst, f.owned, f.active}, installed)

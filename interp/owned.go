@@ -70,6 +70,9 @@ func (f *finder) ownedIn(dir, where string) (Interpreter, *Error) {
 			f.skip(ForOthers, path, source, "was made by pyplug for other plugins")
 			continue
 		}
+		if name == ".venv" && bounded.Exists(filepath.Join(path, EnvMarker)) { // also one that a sync has begun to make
+			return f.environment(path, source)
+		}
 		env, broken := f.envAt(path, source)
 		if broken != nil {
 			return Interpreter{}, broken.from(source)

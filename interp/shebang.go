@@ -34,7 +34,7 @@ func (f *finder) hinted() (Interpreter, *Error) {
 		return Interpreter{}, nil
 	}
 	program, name := words[0], filepath.Base(words[0])
-	if _, env := findConfig(program); env != "" && filepath.IsAbs(program) && !f.Base {
+	if _, env := findConfig(program); env != "" && filepath.IsAbs(program) && f.Making == "" {
 		if broken := f.distrust(env); broken != nil {
 			return Interpreter{}, broken.from(SourceShebang)
 		}

@@ -27,7 +27,7 @@ func isVersion(value string) bool {
 // explicit returns the look at an explicit source, which decides if it has a value.
 func (f *finder) explicit(value, dir string, source Source) look {
 	return func() (Interpreter, *Error) {
-		if value == "" {
+		if value == "" || f.Making != "" && within(f.Making, f.under(dir, value)) {
 			return Interpreter{}, nil
 		}
 		return f.named(value, dir, source)
@@ -84,7 +84,7 @@ func (f *finder) version(value string, b bound, source Source) (Interpreter, *Er
 	if broken := f.conflict(); broken != nil {
 		return Interpreter{}, broken
 	}
-	if !f.Base { // sync made it with such a version
+	if f.Making == "" { // sync made it with such a version
 		found, broken := f.synced()
 		if found.Path != "" {
 			return found, nil

@@ -34,7 +34,7 @@ func Explain(ctx context.Context, c Config) (Decision, error) {
 		if err != nil {
 			return d, err
 		}
-		if env.SourceOf(p.Entry, p.Project.Dirs).Kind == "" {
+		if !env.SourceOf(p.Entry, p.Project.Dirs).Installable() {
 			r.Sync = ""
 		}
 		d.Variables = variables(c, environ(c, p.Manifest))

@@ -194,15 +194,16 @@ func (r *resolved) lack() *lack {
 	l := &lack{resolved: r}
 	l.managed = interp.FactsOf(r.python, r.environ).ExternallyManaged || r.python.Env == "" && !r.python.Source.Named()
 	source, canSync := r.syncSource()
+	l.listed = source.Names()
 	switch tool := source.Tool(); {
-	case canSync && (tool == "uv" || tool == ""):
+	case canSync && (source.Path == "" || source.Installable()):
 		l.command = schema.Hintf("%s", schema.EnvLine(r.sync))
 	case tool != "" && !r.python.Source.Named() && interp.LookPath(r.environ, tool) != "":
 		l.command = schema.Hintf("%s", source.ToolLine())
 	default:
 		return l
 	}
-	l.source, l.listed = source.Path, source.Names()
+	l.source = source.Path
 	return l
 }
 
@@ -243,7 +244,7 @@ func (l *lack) install(names, modules []string) schema.Hint {
 	return schema.Hint{}
 }
 
-// remake says how to make the plugin's environment anew with packages that its files must list.
+// remake says how to complete the plugin's environment with packages that its files must list.
 func (l *lack) remake(names, modules []string) schema.Hint {
 	line, unnamed := l.command, !l.python.Source.Named() || l.python.AnyOf // a start takes the environment
 	what := packages(names, modules)

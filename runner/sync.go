@@ -28,33 +28,32 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 		case p.Kind == manifest.Executable:
 			return plan, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
 		}
-		r.Base = true
-		base, err := findBy(ctx, r)
-		if err != nil {
-			return plan, err
+		request := env.Request{
+			Entry: p.Entry, Dirs: p.Project.Dirs, Options: o, Complete: syncLine(p, c.Python, "--into-existing"), Environ: c.Environ,
 		}
-		plan, err = env.NewPlan(env.Request{
-			Entry: p.Entry, Dirs: p.Project.Dirs, Python: base.Path, Packages: interp.FactsOf(base, c.Environ).Packages,
-			Options: o, Complete: syncLine(p, c.Python, "--into-existing"), Environ: c.Environ,
-		})
-		if err == nil && plan.Exists {
+		var base interp.Interpreter
+		if r.Making = env.SourceOf(p.Entry, p.Project.Dirs).Venv(); r.Making != "" { // else NewPlan says why
+			if base, err = findBy(ctx, r); err != nil {
+				return plan, err
+			}
+			request.Python, request.Packages = base.Path, interp.FactsOf(base, c.Environ).Packages
+		}
+		if plan, err = env.NewPlan(request); err == nil && plan.Exists {
 			err = fits(ctx, r, base, plan.Dir)
 		}
 		return plan, syncError(ctx, err)
 	})
 }
 
-// fits returns an error if the Python of the environment in dir does not satisfy the requirements of
-// r, or is not of the version of base although the user named that.
+// fits returns an error if a start would not take the Python of the environment in dir, because it does
+// not satisfy the requirements of r, is not of the version of a named base, or is not to be trusted.
 func fits(ctx context.Context, r interp.Request, base interp.Interpreter, dir string) error {
-	named := r.Flag
-	r.Flag = dir
-	is, err := interp.Find(ctx, r)
+	is, err := interp.FindIn(ctx, r, dir)
 	if err != nil {
 		return env.Broken(dir, err)
 	}
-	if same := is.Version.Minor == base.Version.Minor && is.Variant == base.Variant; named != "" && !same {
-		return env.Broken(dir, fmt.Errorf("its Python is %s%s, and --python names %s", is.Version, is.Variant, base))
+	if same := is.Version.Minor == base.Version.Minor && is.Variant == base.Variant; base.Source.Named() && !same {
+		return env.Broken(dir, fmt.Errorf("it has Python %s%s, want that of %s", is.Version, is.Variant, base))
 	}
 	return nil
 }

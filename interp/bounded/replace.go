@@ -11,6 +11,9 @@ import (
 // ErrChanged is the error for a file whose content is not what the caller has read.
 var ErrChanged = errors.New("it has changed")
 
+// NewPrefix begins the name of the file that [Replace] writes beside the one that it replaces.
+const NewPrefix = ".new-"
+
 // Replace writes a file with the given mode atomically: others read either the old text or the
 // new one. After an error the old text remains. If path is a link, the file replaces the link.
 func Replace(path string, text []byte, mode fs.FileMode) error {
@@ -48,7 +51,7 @@ func Rewrite(path string, old, text []byte) error {
 // replace is [Replace]. It calls check when the new text is written, and leaves the file as it is after
 // an error.
 func replace(path string, text []byte, mode fs.FileMode, check func() error) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	temp, err := os.CreateTemp(filepath.Dir(path), NewPrefix+"*")
 	if err != nil {
 		return err
 	}

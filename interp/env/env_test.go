@@ -18,6 +18,7 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // write makes files in a new directory, and returns it.
@@ -274,7 +275,7 @@ func TestBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := NewPlan(r)
-	if e := (*Error)(nil); !errors.As(err, &e) || e.Refused || !strings.Contains(err.Error(), "has no python") {
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Refused || !strings.Contains(err.Error(), "has no working python") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -330,7 +331,7 @@ func TestMakeFails(t *testing.T) {
 			if _, err := plan(t, other).Make(t.Context()); (err == nil) != (c.do == "-fails") {
 				t.Errorf("error %v", err)
 			}
-			if found := r.look(); (found.Stale != "") != (name == "a signal") {
+			if found := r.look(); found.Stale != "" {
 				t.Errorf("after another sync failed: %+v, was %+v", found, before)
 			}
 			if bounded.Exists(filepath.Join(r.venv(), temporaryName)) {
@@ -376,7 +377,7 @@ func TestMakeInterrupted(t *testing.T) {
 	}
 	interrupt := func(r Request) {
 		t.Helper()
-		r.Environ = append(r.Environ, "FAKE_UV=read x <"+fifo)
+		r.Environ = append(slices.Clone(r.Environ), "FAKE_UV=mkdir -p "+filepath.Join(r.venv(), "lib/python3/site-packages/half-1.dist-info")+"; read x <"+fifo)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("interrupted")
 		go func() {
@@ -408,7 +409,7 @@ func TestAfterKill(t *testing.T) {
 	whole := "lib/python3/site-packages/whole-1.dist-info/INSTALLER"
 	for name, files := range map[string]map[string]string{
 		"the directory":  {},
-		"the lock":       {lockName: ""},
+		"the lock":       {lockName: "", temporaryName + "/x": "", ".new-1": ""},
 		"half a marker":  {lockName: "", interp.EnvMarker: "{"},
 		"the marker":     {lockName: "", interp.EnvMarker: `{"state": "making", "sources": [{"of": ".", "requirements": []}]}`},
 		"a Python":       {interp.EnvMarker: `{"state": "making"}`, "bin/python": ""},
@@ -431,6 +432,88 @@ func TestAfterKill(t *testing.T) {
 			}
 			if _, had := files[whole]; had && !bounded.Exists(filepath.Join(r.venv(), whole)) {
 				t.Error("a whole package was removed")
+			}
+		})
+	}
+}
+
+// An installer that fails after it changed something leaves an environment that the next sync completes.
+func TestHalfChanged(t *testing.T) {
+	r := request(t)
+	synced(t, r)
+	half := filepath.Join(r.venv(), "lib/python3/site-packages/half-1.dist-info")
+	failing := r
+	failing.Environ = append(slices.Clone(r.Environ), "FAKE_UV=mkdir "+half+"; exit 1")
+	if _, err := plan(t, failing).Make(t.Context()); err == nil {
+		t.Fatal("no error")
+	}
+	if found := r.look(); !strings.HasSuffix(found.Stale, "was interrupted") {
+		t.Errorf("after a change: %+v", found)
+	}
+	synced(t, r)
+	if bounded.Exists(half) {
+		t.Error("half a package is left")
+	}
+}
+
+// What a marker says is not taken for more than it is: others may be able to write it.
+func TestForgedMarker(t *testing.T) {
+	r := request(t)
+	synced(t, r)
+	elsewhere := filepath.Join(write(t, map[string]string{"x.py": script(`"evil"`)}), "x.py")
+	of, err := filepath.Rel(r.Dirs[0], elsewhere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := readMark(r.venv())
+	m.Sources = append(m.Sources, entry{Of: schema.Path(of)})
+	if err := m.write(r.venv()); err != nil {
+		t.Fatal(err)
+	}
+	synced(t, r)
+	if got := r.last(t); strings.Contains(got, "evil") {
+		t.Errorf("installed %s, want nothing of %s", got, elsewhere)
+	}
+	if info, err := os.Stat(markPath(r.venv())); err != nil || info.Mode().Perm()&0o022 != 0 {
+		t.Errorf("others may write the marker: %v, %v", info.Mode(), err)
+	}
+}
+
+// What is listed and can no longer be installed is left out, or is an error that names it.
+func TestOthersChange(t *testing.T) {
+	r := request(t)
+	synced(t, r)
+	a := r.of(t, "a.py", script(`"attrs"`))
+	r.in(t, "poetry.lock", "")
+	synced(t, a)
+	if got := r.last(t); got != "-- attrs" {
+		t.Errorf("installed %s, want what a.py asks for", got)
+	}
+	if found := r.look(); found != (State{Made: true}) {
+		t.Errorf("a project of poetry: %+v", found)
+	}
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"pylock.toml": {map[string]string{"pylock.toml": ""}, "pylock.toml cannot be installed together with what "},
+		"uv is gone":  {map[string]string{"uv.lock": ""}, "needs uv, which is not on PATH"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := request(t)
+			for file, text := range c.files {
+				r.in(t, file, text)
+			}
+			synced(t, r)
+			a := r.of(t, "a.py", script(`"attrs"`))
+			if name == "uv is gone" {
+				a.Environ = nil
+			}
+			if _, err := plan(t, a).Make(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q in it", err, c.want)
+			}
+			if found := r.look(); found.Stale != "" {
+				t.Errorf("afterwards: %+v", found)
 			}
 		})
 	}

@@ -34,6 +34,7 @@ type command struct {
 	path string
 	args []string
 	set  []string // additional environment variables
+	lock string   // the command line that updates the lock file, if the program does not say it
 }
 
 // venv returns the step that makes an environment without packages.
@@ -103,6 +104,14 @@ func (s Source) ofUV() []string {
 	return flags
 }
 
+// relock returns the command line that updates the lock file of a script. For a project uv says it.
+func (s Source) relock() string {
+	if s.Kind != blockLock {
+		return ""
+	}
+	return schema.QuoteLine([]string{"uv", "lock", "--script", s.owner()})
+}
+
 // uvSync returns the step that installs what a source asks for and keeps other packages.
 func (p Plan) uvSync(s Source) command {
 	c := command{what: "installing what " + s.Path + " asks for", path: p.tool}
@@ -112,6 +121,7 @@ func (p Plan) uvSync(s Source) command {
 	} else {
 		c.args, c.set = append(c.args, "--active"), []string{"VIRTUAL_ENV=" + p.Dir}
 	}
+	c.lock = s.relock()
 	return c
 }
 
@@ -122,6 +132,7 @@ func (p Plan) uvExport(s Source, file string) command {
 	if s.Kind == "uv.lock" {
 		c.args = append(c.args, "--no-emit-project")
 	}
+	c.lock = s.relock()
 	return c
 }
 
@@ -179,6 +190,9 @@ func (p Plan) run(ctx context.Context, c command) error {
 	}
 	out.Exit.Stderr = lastLines(out.Stdout, out.Stderr)
 	e, said := failed(err, &out.Exit), strings.Join(out.Exit.Stderr, "\n")
+	if c.lock != "" && strings.Contains(said, "--locked") {
+		e.Advice = schema.Hints("if the script has changed since: %s", c.lock)
+	}
 	if p.Installer == "pip" && (strings.Contains(said, "ensurepip") || strings.Contains(said, ": No module named ")) {
 		e.Advice = schema.Hints("install uv; or venv and pip for this Python, which on Debian are in python3-venv")
 	}

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -53,15 +56,29 @@ func (p Plan) sync(ctx context.Context) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	had := distributions(p.Dir)
 	err = p.fill(ctx, before.State, sources)
-	e := (*Error)(nil)
 	switch {
-	case isNew && err != nil:
+	case err == nil:
+	case isNew:
 		err = errors.Join(err, os.RemoveAll(p.Dir))
-	case before.State == complete && errors.As(err, &e) && e.Exit != nil && e.Exit.Signal == "": // it ended by itself, and restored the packages
+	case before.State == complete && slices.Equal(distributions(p.Dir), had): // nothing was changed
 		err = errors.Join(err, before.write(p.Dir))
 	}
+	if e := (*Error)(nil); errors.As(err, &e) && e.Exit != nil && len(sources) > 1 {
+		e.Advice = append(e.Advice, schema.Hintf("%s shares %s with %s; a plugin that cannot goes into a directory of its own",
+			filepath.Base(p.Source.Path), p.Dir, shared(sources[1:])))
+	}
 	return !p.Exists && err == nil, err
+}
+
+// shared names sources.
+func shared(sources []Source) string {
+	var names []string
+	for _, s := range sources {
+		names = append(names, filepath.Base(s.Path))
+	}
+	return strings.Join(names, ", ")
 }
 
 // sources returns the source of the plugin and those of the other plugins that share the environment,
@@ -77,11 +94,23 @@ func (p Plan) sources(before mark) ([]Source, error) {
 		case errors.Is(err, errNone):
 			continue
 		case err != nil:
-			return nil, &Error{Refused: true, Err: fmt.Errorf("%s shares the environment: %w", e.Of, err)}
+			return nil, refused(nil, "%s shares the environment: %w", e.Of, err)
+		case s.needsUV && p.Installer != "uv":
+			return nil, refused(schema.Hints("install uv"), "%s shares the environment and needs uv, which is not on PATH", e.Of)
+		case s.Kind == "pylock.toml", p.Source.Kind == "pylock.toml":
+			return nil, failed(fmt.Errorf("pylock.toml cannot be installed together with what %s asks for", p.otherThan(s, "pylock.toml")), nil)
 		}
 		sources = append(sources, s)
 	}
 	return sources, nil
+}
+
+// otherThan returns the path of the plugin's source, or of s, whichever is of another kind.
+func (p Plan) otherThan(s Source, kind string) string {
+	if p.Source.Kind == kind {
+		return s.Path
+	}
+	return p.Source.Path
 }
 
 // fill makes an environment unless there is one, and installs what sources ask for. was is the state
@@ -137,21 +166,31 @@ func (p Plan) create(ctx context.Context) error {
 // installer does not take them for installed. uv and pip write the file INSTALLER when the other
 // files are there.
 func removeHalf(dir string) error {
-	for _, lib := range []string{"lib/python*", "lib/pypy*", "Lib"} {
-		found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(lib), "site-packages", "*.dist-info"))
-		if err != nil {
-			return err
+	for _, info := range distributions(dir) {
+		if bounded.Exists(filepath.Join(info, "INSTALLER")) {
+			continue
 		}
-		for _, info := range found {
-			if bounded.Exists(filepath.Join(info, "INSTALLER")) {
-				continue
-			}
-			if err := os.RemoveAll(info); err != nil {
-				return err
-			}
+		if err := os.RemoveAll(info); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// distributions lists the directories with the metadata of what is installed in an environment. Their
+// names contain the versions.
+func distributions(dir string) (found []string) {
+	for _, lib := range []string{"python*", "pypy*"} {
+		in := filepath.Join("lib", lib, "site-packages")
+		if runtime.GOOS == "windows" {
+			in = filepath.Join("Lib", "site-packages")
+		}
+		all, _ := fs.Glob(os.DirFS(dir), filepath.ToSlash(filepath.Join(in, "*.dist-info"))) // the pattern is well formed
+		for _, name := range all {
+			found = append(found, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+	}
+	return found
 }
 
 // busy is the delay between two attempts to lock.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -55,16 +56,17 @@ func (m mark) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return bounded.Replace(markPath(dir), append(content, '\n'), 0o666)
+	return bounded.Replace(markPath(dir), append(content, '\n'), 0o644)
 }
 
-// isOurs reports whether pyplug made the environment in dir, or began to.
+// isOurs reports whether pyplug made the environment in dir, or began to. Another process may be making
+// it: before its marker, only the lock, temporary files and the marker's new file are there.
 func isOurs(dir string) bool {
-	if bounded.Exists(markPath(dir)) {
-		return true
-	}
 	entries, err := bounded.Dir(dir)
-	return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != lockName })
+	begun := err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.Name() != lockName && e.Name() != temporaryName && !strings.HasPrefix(e.Name(), bounded.NewPrefix)
+	})
+	return begun || bounded.Exists(markPath(dir)) // in this order
 }
 
 // entryOf returns the entry of a source in the marker of the environment in dir.
@@ -77,14 +79,17 @@ func entryOf(dir string, s Source) entry {
 }
 
 // source reads the source of an entry as it is now. The error is errNone if it asks for nothing any
-// more.
+// more, or for what pyplug does not install.
 func (e entry) source(dir string) (Source, error) {
-	root := filepath.Dir(dir)
-	of := filepath.Join(root, filepath.FromSlash(string(e.Of)))
-	if info, err := os.Stat(of); err == nil && info.IsDir() {
-		return findSource("", []string{of, root})
+	root, name := filepath.Dir(dir), filepath.FromSlash(string(e.Of))
+	if !filepath.IsLocal(name) { // somebody edited the marker
+		return Source{}, errNone
 	}
-	return findSource(of, nil)
+	of := filepath.Join(root, name)
+	if info, err := os.Stat(of); err == nil && info.IsDir() {
+		return installable("", []string{of, root})
+	}
+	return installable(of, nil)
 }
 
 // State is what [Look] finds out about an environment.
@@ -101,7 +106,7 @@ func Look(dir, plugin string, dirs []string) State {
 	if !bounded.Exists(markPath(dir)) {
 		return State{}
 	}
-	s, err := findSource(plugin, dirs)
+	s, err := installable(plugin, dirs)
 	switch {
 	case errors.Is(err, errNone):
 		return State{Made: true}

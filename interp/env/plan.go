@@ -83,15 +83,12 @@ func refused(advice schema.Advice, format string, args ...any) *Error {
 func NewPlan(r Request) (Plan, error) {
 	source, err := findSource(r.Entry, r.Dirs)
 	switch {
-	case errors.Is(err, errNone) && r.Entry == "":
-		return Plan{}, refused(schema.Hints("list the packages in a requirements.txt in the directory of the project"), "no file says what the project needs")
 	case errors.Is(err, errNone):
-		advice := schema.Hints("list the packages in a requirements.txt beside %[1]s, or in a PEP 723 block at the top of %[1]s", filepath.Base(r.Entry))
-		return Plan{}, refused(advice, "no file says what %s needs", r.Entry)
+		return Plan{}, r.nothing()
 	case err != nil:
 		return Plan{}, refused(nil, "%w", err)
-	case source.Tool() != "uv" && source.Tool() != "":
-		return Plan{}, refused(schema.Hints("%s", source.ToolLine()), "%s is for %s alone", source.Path, source.Tool())
+	case !source.Installable():
+		return Plan{}, refused(schema.Hints("%s", source.ToolLine()), "only %s can read %s", source.Tool(), source.Path)
 	}
 	p := Plan{Source: source, Installer: "uv", request: r}
 	switch p.tool = interp.LookPath(r.Environ, "uv"); {
@@ -100,16 +97,31 @@ func NewPlan(r Request) (Plan, error) {
 	case p.tool == "":
 		p.Installer, p.tool = "pip", r.Python
 	}
-	p.Dir = filepath.Join(filepath.Dir(source.Path), ".venv")
+	p.Dir = source.Venv()
 	p.Python = python(p.Dir)
 	return p, p.look()
+}
+
+// nothing returns the error that no file says what the plugin needs.
+func (r Request) nothing() *Error {
+	name := filepath.Base(r.Entry)
+	info, err := os.Stat(r.Entry)
+	switch {
+	case r.Entry == "":
+		return refused(schema.Hints("list the packages in a requirements.txt in the directory of the project"), "no file says what the project needs")
+	case err == nil && info.IsDir():
+		return refused(schema.Hints("list the packages in a requirements.txt beside %s", name), "no file says what %s needs", r.Entry)
+	}
+	advice := schema.Hints("list the packages in a requirements.txt beside %[1]s, or in a PEP 723 block at the top of %[1]s", name)
+	return refused(advice, "no file says what %s needs", r.Entry)
 }
 
 // look reads what is at the place of the environment.
 func (p *Plan) look() error {
 	info, err := os.Stat(p.Dir)
 	if err == nil && !info.IsDir() {
-		return refused(nil, "%s is not a directory", p.Dir)
+		return refused(schema.Hints("remove it; or install into the environment that it names yourself, and name that with %s", schema.Setting("python")),
+			"%s is a file, want a directory", p.Dir)
 	}
 	p.foreign = err == nil && !isOurs(p.Dir)
 	was := readMark(p.Dir).State
@@ -120,14 +132,14 @@ func (p *Plan) look() error {
 	case p.foreign && !p.request.IntoExisting:
 		return refused(schema.Hints("`%s` installs into it", schema.EnvLine(p.request.Complete)), "%s already exists and was not made by pyplug", p.Dir)
 	case mayExist && !p.Exists:
-		return Broken(p.Dir, fmt.Errorf("it has no python: no %s", p.Python))
+		return Broken(p.Dir, fmt.Errorf("it has no working python: %s does not exist, or is a broken link", p.Python))
 	}
 	return nil
 }
 
 // Broken returns the error that packages cannot be installed into the environment dir.
 func Broken(dir string, err error) *Error {
-	return &Error{Err: fmt.Errorf("cannot use %s: %w", dir, err), Advice: schema.Hints("remove %s, or make an environment elsewhere and name it with %s", dir, schema.Setting("python"))}
+	return &Error{Err: fmt.Errorf("cannot use %s: %w", dir, err), Advice: schema.Hints("make an environment elsewhere and name it with %s; or remove %s, which other plugins may use", schema.Setting("python"), dir)}
 }
 
 // python returns the Python of an environment.

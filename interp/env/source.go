@@ -56,6 +56,19 @@ func SourceOf(entry string, dirs []string) Source {
 	return s
 }
 
+// Venv returns the directory of the environment that [Plan.Make] would make, or "" for the zero Source.
+func (s Source) Venv() string {
+	if s.Path == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(s.Path), ".venv")
+}
+
+// Installable reports whether [Plan.Make] installs what the source asks for.
+func (s Source) Installable() bool {
+	return s.Path != "" && (s.Tool() == "" || s.Tool() == "uv")
+}
+
 // Tool returns the tool whose lock file the source is: uv, poetry or pdm. It is "" for any other.
 // Only uv's lock files are installed by [Plan.Make].
 func (s Source) Tool() string {
@@ -98,6 +111,15 @@ func findSource(entry string, dirs []string) (Source, error) {
 		}
 	}
 	return Source{}, errNone
+}
+
+// installable is findSource for what pyplug installs.
+func installable(entry string, dirs []string) (Source, error) {
+	s, err := findSource(entry, dirs)
+	if err == nil && !s.Installable() {
+		return Source{}, errNone
+	}
+	return s, err
 }
 
 // locked returns the uv.lock of the project's workspace if dirs contain it, else s.

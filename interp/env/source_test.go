@@ -123,14 +123,14 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		"nothing asks":     {func(r *Request) { r.Dirs = nil }, "no file says what"},
-		"a lock of poetry": {files("poetry.lock", ""), "poetry.lock is for poetry alone"},
-		"a lock of pdm":    {files("pdm.lock", ""), "pdm.lock is for pdm alone"},
+		"a lock of poetry": {files("poetry.lock", ""), "only poetry can read "},
+		"a lock of pdm":    {files("pdm.lock", ""), "only pdm can read "},
 		"uv is missing": {func(r *Request) {
 			files("uv.lock", "")(r)
 			r.Environ = nil
 		}, "needs uv, which is not on PATH"},
 		"a broken pyproject":  {files("pyproject.toml", "["), "pyproject.toml"},
-		"a file called .venv": {func(r *Request) { r.in(t, ".venv", "elsewhere") }, ".venv is not a directory"},
+		"a file called .venv": {func(r *Request) { r.in(t, ".venv", "elsewhere") }, ".venv is a file, want a directory"},
 		"no list":             {script("# dependencies = \"six\"\n# ///\n"), `dependencies is "six", want a list`},
 		"no text":             {files("pyproject.toml", "project.dependencies = [1]"), `dependencies[0] is 1, want a requirement`},
 		"an option":           {script("# dependencies = [\"six\", \"-r /etc/passwd\"]\n# ///\n"), `dependencies[1] is "-r /etc/passwd"`},
