@@ -56,6 +56,9 @@ type Error struct {
 	// Begun reports whether the call may have begun. If so, it is never
 	// retried. In JSON it is "sent".
 	Begun bool `json:"sent"`
+	// Unanswered reports whether the caller stopped waiting and the plugin has not
+	// confirmed that the call has ended. Only a probe shows whether the plugin responds.
+	Unanswered bool `json:"-"`
 	// Python is the exception that the plugin raised, nil if none.
 	Python *Raised `json:"python,omitempty"`
 	// Status is the gRPC status that the plugin returned, nil if none.

@@ -18,13 +18,15 @@
 //  5. A replacement (restart, recycling, an instance that takes no more calls) is
 //     started beside the instance, swapped in, and then the old one drains. If two
 //     instances cannot live at once, the old one stops first.
-//  6. Probes find instances that hang: three misses in a row replace one. A busy
-//     instance is not probed.
+//  6. Probes find instances that hang: three misses in a row replace one. A miss does
+//     not count while calls run, unless one has ended unanswered and the instance has
+//     answered no call and no probe since.
 //  7. Every transition is one [hook.Event]. Events are delivered one by one, in order.
 //  8. [Pool.Close] drains for 5 s, makes the shutdown calls and stops everything.
 //
-// A call that times out does not harm the next one: after an instance's Call has
-// returned, the instance takes the next call, or rejects it unsent, or is Done.
+// A call that times out does not harm the next one, unless its error says that it is
+// unanswered: after an instance's Call has returned, the instance takes the next call, or
+// rejects it unsent, or is Done.
 //
 // It never knows Python, gRPC, or how a process is started. The error of a start says
 // whether it fails again (Permanent) and whether two instances can live at once (Alone).

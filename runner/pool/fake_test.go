@@ -207,7 +207,7 @@ func (f *fake) do(ctx context.Context, c hook.Call) (hook.Result, error) {
 		return fail(hook.Crash)
 	case "panic":
 		panic("in a callback")
-	case "sleep", "deaf": // deaf ignores the end of ctx for so long
+	case "sleep", "deaf", "mute": // deaf ignores the end of ctx for so long, mute does not confirm its end
 		d, _ := time.ParseDuration(rest)
 		over := ctx.Done()
 		if name == "deaf" {
@@ -216,7 +216,9 @@ func (f *fake) do(ctx context.Context, c hook.Call) (hook.Result, error) {
 		select {
 		case <-time.After(d):
 		case <-over:
-			return hook.Result{}, hook.Ended(ctx, c.Hook, "", true)
+			e := hook.Ended(ctx, c.Hook, "", true)
+			e.Unanswered = name == "mute"
+			return hook.Result{}, e
 		case <-f.done:
 			return fail(hook.Crash)
 		}

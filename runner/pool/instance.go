@@ -33,6 +33,7 @@ type instance struct {
 	lost      bool   // takes no more calls
 	crashed   bool   // a call ended with its process
 	overdue   string // the last call that was interrupted, and why
+	silent    bool   // a call was interrupted, and nothing was answered since
 	probed    bool   // a probe is in progress
 	misses    int    // missed probes in a row
 	missed    error  // of the last probe
@@ -110,8 +111,21 @@ func (p *Pool) count(i *instance, o outcome) {
 	if o.overdue != "" {
 		i.overdue = o.overdue
 	}
+	switch {
+	case o.unanswered:
+		i.silent = true
+	case o.kind == "" || o.begun:
+		i.answered()
+	}
 	if p.opt.MaxCalls > 0 && i.calls >= uint64(i.limit(int64(p.opt.MaxCalls))) {
 		i.worker.changed.Signal()
+	}
+}
+
+// answered records that a silent instance answers again. p.mu is held.
+func (i *instance) answered() {
+	if i.silent {
+		i.silent, i.misses = false, 0
 	}
 }
 

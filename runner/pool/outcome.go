@@ -16,6 +16,9 @@ type outcome struct {
 	lost  bool      // the instance takes no further calls
 	retry bool      // the call never began and goes to another worker
 	kind  hook.Kind // of the call's error; empty if it succeeded
+	begun bool      // a call that failed may have begun
+	// unanswered is set if the plugin has not confirmed that an interrupted call has ended.
+	unanswered bool
 	// overdue says why the call was interrupted, empty if it was not. If it does not stop,
 	// the instance is killed.
 	overdue string
@@ -32,7 +35,7 @@ var outcomes = map[hook.Kind]outcome{
 	hook.Unhealthy:   {lost: true},
 	hook.Crash:       {lost: true, retry: true},
 	hook.Unavailable: {lost: true, retry: true}, // it rejects calls: it is about to exit
-	hook.Timeout:     {},                        // the instance itself gives the call up, or exits
+	hook.Timeout:     {},                        // the instance itself exits, or misses its probes
 	hook.Internal:    {},
 	hook.Canceled:    {},
 }
@@ -52,6 +55,7 @@ func outcomeOf(err error) outcome {
 	o := outcomes[e.Kind]
 	o.kind = e.Kind
 	o.retry = o.retry && !e.Begun
+	o.begun, o.unanswered = e.Begun, e.Unanswered
 	if e.Kind == hook.Timeout || e.Kind == hook.Canceled {
 		o.overdue = reasonOf(e)
 	}

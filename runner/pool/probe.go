@@ -54,22 +54,17 @@ func (p *Pool) repeat(i *instance, pause time.Duration, do func(*instance)) {
 }
 
 // probe probes an instance, unless it runs calls and has room for more. A busy one may have lost its
-// main thread. A missed probe does not count if a call runs, or if the instance took one
-// meanwhile. p.mu is held.
+// main thread. A missed probe does not count while a call may be the reason. p.mu is held.
 func (p *Pool) probe(i *instance) {
-	if i.running > 0 && i.running < i.places {
+	if i.running > 0 && i.running < i.places && !i.silent {
 		return
 	}
-	var err error
-	begun := i.begun
+	ctx, cancel := hook.WithLimit(p.ctx, p.opt.ProbeTimeout)
+	defer cancel()
 	i.probed = true
-	p.unlocked(func() {
-		ctx, cancel := hook.WithLimit(p.ctx, p.opt.ProbeTimeout)
-		defer cancel()
-		err = i.Probe(ctx)
-	})
+	e, excused := p.ask(i, func() error { return i.Probe(ctx) })
 	i.probed = false
-	w, e := i.worker, hook.AsError(err)
+	w := i.worker
 	switch {
 	case w.serving != i:
 	case e == nil:
@@ -80,15 +75,29 @@ func (p *Pool) probe(i *instance) {
 		if i.misses = 0; w.state == hook.StateReady {
 			w.enter(hook.StateDegraded, i, reasonOf(e), nil, 0)
 		}
-	case i.running > 0, i.begun != begun, e.Kind == hook.Canceled:
+	case excused, e.Kind == hook.Canceled:
 	default:
 		i.misses, i.missed = i.misses+1, e
 		w.changed.Signal()
 	}
 }
 
+// ask asks an instance for its health. A busy one is excused if it does not answer, because a
+// server with one thread answers after the call. But one call that ends unanswered shows that
+// it may hang, however many calls it runs. p.mu is held, but not while the instance is asked.
+func (p *Pool) ask(i *instance, probe func() error) (e *hook.Error, excused bool) {
+	begun, busy := i.begun, i.running > 0
+	p.unlocked(func() { e = hook.AsError(probe()) })
+	if e == nil || e.Kind == hook.Unhealthy {
+		i.answered()
+	}
+	busy = busy || i.running > 0 || i.begun != begun
+	return e, busy && !i.silent
+}
+
 // Health probes every ready worker, and returns the first error. If no worker is ready, the
-// error is of kind Unavailable. A probe does not make a worker busy.
+// error is of kind Unavailable. A probe does not make a worker busy, and a busy worker that does
+// not answer counts as healthy.
 func (p *Pool) Health(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,10 +107,10 @@ func (p *Pool) Health(ctx context.Context) error {
 		if i == nil || hook.IsClosed(i.Done()) {
 			continue
 		}
-		var err error
-		p.unlocked(func() { err = i.Health(ctx) })
-		if err != nil {
-			return err
+		e, excused := p.ask(i, func() error { return i.Health(ctx) })
+		excused = excused && e != nil && e.Unanswered && e.Kind == hook.Timeout
+		if e != nil && !excused {
+			return e
 		}
 		ready = true
 	}

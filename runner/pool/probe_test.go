@@ -3,7 +3,9 @@ package pool
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -38,12 +40,119 @@ func TestProbes(t *testing.T) {
 
 // TestBusyIsNotDead holds that missed probes do not stop an instance that runs a call.
 func TestBusyIsNotDead(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		w.launcher.last().probes(hang)
-		if err := w.call("sleep 50m"); err != nil {
-			t.Error(err)
+	for _, places := range []int{1, 4} {
+		bubble(t, Options{Policy: always, Concurrency: places}, nil, func(w *world) {
+			w.launcher.last().probes(hang)
+			if err := w.call("sleep 50m"); err != nil {
+				t.Error(err)
+			}
+			w.states("1:starting 1:ready")
+		})
+	}
+}
+
+// load makes calls of a hook at once, one after the other, each within 3 s, and stops after a
+// time. At the times between, it makes a call that is answered.
+func (w *world) load(hook string, calls int, d, between time.Duration) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), d)
+	defer cancel()
+	var all sync.WaitGroup
+	for range calls {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				_ = w.callWithin(3*time.Second, hook)
+			}
+		})
+	}
+	for between > 0 && ctx.Err() == nil {
+		sleep(between)
+		w.works()
+	}
+	all.Wait()
+}
+
+// TestSilentUnderLoad holds that an instance in which a call always runs is replaced within four
+// probe periods once its calls end unanswered, and that any answer in between keeps it.
+func TestSilentUnderLoad(t *testing.T) {
+	for name, c := range map[string]struct {
+		hook     string
+		calls    int // at once, in four places
+		between  time.Duration
+		replaced bool
+	}{
+		"one":                 {"mute 1h", 1, 0, true},
+		"all places":          {"mute 1h", 4, 0, true},
+		"calls wait":          {"mute 1h", 9, 0, true},
+		"one is answered":     {"mute 1h", 3, 20 * time.Second, false},
+		"interrupts answered": {"sleep 1h", 4, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, Options{Policy: always, Concurrency: 4}, nil, func(w *world) {
+				f := w.launcher.last()
+				f.probes(hang)
+				w.load(c.hook, c.calls, 40*time.Second, c.between)
+				if hook.IsClosed(f.done) != c.replaced {
+					t.Errorf("replaced %v, want %v", !c.replaced, c.replaced)
+				}
+				w.load(c.hook, c.calls, 10*time.Minute, c.between) // the new one answers its probes
+				want := "1:starting 1:ready"
+				if c.replaced {
+					want += " 1:stopping 1:backoff 2:starting 2:ready"
+				}
+				w.states(want)
+			})
+		})
+	}
+}
+
+// TestSilentBusy holds that a call beside those that end unanswered is lost with the instance,
+// and that one that runs after them is, too, unless a probe was answered.
+func TestSilentBusy(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		bubble(t, Options{Policy: always}, nil, func(w *world) {
+			f := w.launcher.last()
+			_ = w.callWithin(3*time.Second, "mute 1h")
+			if !answered {
+				f.probes(hang)
+			}
+			sleep(10 * time.Second)
+			f.probes(hang)
+			if e := w.call("sleep 10m"); (e == nil) != answered {
+				t.Errorf("got %v, a probe was answered: %v", e, answered)
+			}
+		})
+	}
+}
+
+// TestHealthOfBusy holds that a busy instance that does not answer is healthy, until one of its
+// calls ends unanswered.
+func TestHealthOfBusy(t *testing.T) {
+	bubble(t, Options{Policy: always, Concurrency: 4}, nil, func(w *world) {
+		w.launcher.last().probes(func(ctx context.Context) error {
+			e := hook.AsError(hang(ctx))
+			e.Unanswered = true
+			return e
+		})
+		health := func(want hook.Kind) {
+			t.Helper()
+			ctx, cancel := hook.WithLimit(w.t.Context(), time.Second)
+			defer cancel()
+			var got hook.Kind
+			if e := hook.AsError(w.Health(ctx)); e != nil {
+				got = e.Kind
+			}
+			if got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
 		}
-		w.states("1:starting 1:ready")
+		health(hook.Timeout)
+		var calls sync.WaitGroup
+		calls.Go(func() { _ = w.callWithin(time.Minute, "mute 1h") })
+		synctest.Wait()
+		health("")
+		_ = w.callWithin(time.Second, "mute 1h")
+		health(hook.Timeout)
+		calls.Wait()
 	})
 }
 
