@@ -3,7 +3,6 @@ package runner_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,35 +79,32 @@ func TestKeepGRPC(t *testing.T) {
 	}
 }
 
-// TestKeepShortLimits has a server hang, and then calls whose limit is shorter than
-// that of a probe: they are answered by its replacement.
-func TestKeepShortLimits(t *testing.T) {
+// TestKeepSilent has a server hang under load: calls run all the time, and all run out of time.
+// Its replacement answers.
+func TestKeepSilent(t *testing.T) {
 	runnertest.NothingLeft(t)
-	runnertest.Retry(t, func() error {
-		k := keep(t, served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker")))
-		within := func(limit time.Duration, name string) error {
-			ctx, cancel := hook.WithLimit(t.Context(), limit)
-			defer cancel()
-			_, err := k.Call(ctx, call(name, `{"text":"a"}`))
-			return err
-		}
-		if err := within(500*time.Millisecond, "Stubborn"); kindOf(err) != hook.Timeout {
-			t.Fatalf("got %v, want a timeout", err)
-		}
-		var calls sync.WaitGroup
-		failed := make([]error, 3)
-		for i := range failed {
-			calls.Go(func() { failed[i] = within(1900*time.Millisecond, "Echo") })
-		}
-		calls.Wait()
-		if err := errors.Join(failed...); err != nil {
-			return err
-		}
-		if st := k.status(); st.Generation != 2 || st.Failed != 1 {
-			t.Errorf("got %+v, want another process", st)
-		}
-		return nil
-	})
+	cfg := served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker"))
+	cfg.Keep.Probe, cfg.Timeouts.Probe, cfg.Timeouts.Stop = 200*time.Millisecond, time.Second, time.Second
+	k := keep(t, cfg)
+	within := func(name string) error {
+		ctx, cancel := hook.WithLimit(t.Context(), time.Second)
+		defer cancel()
+		_, err := k.Call(ctx, call(name, `{"text":"a"}`))
+		return err
+	}
+	if err := within("Stubborn"); kindOf(err) != hook.Timeout {
+		t.Fatalf("got %v, want a timeout", err)
+	}
+	var calls sync.WaitGroup
+	for range 3 {
+		calls.Go(func() {
+			runnertest.Until(t, "the replacement answers", func() bool { return within("Echo") == nil })
+		})
+	}
+	calls.Wait()
+	if st := k.status(); st.Generation < 2 || st.RestartCauses["probe"] == 0 {
+		t.Errorf("got %+v, want another process", st)
+	}
 }
 
 // TestKeepBusy has a server with one thread, which answers no probe while it works.

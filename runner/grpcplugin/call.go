@@ -31,40 +31,35 @@ const readLimit = 100 * time.Millisecond
 // call is a call in progress.
 type call struct {
 	*Instance
-	c         hook.Call
-	method    protoschema.Method
-	began     time.Time
-	ctx       context.Context // the caller's
-	sending   context.Context // the stream's, within ctx; its cause may be an error of the input
-	answered  atomic.Bool     // see answeredKey
-	sent      bool            // the plugin may have begun
-	cancelled bool            // gRPC has asked the plugin to stop working on the call
+	c        hook.Call
+	method   protoschema.Method
+	ctx      context.Context // the caller's
+	sending  context.Context // the stream's, within ctx; its cause may be an error of the input
+	answered atomic.Bool     // see answeredKey
+	sent     bool            // the plugin may have begun
 }
 
 // Call calls one method. See [hook.Caller] for the promises. A method with a client stream
 // receives the message of Args, if any, and then the messages of Input. Any other method
 // receives at most one message, from Args or from Input. If Input does not end with the
 // call's context, it may be read once more after Call has returned; that message is
-// dropped. If the call is cancelled, Call checks that the plugin still responds.
+// dropped.
 func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if c.Input == nil {
 		c.Input = func(func(json.RawMessage, error) bool) {}
 	}
-	k := &call{Instance: i, c: c, began: time.Now(), ctx: ctx}
-	if err := i.begin(); err != nil {
-		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: err}
+	if i.Exited() || i.stopping.Load() {
+		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: errExited}
 	}
-	defer func() { i.finish(k.answered.Load()) }()
+	began := time.Now()
+	k := &call{Instance: i, c: c, ctx: ctx}
 	r, herr := k.run()
-	if k.cancelled {
-		i.confirm(k.began)
-	}
 	if herr != nil {
 		e := *herr
 		e.Hook, e.Begun = c.Hook, e.Begun || k.sent
 		return hook.Result{}, &e
 	}
-	r.Took = time.Since(k.began)
+	r.Took = time.Since(began)
 	return r, nil
 }
 
@@ -210,7 +205,6 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 			continue
 		}
 		if err := k.c.Emit(item); err != nil {
-			k.cancelled = true
 			return hook.Result{}, cmp.Or(asError(err), &hook.Error{Kind: hook.Canceled, Err: err})
 		}
 	}
@@ -250,8 +244,7 @@ func (k *call) rpcError(err error) *hook.Error {
 		k.sent = false
 		return fault
 	case ranOut(k.ctx, err), k.ctx.Err() != nil && !answered:
-		k.cancelled = true
-		return hook.Ended(k.ctx, "", "", true)
+		return unanswered(k.ctx, "", true)
 	}
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return large
@@ -268,18 +261,20 @@ func (k *call) rpcError(err error) *hook.Error {
 	return setStatus(e, s, k.method.Set())
 }
 
-// lost returns the error for a broken connection: a crash if the process exits. If the
-// plugin still responds, only this call has failed.
+// lost returns the error for a call that broke: a crash if the process exits, or if it cannot
+// be reached again. Else only this call has failed.
 func (k *call) lost(s *status.Status) *hook.Error {
 	switch {
 	case k.stopping.Load():
 		return &hook.Error{Kind: hook.Canceled, Err: errors.New("the plugin was stopped during the call")}
 	case k.exits():
 		return k.exitError(k.c.Hook)
-	case k.responds(probeLimit):
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeLimit)
+	defer cancel()
+	if _, unreachable := k.askHealth(ctx); !unreachable {
 		return setStatus(&hook.Error{Kind: hook.Failed}, s, nil)
 	}
-	k.giveUp()
 	return &hook.Error{Kind: hook.Crash,
 		Err: errors.New("the connection to the plugin broke: " + strings.TrimPrefix(s.Message(), "grpc: "))}
 }

@@ -29,7 +29,7 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *
 	if i.methods == nil {
 		set, err := i.discover(ctx)
 		if ctx.Err() != nil && err != nil {
-			return nil, hook.Ended(ctx, "", "no description", false)
+			return nil, unanswered(ctx, "no description", false)
 		}
 		if err != nil {
 			return nil, i.notDescribed(err)

@@ -15,8 +15,9 @@
 //     each number, and leads the plugin to a server without services.
 //  7. A status that the plugin answers is a failed hook. A broken connection is a crash if
 //     the process exits.
-//  8. A call that runs out of time is cancelled. If the plugin does not answer a
-//     probe afterwards, it takes no more calls, and is killed when it has none.
+//  8. A call that runs out of time is cancelled. The plugin does not confirm that, so
+//     the error is marked as unanswered. Whether the plugin still responds is for the
+//     probes of its pool to find out.
 //  9. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
 //     then proc's signals. It never uses go-plugin's Kill.
 //

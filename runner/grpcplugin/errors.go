@@ -67,6 +67,14 @@ func ranOut(ctx context.Context, err error) bool {
 	return true
 }
 
+// unanswered returns the error of a request that ctx ended, see [hook.Ended]. It does so even if a
+// status says that the deadline passed: gRPC may send that while the method still runs.
+func unanswered(ctx context.Context, what string, sent bool) *hook.Error {
+	e := hook.Ended(ctx, "", what, sent)
+	e.Unanswered = true
+	return e
+}
+
 // lostConnection reports whether a call ended with gRPC's status for a broken connection,
 // or for one that pyplug has closed.
 func lostConnection(err error) bool {

@@ -36,7 +36,7 @@ func (i *Instance) askHealth(ctx context.Context) (_ *hook.Error, lost bool) {
 	case isUnimplemented(err):
 		e.Reason, e.Err = ReasonNoHealth, errors.New("grpc.health.v1.Health is not served")
 	case ranOut(ctx, err), ctx.Err() != nil:
-		if e = hook.Ended(ctx, "", "no answer from the health service", true); e.Kind == hook.Timeout {
+		if e = unanswered(ctx, "no answer from the health service", true); e.Kind == hook.Timeout {
 			e.Reason = ReasonSilent
 		}
 	default:
@@ -47,16 +47,13 @@ func (i *Instance) askHealth(ctx context.Context) (_ *hook.Error, lost bool) {
 }
 
 // Health asks the plugin whether it is healthy. A plugin without a health service is an error. A
-// plugin that does not answer while a call is in progress counts as healthy: a server with one
-// thread answers after the call. Health is no call: it never marks the plugin as unresponsive. A
 // context without a deadline gets two seconds. The error is a [*hook.Error]: Unhealthy; Timeout;
 // Crash if the plugin has exited; Canceled.
 func (i *Instance) Health(ctx context.Context) error {
 	ctx, cancel := withLimit(ctx, probeLimit)
 	defer cancel()
-	busy := i.calls() > 0
 	switch e, lost := i.askHealth(ctx); {
-	case e == nil, e.Kind == hook.Timeout && (busy || i.calls() > 0):
+	case e == nil:
 		return nil
 	case lost && i.exits(): // a crash, unless pyplug stopped it
 		return i.exitError("")
@@ -81,15 +78,6 @@ func (i *Instance) Probe(ctx context.Context) error {
 // named another service, its absence is an error.
 func LacksHealth(e *hook.Error, service string) bool {
 	return e.Reason == ReasonNoHealth || e.Reason == ReasonUnknownService && service == defaultService
-}
-
-// responds reports whether the plugin answers a health check within a limit. Any answer
-// counts, even that there is no health service.
-func (i *Instance) responds(limit time.Duration) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	e, lost := i.askHealth(ctx)
-	return e == nil || e.Kind == hook.Unhealthy && !lost
 }
 
 // withLimit adds a limit to a context without a deadline.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,11 +25,6 @@ const (
 	// shutdownLimit is how long a process may take to exit after the answer to Shutdown, as
 	// in go-plugin. go-plugin ignores the content of the answer.
 	shutdownLimit = 2 * time.Second
-	// confirmLimit is the timeout of the probe after a cancelled call.
-	confirmLimit = 200 * time.Millisecond
-	// drainLimit is how long other calls may continue before an unresponsive plugin is
-	// killed.
-	drainLimit = 5 * time.Second
 
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
@@ -55,11 +49,6 @@ type Instance struct {
 
 	stopping    atomic.Bool                   // Stop was called while the process ran
 	shutdownErr atomic.Pointer[status.Status] // the error that Shutdown answered
-
-	mu           sync.Mutex // protects following
-	running      int        // calls in progress
-	lastAnswer   time.Time  // the time of the last answer
-	unresponsive bool       // rejects new calls, and is killed when no call is in progress
 }
 
 var _ hook.Instance = (*Instance)(nil)
@@ -126,82 +115,6 @@ func (i *Instance) disconnect() {
 	if i.conn != nil {
 		i.conn.Close()     // before go-plugin would call Shutdown
 		i.protocol.Close() // ends the goroutine of go-plugin's broker
-	}
-}
-
-// begin enters a call.
-func (i *Instance) begin() error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	switch {
-	case i.unresponsive:
-		return errors.New("the plugin did not respond after an earlier call and is being stopped")
-	case i.Exited(), i.stopping.Load():
-		return errExited
-	}
-	i.running++
-	return nil
-}
-
-// finish leaves a call.
-func (i *Instance) finish(answered bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if answered {
-		i.lastAnswer = time.Now()
-	}
-	i.running--
-	i.killIdle()
-}
-
-// calls is the number of calls in progress.
-func (i *Instance) calls() int {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.running
-}
-
-// confirm checks that the plugin still responds after a cancelled call. If other calls are
-// in progress, a server with few threads may need longer to respond.
-func (i *Instance) confirm(began time.Time) {
-	if i.calls() == 1 {
-		i.confirmWithin(confirmLimit, began)
-	} else {
-		go i.confirmWithin(probeLimit, began) // ends within that
-	}
-}
-
-// confirmWithin gives up the plugin unless it answers a probe, or has answered a call since
-// the cancelled one began.
-func (i *Instance) confirmWithin(limit time.Duration, began time.Time) {
-	if i.responds(limit) {
-		return
-	}
-	i.mu.Lock()
-	answered := i.lastAnswer.After(began)
-	i.mu.Unlock()
-	if !answered && !i.stopping.Load() {
-		i.giveUp()
-	}
-}
-
-// giveUp rejects new calls from now on. It kills the plugin when no call is in progress, or
-// after [drainLimit].
-func (i *Instance) giveUp() {
-	i.cfg.Debug("grpc", "the plugin does not respond")
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if !i.unresponsive {
-		time.AfterFunc(drainLimit, func() { i.proc.Kill() }) // no-op if it has exited
-	}
-	i.unresponsive = true
-	i.killIdle()
-}
-
-// killIdle kills an unresponsive plugin if no call is in progress. i.mu is held.
-func (i *Instance) killIdle() {
-	if i.unresponsive && i.running == 0 {
-		go i.proc.Kill() // ends with the process
 	}
 }
 
