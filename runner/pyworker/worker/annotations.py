@@ -9,7 +9,7 @@ import sys
 
 import _pyplug_worker as core
 
-convert, scopes = core.part("convert"), core.part("scopes")
+convert, containers, scopes = core.part("convert"), core.part("containers"), core.part("scopes")
 describe, without_limit = core.part("describe"), core.part("start").without_limit
 EMPTY, LEFT_OUT = describe.EMPTY, describe.LEFT_OUT
 Anything, special = convert.Anything, scopes.special
@@ -115,7 +115,7 @@ def generic(note, origin, args):
     if not isinstance(origin, type) or any(map(scopes.is_unpacked, args)):
         return unknown(note)
     if origin is tuple and hasattr(note, "__args__") and args[-1:] != (Ellipsis,):
-        return convert.Row([of(one) for one in args if one != ()], text_of(note))
+        return containers.Row([of(one) for one in args if one != ()], text_of(note))
     return of_class(origin, [one for one in args if one is not Ellipsis], note)
 
 
@@ -133,18 +133,18 @@ def union(notes):
     members = []
     for one in notes:
         found = of(one)
-        members += found.members if isinstance(found, convert.Union) else [found]
-    return convert.Union(members) if len(members) > 1 else next(iter(members), None)
+        members += found.members if isinstance(found, containers.Union) else [found]
+    return containers.Union(members) if len(members) > 1 else next(iter(members), None)
 
 
 def of_class(kind, args, note):
     """Makes the converter of a class. args are its parameters."""
     name = "%s.%s" % (kind.__module__, kind.__qualname__)
     if kind in MAKE or name == "collections.deque":
-        return convert.Items(MAKE.get(kind, kind), of(args[0]) if args else ANYTHING, text_of(note))
+        return containers.Items(MAKE.get(kind, kind), of(args[0]) if args else ANYTHING, text_of(note))
     if kind in TABLES or name == "collections.OrderedDict":
         key, item = map(of, args) if len(args) == 2 else (ANYTHING, ANYTHING)
-        return convert.Table(dict if kind in TABLES else kind, key, item, text_of(note))
+        return containers.Table(dict if kind in TABLES else kind, key, item, text_of(note))
     if name in STANDARD:
         return standard(kind, *STANDARD[name])
     if "pathlib" in sys.modules and issubclass(kind, sys.modules["pathlib"].PurePath):
@@ -158,7 +158,7 @@ def of_alias(note):
     """Makes the converter of an alias, such as Pair[date] for `type Pair[T] = tuple[T, T]`. An alias may contain itself."""
     found = known(note)
     if found is None:
-        found = remember(note, convert.Later(text_of(note)))
+        found = remember(note, containers.Later(text_of(note)))
         with Complete():
             found.take = attempt(scopes.of_alias(note))
     return found if found.take is None else found.take

@@ -6,7 +6,7 @@ from _thread import allocate_lock
 import _pyplug_worker as core
 
 describe, annotations = core.part("describe"), core.part("annotations")
-convert = core.part("convert")
+convert, containers = core.part("convert"), core.part("containers")
 EMPTY = describe.EMPTY
 
 plans = {}  # hook → (its function, its plan)
@@ -23,7 +23,7 @@ class Misfit(core.Refusal):
     def answer(self, number):
         more = {key: value for key, value in self.more.items() if value}
         if self.plan is not None:
-            more["signature"] = describe.described(*self.plan.signature)
+            more["signature"] = self.plan.described()
         core.part("errors").refuse(number, "arguments", str(self), place=self.place, **more)
 
 
@@ -73,18 +73,42 @@ class Parameter:
 
     def __init__(self, name, kind, default, note, names):
         self.name, self.kind = name, kind
+        self.default, self.note = default, note
+        value = describe.given(default)
         # Whether the default describes the value, which the function needs then.
-        self.described = default is not describe.LEFT_OUT and describe.given(default) is not default
-        self.raw = default, note
+        self.described = default is not describe.LEFT_OUT and value is not default
         try:
-            self.promise = converter(default, note, names)
-        except Exception:  # it is Unresolved, or a type that does something of its own when it is looked at
-            self.promise = annotations.ANYTHING
+            self.promise = converter(value, note, names, getattr(default, "metadata", None))
+        except Exception as error:  # it is Unresolved, or a type that does something of its own when it is looked at
+            self.promise = convert.Anything(annotations.reason(error))
         self.take = self.promise if core.converts else annotations.ANYTHING
-        members = [one for one in getattr(self.promise, "members", [self.promise]) if type(one) is not convert.Null]
-        self.flag = [type(bare(one)) for one in members] == [convert.Bool]
-        self.required = describe.is_required(kind, default)
-        self.list = next((one for one in members if isinstance(bare(one), convert.Items)), None)
+        self.is_flag = self.promise.is_flag and kind in ("ordinary", "name")  # --name has no value
+        self.required = describe.is_required(kind, default, value)
+        self.list = next((one for one in self.promise.members if isinstance(one.bare, containers.Items)), None)
+
+    def info(self):
+        """Describes the parameter; what is not known is left out."""
+        info = {"name": self.name, "required": self.required, "kind": self.kind}
+        default = describe.given(self.default)
+        text = "" if self.note is EMPTY else describe.type_text(self.note)
+        if not text and type(default) in (str, int, float, bool):
+            text = type(default).__name__
+        if text:
+            info["type"] = text
+        if self.is_flag:
+            info["flag"] = True
+        if default is not EMPTY:
+            info["default"] = describe.bounded(describe.safe_repr(default), describe.DEFAULT)
+        why = "" if self.note is EMPTY else self.promise.unresolved(set())
+        if why:
+            info["unresolved"] = describe.bounded(why, describe.TYPE)
+        return info
+
+    def json_word(self):
+        """A word that gives the parameter as JSON, if that wants an object or a list; else an empty text."""
+        found = self.take.example()
+        name = "" if self.kind in ("position", "positions") else self.name
+        return name + ":=" + convert.shown(found) if type(found) in (list, dict) else ""
 
     def by_name(self, words):
         """Converts the words that give the parameter by name. Each word is an element of a list, or one is the whole list."""
@@ -96,26 +120,20 @@ class Parameter:
                     raise
         if isinstance(self.take, convert.Anything):
             return [from_word(self.take, word) for word in words]
-        take = bare(self.list)
-        items = convert.each([partial(from_word, take.item)] * len(words), words)
+        take = self.list.bare
+        items = containers.each([partial(from_word, take.item)] * len(words), words)
         made = take.whole(items, items)
         return made if take is self.list else self.list.valid(made)
 
 
-def bare(take):
-    """Returns the inner converter of one that validates, else the converter itself."""
-    return getattr(take, "inner", None) or take
-
-
-def converter(default, note, names):
-    """Makes the converter of a parameter from its annotation, else from its default."""
-    limits, default = getattr(default, "metadata", None), describe.given(default)
+def converter(default, note, names, limits):
+    """Makes the converter of a parameter from its annotation, else from its default. The default may have limits."""
     if note is EMPTY:
         decides = default is not EMPTY and default is not None
         return annotations.converter(type(default), names) if decides else annotations.ANYTHING
     found = annotations.limited(names.resolve(note), limits) if limits else annotations.converter(note, names)
     if default is None and not isinstance(found, convert.Anything):
-        found = convert.Union([*getattr(found, "members", [found]), annotations.NULL])
+        found = containers.Union([*found.members, annotations.NULL])
     return found
 
 
@@ -123,14 +141,21 @@ class Plan:
     """The parameters of a hook."""
 
     def __init__(self, function):
-        self.signature = describe.signature(function)
-        names = describe.names_of(function)
-        self.params = [Parameter(*one, names) for one in self.signature[0]]
+        params, self.returns = describe.signature(function)
+        self.scope = describe.names_of(function)
+        self.params = [Parameter(*one, self.scope) for one in params]
         kinds = {one.kind: one for one in self.params}
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]
         self.named = {one.name: one for one in self.params if one.kind not in ("positions", "names")}
         self.filled = [one for one in self.params if one.described and not one.required]
+
+    def described(self):
+        """Returns the signature as pyplug writes it."""
+        info = {"params": [one.info() for one in self.params]}
+        if self.returns is not EMPTY:
+            info["returns"] = describe.type_text(self.returns)
+        return info
 
     def arguments(self, request):
         """Returns the converted arguments of a call. A name in its JSON takes precedence over the same name in words."""
@@ -155,7 +180,7 @@ class Plan:
                 refused = misfit(name or parameter.name, error, self)
                 refused.more["word"] = number_of(item) if name is None else 0
                 if isinstance(item, Word) and not error.path:
-                    refused.more["as_json"] = core.part("explain").json_word(parameter)
+                    refused.more["as_json"] = parameter.json_word()
                 raise refused from None
             if name is None:
                 args.append(value)
@@ -163,9 +188,9 @@ class Plan:
                 kwargs[name] = value
         for one in self.filled:
             if one.kind == "position" and self.by_position[len(args) : len(args) + 1] == [one]:
-                args.append(describe.given(one.raw[0]))
+                args.append(describe.given(one.default))
             elif one.kind != "position" and one.name not in kwargs and one not in self.by_position[: len(args)]:
-                kwargs[one.name] = describe.given(one.raw[0])
+                kwargs[one.name] = describe.given(one.default)
         return args, kwargs
 
     def placed(self, named, positions):
@@ -216,7 +241,7 @@ class Plan:
         return name, value
 
     def is_flag(self, name):
-        return name in self.named and self.named[name].flag and self.named[name].kind != "position"
+        return name in self.named and self.named[name].is_flag
 
     def spelled(self, word):
         """Returns the name that a word gives. For --a-b it is a_b, unless there is a parameter a-b."""
@@ -283,11 +308,10 @@ class Plan:
         more = {"unknown": name, "choices": known, "word": number_of(item)}
         if isinstance(item, Word):
             left = [one for one in self.params if one.name not in seen]
-            explain = core.part("explain")
-            owners = [one for one in left for take in getattr(one.take, "members", [one.take]) if name in explain.fields(take)]
+            owners = [one for one in left for take in one.take.members if name in take.bare.fields]
             more["dashed"] = item.get("typed", "")[:2] == "--"
             if owners:
-                more["as_json"] = explain.json_word(owners[0])
+                more["as_json"] = owners[0].json_word()
             elif "text" in item and any(one.take.takes_text and one.kind != "name" for one in left):
                 more["typed"] = item.get("option") or item.get("typed", "%s=%s" % (name, item["text"]))
         raise Misfit("no parameter %s, want" % convert.shown(name), name, self, ends=True, **more)
@@ -331,13 +355,13 @@ def from_word(take, word):
 
 def misfit(name, error, plan=None):
     place = core.part("values").shown("$.%s%s" % (name, error.path)) if error.path else name
-    want = error.want
-    if error.choices and not want.startswith("one of "):
-        want = "one of " + ", ".join(map(str, error.choices))
+    want, choices = error.want, convert.labels(error.choices)
+    if choices and not want.startswith("one of "):
+        want = "one of " + ", ".join(choices)
     text = "%s %s" % (place, error.problem or "is " + convert.shown(error.value))
     if error.problem == "is missing" and error.why:
         want, error.why = error.why, ""
     text += (", want " + want if want else "") + (": " + error.why if error.why else "")
     text += "".join("; $.%s%s: %s" % (name, path, what) for path, what in error.others)
     near = error.value if type(error.value) is str else ""
-    return Misfit(text, place, plan, near=near, choices=list(error.choices))
+    return Misfit(text, place, plan, near=near, choices=choices)

@@ -1,19 +1,20 @@
-"""Converts arguments to the types that annotations promise: scalars, containers and unions.
+"""Converts arguments to the types that annotations promise. Here are the scalars, beside this the containers and the user's own types.
 
 Each converter has two methods, which return the value or raise Refused:
 
     json(value)                  converts a value of the arguments' JSON, and returns the very same object if it fits
     word(text, value, verbatim)  converts a word; value is what it means where no type decides, unless it must be text
-"""
 
-from _operator import is_
-from itertools import repeat
+It answers for itself in all else, too: Converter has what that is.
+"""
 
 import _pyplug_worker as core
 
 SHOWN = 80  # characters of a value that are shown
 INFINITE = {float("inf"), float("-inf")}  # the float of a number that is too large
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+DEEPEST = 8  # levels of an example
+NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 
 
 class Refused(Exception):
@@ -46,11 +47,54 @@ def shown(value):
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
+def labels(choices):
+    """The words that give the choices."""
+    return list(dict.fromkeys(one if isinstance(one, str) else core.encode(one).decode() for one in choices))
+
+
 class Converter:
-    text, choices, takes_text = "", (), False
-    sample, format = "text", ""  # an example, as JSON has it, and the format in JSON Schema
-    parts = ()  # the converters of what is within
+    text = ""  # what it wants
+    why = ""  # why it leaves a value as it is, unless the annotation says so
+    choices = ()  # the values that it takes, as JSON has them, if they are few and named one by one
+    fields = core.NOTHING  # those of an object: name → (converter, whether it is required, annotation, default)
+    parts = ()  # the converters of what is within, but those of fields
+    takes_text = False
     exact = False  # whether json returns a value as it is if it already has the type
+    is_flag = False  # whether it takes a bool and nothing else, but perhaps None
+    sample = "text"  # an example, as JSON has it
+
+    @property
+    def members(self):
+        """The converters of which one decides."""
+        return (self,)
+
+    @property
+    def bare(self):
+        """The converter without a validation behind it."""
+        return self
+
+    def schema(self, maker):
+        """The JSON Schema of what it accepts, for json_schema.Maker; {} for anything."""
+        return {}
+
+    def example(self, depth=0):
+        """A value that it takes, as JSON has it; None below too many others."""
+        if self.choices:
+            return self.choices[0]
+        return self.sampled(depth + 1) if depth <= DEEPEST else None
+
+    def sampled(self, depth):
+        return self.sample
+
+    def unresolved(self, seen):
+        """Returns why it, or a converter within it, leaves a value as it is; "" if none does. seen has those that were asked."""
+        if self in seen:
+            return ""
+        seen.add(self)
+        return self.why or next(filter(None, self.inner_reasons(seen)), "")
+
+    def inner_reasons(self, seen):
+        return (one.unresolved(seen) for one in self.parts)
 
 
 class Anything(Converter):
@@ -90,12 +134,15 @@ def literal_free(value):
 
 
 class Plain(Converter):
-    """Accepts only values of one JSON type."""
+    """Accepts only values of one JSON type, whose name in JSON Schema is type."""
 
     exact = True
 
     def __init__(self, kind, text):
         self.kind, self.text = kind, text
+
+    def schema(self, maker):
+        return {"type": self.type}
 
     def json(self, value):
         if type(value) is not self.kind:
@@ -108,14 +155,14 @@ class Plain(Converter):
 
 
 class Text(Plain):
-    takes_text = True
+    type, takes_text = "string", True
 
     def word(self, text, value, verbatim=False):
         return text
 
 
 class Null(Plain):
-    sample = None
+    type, sample = "null", None
 
     def word(self, text, value, verbatim=False):
         if verbatim or text != "null":
@@ -123,7 +170,7 @@ class Null(Plain):
 
 
 class Bool(Plain):
-    sample = True
+    type, sample, is_flag = "boolean", True, True
 
     def word(self, text, value, verbatim=False):
         if text.strip().lower() not in TRUE + FALSE:
@@ -132,7 +179,7 @@ class Bool(Plain):
 
 
 class Int(Plain):
-    sample = 1
+    type, sample = "integer", 1
 
     def json(self, value):
         if type(value) is int:
@@ -155,7 +202,7 @@ class Int(Plain):
 
 
 class Float(Plain):
-    sample = 1.5
+    type, sample = "number", 1.5
 
     def json(self, value):
         if type(value) not in (int, float, Number):
@@ -188,8 +235,13 @@ class Float(Plain):
 class Parsed(Converter):
     """Accepts text that a function parses."""
 
+    format = ""  # in JSON Schema
+
     def __init__(self, parse, text, takes_text=False):
         self.parse, self.text, self.takes_text = parse, text, takes_text
+
+    def schema(self, maker):
+        return {**TEXT, "format": self.format} if self.format and not maker.is_result else TEXT
 
     def json(self, value):
         if type(value) is not str:
@@ -209,6 +261,9 @@ class Bytes(Parsed):
     """Takes a word's bytes, and base64 from JSON."""
 
     sample = "dGV4dA=="
+
+    def schema(self, maker):
+        return {**TEXT, "contentEncoding": "base64"}
 
     def json(self, value):
         from binascii import a2b_base64, b2a_base64
@@ -235,6 +290,9 @@ class Numeric(Parsed):
         super().__init__(parse, text)
         self.number = number
 
+    def schema(self, maker):
+        return {"anyOf": [super().schema(maker), NUMBER]}
+
     def json(self, value):
         if type(value) not in (int, float, Number):
             return super().json(value)
@@ -242,148 +300,3 @@ class Numeric(Parsed):
             return self.number(value)
         except (ValueError, ArithmeticError) as error:
             raise Refused(value, self.text, str(error)) from None
-
-
-class Later(Converter):
-    """The converter of an alias within itself. take is set when the alias is complete."""
-
-    take = None
-
-    def __init__(self, text):
-        self.text = text
-
-    def json(self, value):
-        return self.take.json(value)
-
-    def word(self, text, value, verbatim=False):
-        return self.take.word(text, value, verbatim)
-
-
-class Container(Converter):
-    """Accepts a value from JSON. It converts a word in the same way."""
-
-    def word(self, text, value, verbatim=False):
-        return self.json(value)
-
-
-def each(takes, values):
-    """Converts each value of a list by its own function."""
-    made = []
-    try:
-        for take, value in zip(takes, values):
-            made.append(take(value))
-    except Refused as error:
-        raise error.below(len(made))
-    return made
-
-
-class Items(Container):
-    """A list, or a type that is made from one: a set, a deque, a tuple of any length."""
-
-    def __init__(self, make, item, text):
-        self.make, self.item, self.text, self.parts = make, item, text, (item,)
-        self.exact = make is list
-
-    def json(self, value):
-        if type(value) is not list:
-            raise Refused(value, self.text)
-        if isinstance(self.item, Plain) and self.item.takes_all(value):
-            made = value
-        else:
-            made = each(repeat(self.item.json), value)
-            if all(map(is_, made, value)):
-                made = value
-        return self.whole(made, value)
-
-    def whole(self, items, value):
-        """Makes the type of the items, which value became."""
-        try:
-            return items if self.make is list else self.make(items)
-        except TypeError as error:
-            raise Refused(value, self.text, str(error)) from None
-
-
-class Row(Container):
-    """A tuple with a type for each place."""
-
-    def __init__(self, items, text):
-        self.items, self.text, self.parts = items, text, items
-
-    def json(self, value):
-        if type(value) is not list or len(value) != len(self.items):
-            raise Refused(value, self.text)
-        return tuple(each([one.json for one in self.items], value))
-
-
-class Table(Container):
-    """A dictionary. Its keys convert as words do."""
-
-    def __init__(self, make, key, item, text):
-        self.make, self.key, self.item, self.text, self.parts = make, key, item, text, (key, item)
-        self.exact = make is dict
-
-    def json(self, value):
-        if type(value) is not dict:
-            raise Refused(value, self.text)
-        made = {}
-        for key, item in value.items():
-            try:
-                found = self.key.word(key, key)
-                if found in made:
-                    other = list(value)[list(made).index(found)]
-                    raise Refused(key, "another key", "it is the same as the key " + shown(other))
-                made[found] = self.item.json(item)
-            except Refused as error:
-                raise error.below(key)
-            except TypeError as error:
-                raise Refused(key, self.text, str(error)).below(key) from None
-        if self.make is not dict:
-            return self.make(made)
-        return value if all(map(is_, made, value)) and all(map(is_, made.values(), value.values())) else made
-
-
-class Union(Converter):
-    """Accepts what one of its members accepts. For a word, the first one decides; those that accept any text come last.
-
-    For JSON, the first member that accepts the value as it is decides, else the first one that converts it.
-    """
-
-    def __init__(self, members):
-        self.members = self.parts = sorted(members, key=lambda one: type(one) is Anything)
-        self.by_word = sorted(self.members, key=lambda one: (type(one) is not Null, one.takes_text))
-        self.text = " or ".join(dict.fromkeys(", ".join(one.choices) or one.text for one in self.members if one.choices or one.text))
-        self.takes_text = any(isinstance(one, (Text, Anything)) for one in members)
-        self.unchanging = [one for one in self.members if one.exact]
-        self.exact = bool(self.unchanging)
-        some = [one for one in members if type(one) is not Null]
-        self.choices = [choice for one in some for choice in one.choices] if all(one.choices for one in some) else ()
-
-    def json(self, value):
-        for member in self.unchanging:
-            try:
-                found = member.json(value)
-            except Refused:
-                continue
-            if found is value or type(value) is Number and type(found) is float:
-                return found
-        return self.first(self.members, value, lambda one: one.json(value))
-
-    def word(self, text, value, verbatim=False):
-        if verbatim and self.takes_text:
-            return text
-        return self.first(self.by_word, text, lambda one: one.word(text, value, verbatim))
-
-    def first(self, members, value, take):
-        """Returns what the first member makes. It refuses as the only one does, or the only one about a part."""
-        refusals = []
-        for member in members:
-            try:
-                return take(member)
-            except Refused as error:
-                refusals.append(error)
-        some = [one for one in refusals if one.want != "None"]
-        inner = [one for one in refusals if one.path]
-        if len(some) == 1 or len(inner) == 1:
-            raise (inner or some)[0]
-        raise Refused(value, self.text, choices=self.choices)
-

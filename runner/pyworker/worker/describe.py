@@ -23,14 +23,15 @@ def answer(number, body):
         functions, notes = ({name: hooks.look_up(name)[0]}, []) if name else hooks.listing()
         found = []
         for one, function in functions.items():
-            info = describe(one, function)
+            plan = core.part("arguments").plan_of(one, function)
+            info = describe(one, function, plan)
             doc = documentation(function)
             if doc and (name or with_input):
                 info["documentation"] = doc
             if name:
-                core.part("explain").add(info, function)
+                core.part("explain").add(info, plan)
             if with_input:
-                core.part("json_schema").add(info, function)
+                core.part("json_schema").add(info, plan)
             found.append(info)
         body = core.encode({"hooks": found, **({"notes": notes} if notes else {})})
     except BaseException as error:  # an annotation or a __signature__ that does something
@@ -38,15 +39,9 @@ def answer(number, body):
     core.send(core.RESULT, number, body)
 
 
-def describe(name, function):
+def describe(name, function, plan):
     """Describes one hook; what is not known is left out."""
-    flags, names = flags_of(function), names_of(function)
-    params, returns = signature(function)
-    info = {"name": name, **described(params, returns)}
-    for found, (_, _, _, note) in zip(info["params"], params):
-        why = unresolved(note, names)
-        if why:
-            found["unresolved"] = why
+    flags, info = flags_of(function), {"name": name, **plan.described()}
     doc = documentation(function).strip().partition("\n")[0].strip()
     if doc:
         info["doc"] = doc
@@ -54,14 +49,6 @@ def describe(name, function):
         info["async"] = True
     if flags & (GENERATOR | ASYNC_GENERATOR) and not flags & ITERABLE_COROUTINE:
         info["streams"] = "out"
-    return info
-
-
-def described(params, returns):
-    """Returns a signature as pyplug writes it."""
-    info = {"params": [param(*one) for one in params]}
-    if returns is not EMPTY:
-        info["returns"] = type_text(returns)
     return info
 
 
@@ -172,11 +159,13 @@ def needed(function):
     """The names of the parameters that a function, or making an object of a class, needs."""
     if isinstance(function, type) and type(function.__init__) is FUNCTION:
         function = METHOD(function.__init__, function)
-    return [name for name, kind, default, _ in signature(function)[0] if is_required(kind, default)]
+    params = signature(function)[0]
+    return [name for name, kind, default, _ in params if is_required(kind, default, given(default))]
 
 
-def is_required(kind, default):
-    return default is not LEFT_OUT and given(default) is EMPTY and kind not in ("positions", "names")
+def is_required(kind, default, value):
+    """Reports whether a parameter must be given. value is what it has by its default."""
+    return value is EMPTY and default is not LEFT_OUT and kind not in ("positions", "names")
 
 
 def inspected(function):
@@ -196,40 +185,6 @@ def inspected(function):
         (one.name, kinds[one.kind], given(one.default), given(one.annotation)) for one in found.parameters.values()
     ]
     return params, given(found.return_annotation)
-
-
-def param(name, kind, default, note):
-    info = {"name": name, "required": is_required(kind, default), "kind": kind}
-    default = given(default)
-    text = "" if note is EMPTY else type_text(note)
-    if not text and type(default) in (str, int, float, bool):
-        text = type(default).__name__
-    if text:
-        info["type"] = text
-    if default is not EMPTY:
-        info["default"] = bounded(safe_repr(default), DEFAULT)
-    return info
-
-
-def unresolved(note, names):
-    """Returns why the arguments of a parameter are not converted; "" if they are."""
-    annotations = core.part("annotations")
-    try:
-        return "" if note is EMPTY else bounded(unconverted(annotations.converter(note, names), set()), TYPE)
-    except Exception as error:
-        return bounded(annotations.reason(error), TYPE)
-
-
-def unconverted(take, seen):
-    """Returns why a converter, or one within it, leaves a value as it is; "" if none does."""
-    if take in seen:
-        return ""
-    seen.add(take)
-    inner = [getattr(take, "why", "")] + [unconverted(one, seen) for one in take.parts]
-    for name, (one, *_) in getattr(take, "fields", core.NOTHING).items():
-        why = unconverted(one, seen)
-        inner.append("in the field %s.%s, %s" % (take.text, name, why) if why and why[:6] != "in the" else why)
-    return next(filter(None, inner), "")
 
 
 def annotations(function):

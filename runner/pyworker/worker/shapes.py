@@ -6,9 +6,16 @@ from _operator import or_
 
 import _pyplug_worker as core
 
-convert, annotations = core.part("convert"), core.part("annotations")
-Refused, Container, Anything = convert.Refused, convert.Container, convert.Anything
+convert, containers = core.part("convert"), core.part("containers")
+annotations, scopes = core.part("annotations"), core.part("scopes")
+Refused, Container, Anything = convert.Refused, containers.Container, convert.Anything
+SCALARS = (str, int, float, type(None))
 MOST = 5  # errors of a model that are reported
+
+
+def is_json(value):
+    """Reports whether JSON has a value of an enum or a Literal."""
+    return isinstance(value, SCALARS) and value == value  # not NaN
 
 
 class Chosen(convert.Converter):
@@ -20,15 +27,12 @@ class Chosen(convert.Converter):
         self.values = values  # (value in JSON, value in Python), in order
         self.names = names  # name → value in Python
         self.text = text
-        self.choices = list(dict.fromkeys(self.label(value, found) for value, found in values))
+        first = {id(found): name for name, found in reversed(names.items())}
+        given = [value if is_json(value) else first.get(id(found)) for value, found in values]
+        self.choices = [one for (value, _), one in zip(values, given) if one is not None or value is None]
 
-    def label(self, value, found):
-        """The word that gives a value."""
-        if type(value) is str:
-            return value
-        if value is None or type(value) in (bool, int, float):
-            return core.encode(value).decode()
-        return next((name for name, one in self.names.items() if one is found), repr(value))
+    def schema(self, maker):
+        return {} if maker.is_result and not all(is_json(value) for value, _ in self.values) else {"enum": self.choices}
 
     def find(self, value):
         """Returns what a value stands for, as a list of one, or an empty list."""
@@ -55,7 +59,7 @@ class Chosen(convert.Converter):
         return []
 
     def want(self):
-        return "one of " + ", ".join(self.choices) if self.choices else self.text
+        return "one of " + ", ".join(convert.labels(self.choices)) if self.choices else self.text
 
 
 class Member(Chosen):
@@ -66,6 +70,12 @@ class Member(Chosen):
     def __init__(self, kind, text):
         self.kind = kind
         super().__init__([(one.value, one) for one in kind], dict(kind.__members__), text)
+
+    def schema(self, maker):
+        found, own = super().schema(maker), self.kind._missing_
+        if found and getattr(own, "__func__", own) is not sys.modules["enum"].Enum._missing_.__func__:  # it finds more, as a Flag does
+            found = {"anyOf": [found, {"type": "integer"}, convert.TEXT]}
+        return found
 
     def missing(self, value):
         try:
@@ -89,12 +99,32 @@ def member(kind, text):
     return (Flags if issubclass(kind, sys.modules["enum"].Flag) else Member)(kind, text)
 
 
+def required_of(fields, depth):
+    """An example of an object with the fields that it must have."""
+    return {name: take.example(depth) for name, (take, required, *_) in fields.items() if required}
+
+
 class Fields(Container):
     """Takes an object of fields, for a dataclass, a named tuple or a TypedDict."""
 
     def __init__(self, kind, text):
         self.kind, self.text = kind, text
-        self.fields = {}  # name → (converter, whether it is required, annotation, default); filled in later: a class may have itself
+        self.fields = {}  # filled in later: a class may have itself
+
+    def schema(self, maker):
+        return maker.reference(self)
+
+    def sampled(self, depth):
+        return required_of(self.fields, depth)
+
+    def inner_reasons(self, seen):
+        for name, (one, *_) in self.fields.items():
+            why = one.unresolved(seen)
+            yield why if not why or why.startswith("in the field ") else "in the field %s.%s, %s" % (self.text, name, why)
+
+    def field_text(self, name):
+        """The type of a field, as a signature has it."""
+        return " or ".join(one.text for one in self.fields[name][0].members)
 
     def json(self, value):
         if type(value) is not dict:
@@ -154,6 +184,29 @@ class Model(Container):
         self.kind, self.text, self.validate, self.inner = kind, text, validate, inner
         if inner is not None:
             self.choices, self.takes_text, self.exact, self.parts = inner.choices, inner.takes_text, inner.exact, (inner,)
+            self.is_flag = inner.is_flag
+
+    @property
+    def bare(self):
+        return self.inner or self
+
+    @property
+    def fields(self):
+        """Those of a model of pydantic, which checks them itself."""
+        found = {} if self.inner else getattr(self.kind, "model_fields", {})
+        scope = scopes.Scope(scopes.module(self.kind)) if found else None
+        return {name: (annotations.attempt(scope.attempt(one.annotation)), one.is_required(), one.annotation, annotations.EMPTY) for name, one in found.items()}
+
+    def field_text(self, name):
+        return annotations.text_of(self.kind.model_fields[name].annotation)
+
+    def schema(self, maker):
+        return maker.model(self)
+
+    def sampled(self, depth):
+        if self.inner is not None:
+            return self.inner.example(depth)
+        return required_of(self.fields, depth) if self.fields else self.sample
 
     def json(self, value):
         return self.valid((self.inner or Anything()).json(value))
