@@ -91,12 +91,13 @@ def described(name, found, classes):
         params.append({"name": one.arg, "kind": kind, "type": ast.unparse(one.annotation) if one.annotation else ""})
         if one.annotation:
             params[-1]["choices"] = choices(one.annotation, classes)
+            params[-1]["flag"] = kind != "position" and [getattr(note, "id", "") for note in members(one.annotation)] == ["bool"]
     defaults = dict(zip([one.arg for one in reversed(takes.posonlyargs + takes.args)], reversed(takes.defaults)))
     defaults.update(zip([one.arg for one in takes.kwonlyargs], takes.kw_defaults))
     for param in params:
         default = defaults.get(param["name"])
         if not param["type"] and isinstance(default, ast.Constant) and isinstance(default.value, bool):
-            param["type"] = "bool"
+            param.update(type="bool", flag=param["kind"] != "position")
     doc = (ast.get_docstring(node) or "").partition("\n")[0].strip()
     return {"name": name, "doc": doc, "params": params, "input_schema": schema(takes, params)}
 
@@ -110,28 +111,43 @@ def schema(takes, params):
 
 def choices(note, classes):
     """The values that an annotation names one by one, as far as the source shows; else an empty list."""
+    found = [listed(one, classes) for one in members(note)]
+    return sum(found, []) if all(found) else []
+
+
+def members(note):
+    """The types that an annotation allows, but None."""
     if isinstance(note, ast.Constant) and isinstance(note.value, str):
         try:
-            return choices(ast.parse(note.value, mode="eval").body, classes)
+            return members(ast.parse(note.value, mode="eval").body)
         except SyntaxError:
-            return []
+            return [note]
+    if isinstance(note, ast.Constant) and note.value is None:
+        return []
     if isinstance(note, ast.BinOp):  # X | None
-        return members([note.left, note.right], classes)
+        return members(note.left) + members(note.right)
+    name, inner = parts(note)
+    if name in ("Annotated", "Final"):
+        inner = inner[:1]
+    elif name not in ("Optional", "Union"):
+        return [note]
+    return [member for one in inner for member in members(one)]
+
+
+def parts(note):
+    """The name of an annotation with brackets, and what is in them; "" and an empty list for another one."""
+    if not isinstance(note, ast.Subscript):
+        return "", []
+    inner = getattr(note.slice, "value", note.slice) if type(note.slice).__name__ == "Index" else note.slice
+    return getattr(note.value, "id", getattr(note.value, "attr", "")), inner.elts if isinstance(inner, ast.Tuple) else [inner]
+
+
+def listed(note, classes):
+    """The values of an enum or a Literal; else an empty list."""
     if isinstance(note, ast.Name) and note.id in classes:
         return enumerated(classes[note.id])
-    if not isinstance(note, ast.Subscript):
-        return []
-    inner = getattr(note.slice, "value", note.slice) if type(note.slice).__name__ == "Index" else note.slice
-    inner = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-    name = getattr(note.value, "id", getattr(note.value, "attr", ""))
-    if name == "Literal":
-        return [one.value for one in inner if isinstance(one, ast.Constant) and plain(one.value)]
-    return members(inner, classes) if name in ("Optional", "Union") else []
-
-
-def members(notes, classes):
-    found = [choices(one, classes) for one in notes if getattr(one, "value", one) is not None]
-    return sum(found, []) if all(found) else []
+    name, inner = parts(note)
+    return [one.value for one in inner if isinstance(one, ast.Constant) and plain(one.value)] if name == "Literal" else []
 
 
 def enumerated(kind):

@@ -55,6 +55,28 @@ func hookNames(hooks []schema.Hook) (names []string) {
 	return names
 }
 
+// The source and the worker say the same about what is a flag.
+func TestSourceFlags(t *testing.T) {
+	cfg := file(t, "from typing import *\ndef f(p: bool, /, a: bool, b: 'Optional[bool]', c: Annotated[bool, 1], d: Optional[Annotated[bool, 1]], e: 'None | bool', g: Final[bool], *, h=False, "+
+		"i: int, j: Literal[True], k: Union[bool, int], l: List[bool], m: Any = True): pass\n")
+	cfg.Once = true
+	sch, err := keep(t, cfg).Hooks(t.Context(), schema.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hooks := range [][]schema.Hook{runner.SourceHooks(t.Context(), cfg), sch.Hooks} {
+		flags := ""
+		for _, p := range hooks[0].Params {
+			if p.Flag {
+				flags += p.Name
+			}
+		}
+		if flags != "abcdegh" {
+			t.Errorf("got %s, want abcdegh", flags)
+		}
+	}
+}
+
 // The source shows a JSON Schema of the arguments, also if it does not show the parameters.
 func TestSourceSchema(t *testing.T) {
 	cfg := file(t, "from typing import Literal\ndef f(a: Literal['x', 1], b=2, *r, **kw): pass\ndef g(a): pass\nh = lambda x: x\n")

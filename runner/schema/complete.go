@@ -48,7 +48,7 @@ func (h Hook) Complete(before []string, last string) (candidates []string) {
 		case value.Name != "":
 			value = Param{}
 		case isOption && !strings.Contains(word, "="):
-			if value, _ = h.Param(name); value.IsFlag() {
+			if value, _ = h.Param(name); value.Flag {
 				value = Param{}
 			}
 		case !strings.Contains(word, "="):

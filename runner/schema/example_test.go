@@ -27,7 +27,7 @@ func TestExample(t *testing.T) {
 			`{"a":"1","b":{"x": 1},"c":"dGV4dA==","d":null}`, `'a:="1"' 'b:={"x":1}' --c text --d null`, "--a VALUE|VALUE b:=JSON --c VALUE|VALUE|c@=FILE --d VALUE",
 		},
 		{
-			"KV/Put", `[{"name":"key","type":"string","kind":"name"},{"name":"n","type":"int64","kind":"name"},{"name":"on","type":"bool","kind":"name"},
+			"KV/Put", `[{"name":"key","type":"string","kind":"name"},{"name":"n","type":"int64","kind":"name"},{"name":"on","type":"bool","flag":true,"kind":"name"},
 			{"name":"value","type":"bytes","kind":"name"},{"name":"at","type":"message kv.At","kind":"name"},{"name":"other","type":"message kv.At","kind":"name"},
 			{"name":"tags","type":"repeated string","kind":"name"},{"name":"m","type":"map<string, int32>","kind":"name"},
 			{"name":"all","type":"repeated message kv.At","kind":"name"},{"name":"e","type":"enum kv.E (A, B)","kind":"name","choices":["A","B"]}]`,

@@ -18,16 +18,13 @@ func (h Hook) Param(name string) (Param, bool) {
 	return h.Params[at], true
 }
 
-// IsFlag reports whether a parameter has the name, and whether it is a bool, for [Decide].
-func (h Hook) IsFlag(name string) (known, is bool) {
-	p, known := h.Param(name)
-	return known, p.IsFlag()
-}
-
 // CheckNames returns an error for the first word whose name no parameter of the hook has. It does not
 // check values, nor the fields of messages.
 func (h Hook) CheckNames(words []Word) error {
-	decided, err := Decide(words, h.IsFlag)
+	decided, err := Decide(words, func(name string) (known, flag bool) {
+		p, known := h.Param(name)
+		return known, p.Flag
+	})
 	if err != nil || slices.ContainsFunc(h.Params, func(p Param) bool { return p.Kind == VarNames }) {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 // Names are checked without values. What cannot be decided without the plugin is none of its errors.
 func TestCheckNames(t *testing.T) {
-	function := Hook{Name: "f", Params: []Param{{Name: "first", Kind: PositionOnly}, {Name: "dry_run", Type: "bool", Kind: Ordinary}, {Name: "n", Kind: NameOnly}}}
+	function := Hook{Name: "f", Params: []Param{{Name: "first", Kind: PositionOnly}, {Name: "dry_run", Type: "None | bool", Kind: Ordinary, Flag: true}, {Name: "n", Kind: NameOnly}}}
 	open := Hook{Name: "f", Params: []Param{{Name: "rest", Kind: VarNames}}}
 	method := Hook{Name: "KV/Put", Params: []Param{{Name: "user_name", Kind: NameOnly}, {Name: "labels", Type: "map<string, string>", Kind: NameOnly}}}
 	for _, c := range []struct {
@@ -16,9 +16,9 @@ func TestCheckNames(t *testing.T) {
 	}{
 		{function, "--dry-run --n --nosuch --no-dry-run n:=1", ""},
 		{function, "--n", "--n needs a value 0"},
-		{function, "--dry-run --nosuch x", `no parameter "nosuch", want f(first=..., /, dry_run: bool = ..., *, n=...) 2`},
-		{function, "--n=1 m=2", `no parameter "m", want f(first=..., /, dry_run: bool = ..., *, n=...) 2`},
-		{function, "first=1", "first is given by name, want it by position: f(first=..., /, dry_run: bool = ..., *, n=...) 0"},
+		{function, "--dry-run --nosuch x", `no parameter "nosuch", want f(first=..., /, dry_run: None | bool = ..., *, n=...) 2`},
+		{function, "--n=1 m=2", `no parameter "m", want f(first=..., /, dry_run: None | bool = ..., *, n=...) 2`},
+		{function, "first=1", "first is given by name, want it by position: f(first=..., /, dry_run: None | bool = ..., *, n=...) 0"},
 		{open, "--any 1 other=2", ""},
 		{method, "--user-name x userName=x labels.a-b=c", ""},
 		{method, "--usr-name x", `no field "usr_name", want one of user_name, labels 1`},

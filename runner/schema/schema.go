@@ -79,6 +79,8 @@ type Param struct {
 	// Default is the default as Python prints it, or empty.
 	Default string    `json:"default,omitempty"`
 	Kind    ParamKind `json:"kind"`
+	// Flag reports whether its option takes no value: it is a bool, and not given by position alone.
+	Flag bool `json:"flag,omitempty"`
 	// Choices are the values that it takes, if they are few; nil in a list of hooks.
 	Choices []json.RawMessage `json:"choices,omitempty"`
 	// Words are the words that give it, such as name=VALUE; see [Hook.Explain].
@@ -204,6 +206,8 @@ func (p Param) words(example json.RawMessage) []string {
 		return []string{":=JSON"}
 	case p.Kind == PositionOnly:
 		return []string{"VALUE"}
+	case p.Flag:
+		return []string{option, "--no-" + option[len("--"):]}
 	case strings.HasPrefix(p.Type, "map<"):
 		return []string{option + ".KEY VALUE…", asJSON}
 	case isMessage && kind == p.Type:
@@ -212,8 +216,6 @@ func (p Param) words(example json.RawMessage) []string {
 		return []string{option + " VALUE…", asJSON}
 	case isMessage, isContainer(example):
 		return []string{asJSON}
-	case p.IsFlag(), string(example) == "true", string(example) == "false":
-		return []string{option, "--no-" + option[len("--"):]}
 	}
 	words := []string{option + " VALUE"}
 	if p.Kind != NameOnly {
@@ -223,11 +225,6 @@ func (p Param) words(example json.RawMessage) []string {
 		words = append(words, p.Name+"@=FILE")
 	}
 	return words
-}
-
-// IsFlag reports whether the parameter is a bool, whose option takes no value.
-func (p Param) IsFlag() bool {
-	return slices.Contains([]string{"bool", "Optional[bool]", "bool | None", "message google.protobuf.BoolValue"}, p.Type)
 }
 
 // isScalars reports whether a value is an array without objects and arrays in it.
@@ -299,7 +296,7 @@ func (p Param) example(value json.RawMessage) []string {
 		return []string{name + compact.String()}
 	case option == "":
 		return []string{text}
-	case p.IsFlag() && text == "true":
+	case p.Flag && text == "true":
 		return []string{option}
 	case text == "true", text == "false":
 		return []string{option + "=" + text}

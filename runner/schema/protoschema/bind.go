@@ -205,9 +205,14 @@ func (b *binder) takesNoValue(name string) (known, is bool) {
 	if err != nil || field == nil {
 		return err == nil, false
 	}
+	return true, isFlag(field)
+}
+
+// isFlag reports whether the option of a field takes no value.
+func isFlag(field protoreflect.FieldDescriptor) bool {
 	inner := field.Message()
 	isBool := field.Kind() == protoreflect.BoolKind || inner != nil && inner.FullName() == "google.protobuf.BoolValue"
-	return true, isBool && !field.IsList()
+	return isBool && !field.IsList()
 }
 
 // json returns the JSON of a part, whose path is at.

@@ -117,6 +117,7 @@ func params(message protoreflect.MessageDescriptor, isDetailed bool) []schema.Pa
 	for field := range each(message.Fields()) {
 		p := schema.Param{
 			Name: field.TextName(), Type: fieldType(field), Kind: schema.NameOnly, Required: field.Cardinality() == protoreflect.Required,
+			Flag: isFlag(field),
 		}
 		if isDetailed && field.Enum() != nil {
 			for _, name := range names(each(field.Enum().Values())) {

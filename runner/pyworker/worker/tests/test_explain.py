@@ -101,6 +101,17 @@ class Explain(Case):
         choices = [param.get("choices") for param in self.explained(worker, "partly")["params"]]
         self.assertEqual(choices, [["prod", "DEV"], None, None])
 
+    def test_flags(self):
+        """A parameter that is a bool, and perhaps None, however its annotation says so, is a flag."""
+        worker = self.start("""
+            from typing import *
+            T, B = NewType("T", bool), TypeVar("B", bound=bool)
+            def flags(a: bool, b: "None | bool", c: Annotated[bool, 1], d: Optional[Annotated[bool, 1]], e: T, f: B, *, g=False, h: "Final[bool]" = None): pass
+            def values(a: bool, /, b: int, c: Literal[True, False], d: Union[bool, int], e: List[bool], f: Any = True, *g: bool, **h: bool): pass
+        """)
+        for name, want in ("flags", [True] * 8), ("values", [None] * 8):
+            self.assertEqual([param.get("flag") for param in self.explained(worker, name)["params"]], want)
+
     def test_documentation(self):
         """It is whole, without the indentation of the source; a list of hooks has its first line."""
         worker = self.start(SOURCE)
