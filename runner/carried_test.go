@@ -3,6 +3,8 @@ package runner
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 func TestCarriedError(t *testing.T) {
@@ -20,7 +22,7 @@ func TestCarriedError(t *testing.T) {
 		{`"error"`, ""},
 	} {
 		got := ""
-		if err := carriedError("h", json.RawMessage(c.value)); err != nil {
+		if err := carriedError("h", hook.Item{Value: json.RawMessage(c.value)}); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

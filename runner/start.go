@@ -86,7 +86,7 @@ func (o *Opened) Call(ctx context.Context, inst hook.Caller, c hook.Call) (hook.
 	}
 	emit := c.Emit
 	c.Emit = func(item hook.Item) error {
-		if carried := carriedError(c.Hook, item.Value); carried != nil {
+		if carried := carriedError(c.Hook, item); carried != nil {
 			return carried
 		}
 		if emit == nil {
@@ -98,7 +98,7 @@ func (o *Opened) Call(ctx context.Context, inst hook.Caller, c hook.Call) (hook.
 	if err != nil {
 		return r, err
 	}
-	if carried := carriedError(c.Hook, r.Value); carried != nil {
+	if carried := carriedError(c.Hook, r.Item); carried != nil {
 		return hook.Result{}, carried
 	}
 	return r, nil
@@ -106,9 +106,9 @@ func (o *Opened) Call(ctx context.Context, inst hook.Caller, c hook.Call) (hook.
 
 // carriedError returns the error in the field "error" of a result. It returns nil if there is
 // nothing, null, false or an empty text. The text of an object is its "message".
-func carriedError(hookName string, value json.RawMessage) *hook.Error {
+func carriedError(hookName string, item hook.Item) *hook.Error {
 	var object map[string]json.RawMessage
-	if json.Unmarshal(value, &object) != nil {
+	if item.Binary || json.Unmarshal(item.Value, &object) != nil {
 		return nil
 	}
 	text := errorText(object["error"])

@@ -196,7 +196,7 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 	if f == Raw {
 		return s.writeRaw(item)
 	}
-	value := s.asShown(item.Value)
+	value := s.asShown(item.JSON())
 	if f != Envelope {
 		return s.writeOut(value, []byte("\n"))
 	}
@@ -222,7 +222,7 @@ func (s *Streams) writeRaw(item hook.Item) error {
 // RawLine appends the line of `run --lines --raw` for a result or an item: what
 // --raw prints, with a newline even for bytes and null.
 func (s *Streams) RawLine(dst []byte, item hook.Item) []byte {
-	dst, _, _ = wire.AppendRaw(dst, item, s.asShown) // a worker's base64 is valid
+	dst, _, _ = wire.AppendRaw(dst, item, s.asShown) // the base64 of a message is valid
 	return append(dst, '\n')
 }
 

@@ -29,8 +29,8 @@ func TestResult(t *testing.T) {
 		{"empty", `""`, false, false, "\"\"\n", "\n", start + `"result":"",` + end},
 		{"number", `12345678901234567890.10`, false, false, "12345678901234567890.10\n", "12345678901234567890.10\n", start + `"result":12345678901234567890.10,` + end},
 		{"null", "null", false, false, "null\n", "", start + `"result":null,` + end},
-		{"bytes", `"AP8="`, true, false, "\"AP8=\"\n", "\x00\xff", start + `"result":"AP8=","binary":true,` + end},
-		{"no bytes", `""`, true, false, "\"\"\n", "", start + `"result":"","binary":true,` + end},
+		{"bytes", "\x00\xff", true, false, "\"AP8=\"\n", "\x00\xff", start + `"result":"AP8=","binary":true,` + end},
+		{"no bytes", "", true, false, "\"\"\n", "", start + `"result":"","binary":true,` + end},
 		{"streamed", "", false, true, "", "", start + `"done":true,` + end},
 	}
 	for _, test := range tests {
@@ -130,7 +130,7 @@ func TestResultErrors(t *testing.T) {
 		}
 	}
 	s.Out = io.Discard
-	err := s.Result(Raw, "h", hook.Result{Item: hook.Item{Value: json.RawMessage(`"A*"`), Binary: true}}, hook.Info{}, 0)
+	err := s.Result(Raw, "h", hook.Result{Item: hook.Item{Value: json.RawMessage(`{"data":"A*"}`), Sole: "data" + hook.SoleBytes}}, hook.Info{}, 0)
 	if err == nil || IsClosedPipe(err) {
 		t.Errorf("got %v for what is not base64", err)
 	}

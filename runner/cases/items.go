@@ -23,6 +23,24 @@ func (a *answer) read(result, items, binary json.RawMessage) error {
 	}
 	for i, text := range texts {
 		a.Items = append(a.Items, hook.Item{Value: text, Binary: a.Binary || each[i], Sole: a.Sole})
+		if err := decode64(&a.Items[i], fmt.Sprintf(`"items"[%d]`, i)); err != nil {
+			return err
+		}
+	}
+	if result == nil {
+		return nil
+	}
+	return decode64(&a.Item, `"result"`)
+}
+
+// decode64 replaces the base64 text of a value that is bytes, and stands at a place in the line, by these.
+func decode64(item *hook.Item, place string) error {
+	var content []byte
+	if item.Binary && json.Unmarshal(item.Value, &content) != nil {
+		return fmt.Errorf("%s is %s, want base64", place, schema.Short(string(item.Value)))
+	}
+	if item.Binary {
+		item.Value = content
 	}
 	return nil
 }
@@ -34,7 +52,7 @@ func appendItems(dst []byte, items []hook.Item) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, item.Value...)
+		dst = append(dst, item.JSON()...)
 	}
 	return append(dst, ']')
 }

@@ -84,7 +84,7 @@ func (a answer) json() json.RawMessage {
 	if a.Streamed {
 		return appendItems(nil, a.Items)
 	}
-	return a.Value
+	return a.JSON()
 }
 
 // raw returns what --raw prints.
@@ -93,7 +93,7 @@ func (a answer) raw() []byte {
 	items := a.values()
 	for i, item := range items {
 		newline := false
-		text, newline, _ = wire.AppendRaw(text, item, func(value []byte) []byte { return value }) // a worker's base64 is valid
+		text, newline, _ = wire.AppendRaw(text, item, func(value []byte) []byte { return value }) // the base64 of a message is valid
 		if newline && i < len(items)-1 {
 			text = append(text, '\n')
 		}

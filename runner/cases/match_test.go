@@ -76,7 +76,7 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// valueOf is an answer with a result.
+// valueOf is an answer with a result: JSON, or bytes.
 func valueOf(text string, binary bool) answer {
 	return answer{Answer: lines.Answer{Item: hook.Item{Value: json.RawMessage(text), Binary: binary}}}
 }
@@ -86,7 +86,7 @@ func TestCheck(t *testing.T) {
 	raised := answer{err: &hook.Error{Kind: hook.Failed, Hook: "f", Python: &hook.Raised{Type: "ValueError", Message: "no name"}}}
 	status := answer{err: &hook.Error{Kind: hook.Failed, Hook: "f", Err: errors.New("gone"), Status: &hook.RPCStatus{Code: "NOT_FOUND"}}}
 	items := answer{Answer: lines.Answer{Streamed: true, Items: []hook.Item{{Value: json.RawMessage(`"a"`)}, {Value: json.RawMessage("2")}}}}
-	bytes := valueOf(`"aGk="`, true)
+	bytes := valueOf("hi", true)
 	for _, c := range []struct {
 		keys string
 		got  answer
@@ -144,10 +144,10 @@ func TestUpdate(t *testing.T) {
 		want string
 	}{
 		{`  { "result" : 1 , "hook":"f"} `, value("2", false), `  { "result" : 2 , "hook":"f"} `},
-		{`{"hook":"f","result":"\u00e9"}`, value(`"x"`, true), `{"hook":"f","result":"x","binary":true}`},
-		{`{"hook":"f","result":"x","binary": true}`, value(`"y"`, true), `{"hook":"f","result":"y","binary": true}`},
-		{`{"hook":"f","result":"x" , "binary": true, "id":1}`, value(`"y"`, false), `{"hook":"f","result":"y" , "binary": false, "id":1}`},
-		{`{"binary":true, "hook":"f","result":"x"}`, value(`"y"`, false), `{"binary":false, "hook":"f","result":"y"}`},
+		{`{"hook":"f","result":"\u00e9"}`, value("x", true), `{"hook":"f","result":"eA==","binary":true}`},
+		{`{"hook":"f","result":"eA==","binary": true}`, value("y", true), `{"hook":"f","result":"eQ==","binary": true}`},
+		{`{"hook":"f","result":"eA==" , "binary": true, "id":1}`, value(`"y"`, false), `{"hook":"f","result":"y" , "binary": false, "id":1}`},
+		{`{"binary":true, "hook":"f","result":"eA=="}`, value(`"y"`, false), `{"binary":false, "hook":"f","result":"y"}`},
 		{`{"hook":"f","result":1}`, answer{Answer: lines.Answer{Streamed: true}}, `{"hook":"f","items":[]}`},
 		{`{"hook":"f","result":1}`, raised, `{"hook":"f","error":{"kind":"hook","type":"ValueError","message":"ValueError: a.b"}}`},
 		{`{"hook":"f","error":{"type":"T","match":"x"}}`, raised, `{"hook":"f","error":{"type":"ValueError","match":"a\\.b"}}`},

@@ -98,6 +98,8 @@ func TestFaults(t *testing.T) {
 		`{"hook": "f", "error": {"tipe": "x"}}`:                                          `a:1:15: unknown key "tipe" in "error", want kind, type and match; did you mean type?`,
 		`{"hook": "f", "error": {"kind": "crsh"}}`:                                       `a:1:15: the kind of "error" is "crsh", want one of hook, usage, interpreter, request, start, handshake, unhealthy, crash, unavailable, timeout, internal, canceled; did you mean crash?`,
 		`{"hook": "f", "error": {"match": "x"}, "match": ""}`:                            `a:1:40: "match" is "", want text with a regular expression`,
+		`{"hook": "f", "result": "x", "binary": true}`:                                   `a:1:15: "result" is "x", want base64`,
+		`{"hook": "f", "items": ["eA==", 1], "binary": true}`:                            `a:1:15: "items"[1] is 1, want base64`,
 		`{"hook": "f", "result": "x", "binary": 1}`:                                      `a:1:30: "binary" is 1, want true`,
 		`{"hook": "f", "error": {"kind": "hook", "kind": "usage"}}`:                      `a:1:15: in "error", "kind" is given twice`,
 		`{"hook": "f", "error": {"KIND": "hook"}}`:                                       `a:1:15: unknown key "KIND" in "error", want kind, type and match; did you mean kind?`,

@@ -40,7 +40,7 @@ func (c *caller) Call(_ context.Context, call hook.Call) (hook.Result, error) {
 		}
 		return hook.Result{Streamed: true}, nil
 	case "bytes":
-		return hook.Result{Item: hook.Item{Value: []byte(`"aGk="`), Binary: true}}, nil
+		return hook.Result{Item: hook.Item{Value: []byte("hi"), Binary: true}}, nil
 	case "sole":
 		return hook.Result{Item: hook.Item{Value: []byte(`{"a":"b"}`), Sole: "a"}}, nil
 	}

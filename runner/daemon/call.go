@@ -3,7 +3,6 @@ package daemon
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"mime"
@@ -112,10 +111,9 @@ func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 
 // writeResult answers with a value.
 func writeResult(w http.ResponseWriter, r hook.Result) {
-	h, value := w.Header(), []byte(r.Value)
+	h := w.Header()
 	h.Set("Content-Type", jsonType)
 	if r.Binary {
-		value, _ = base64.StdEncoding.AppendDecode(nil, bytes.Trim(value, `"`)) // which the transport encoded
 		h.Set("Content-Type", bytesType)
 	}
 	if r.Sole != "" {
@@ -124,8 +122,8 @@ func writeResult(w http.ResponseWriter, r hook.Result) {
 	if len(r.Notes) > 0 {
 		h.Set(notesHeader, ascii(r.Notes))
 	}
-	h.Set("Content-Length", strconv.Itoa(len(value)))
-	_, _ = w.Write(value) // a client that is gone needs no answer
+	h.Set("Content-Length", strconv.Itoa(len(r.Value)))
+	_, _ = w.Write(r.Value) // a client that is gone needs no answer
 }
 
 // lineWriter writes an answer that consists of lines.

@@ -29,7 +29,7 @@ func TestCall(t *testing.T) {
 	f := newFake()
 	results := map[string]hook.Result{
 		"json":   {Item: hook.Item{Value: json.RawMessage(`{"a": "<b>é ", "n":1.10}`)}},
-		"bytes":  {Item: hook.Item{Value: json.RawMessage(`"AP8="`), Binary: true}},
+		"bytes":  {Item: hook.Item{Value: []byte("\x00\xff"), Binary: true}},
 		"sole":   {Item: hook.Item{Value: json.RawMessage(`{"n":"3","text":"hü"}`), Sole: "text"}},
 		"binary": {Item: hook.Item{Value: json.RawMessage(`{"data":"AP8="}`), Sole: "data" + hook.SoleBytes}},
 		"empty":  {Item: hook.Item{Value: json.RawMessage(`{}`), Sole: "text"}},

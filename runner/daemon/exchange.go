@@ -250,9 +250,6 @@ func (x *exchange) result(r *http.Response, emit func(hook.Item) error) (hook.Re
 		return hook.Result{}, x.failure(err)
 	}
 	result := hook.Result{Item: hook.Item{Value: body, Binary: mediaType == bytesType}, Took: time.Since(x.began)}
-	if result.Binary {
-		result.Value, _ = json.Marshal(body) // as base64
-	}
 	result.Sole = r.Header.Get(soleHeader)
 	if notes := r.Header.Get(notesHeader); notes != "" {
 		_ = json.Unmarshal([]byte(notes), &result.Notes) // none if it is not ours

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -112,18 +113,26 @@ type Args struct {
 }
 
 // Item is one value that a hook returned: its result, or one item of a stream. Its JSON is that
-// of a streamed item.
+// of a streamed item, but for bytes.
 type Item struct {
 	// Value is one JSON value, passed on unread. It is on one line, without blanks
-	// around it.
+	// around it. If the hook returned bytes, Value is these.
 	Value json.RawMessage `json:"item,omitempty"`
-	// Binary reports whether the hook returned bytes. If so, Value is a string with
-	// their base64 text.
+	// Binary reports whether the hook returned bytes.
 	Binary bool `json:"binary,omitempty"`
 	// Sole names the only string or bytes field of a message, followed by [SoleBytes]
 	// for bytes. It is empty if Value is not a message with exactly one such field. Value may
 	// lack the field if that is empty.
 	Sole string `json:"sole,omitempty"`
+}
+
+// JSON returns the value as JSON has it: bytes are a string with their base64 text.
+func (i Item) JSON() json.RawMessage {
+	if !i.Binary {
+		return i.Value
+	}
+	text := make([]byte, 0, base64.StdEncoding.EncodedLen(len(i.Value))+len(`""`))
+	return append(base64.StdEncoding.AppendEncode(append(text, '"'), i.Value), '"')
 }
 
 // SoleBytes follows the name in [Item.Sole] of a field whose value is bytes, in base64.

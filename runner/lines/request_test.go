@@ -185,7 +185,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{valued([]byte("5")), `"result":5`},
 		{valued([]byte("[NaN, 1]")), `"result":[NaN, 1]`},
-		{hook.Result{Item: hook.Item{Value: []byte(`"aGk="`), Binary: true}}, `"result":"aGk=","binary":true`},
+		{hook.Result{Item: hook.Item{Value: []byte("hi"), Binary: true}}, `"result":"aGk=","binary":true`},
 		{hook.Result{Streamed: true}, `"done":true`},
 	} {
 		caller := callerFunc(func(context.Context, hook.Call) (hook.Result, error) { return c.result, nil })

@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -187,7 +186,7 @@ func (c *content) add(item hook.Item, hookName string) error {
 	switch {
 	case item.Binary:
 		c.endText()
-		c.done = append(c.done, blob(item.Value, hookName))
+		c.done = append(c.done, blob(item, hookName))
 	case string(item.Value) == "null":
 	default:
 		c.texts = append(c.texts, string(textOf(item)))
@@ -210,15 +209,15 @@ func (c *content) blocks() []byte {
 
 // textOf is the text of a string, or the JSON of any other value.
 func textOf(item hook.Item) []byte {
-	if item.Value[0] == '"' && !item.Binary {
+	if !item.Binary && item.Value[0] == '"' {
 		return schema.Unquote(item.Value)
 	}
-	return item.Value
+	return item.JSON()
 }
 
-// blob is the content for bytes, whose base64 text is value: an image, audio, or a resource.
-func blob(value json.RawMessage, hookName string) []byte {
-	start, _ := base64.StdEncoding.DecodeString(string(value[1 : 1+min(24, (len(value)-2)/4*4)])) // of what the worker encoded
+// blob is the content for bytes: an image, audio, or a resource.
+func blob(item hook.Item, hookName string) []byte {
+	start, value := item.Value, item.JSON()
 	kind, mediaType := "", ""
 	switch {
 	case bytes.HasPrefix(start, []byte("\x89PNG\r\n\x1a\n")):

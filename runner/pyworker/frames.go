@@ -42,9 +42,9 @@ import (
 //	Y ready    {"module": name, "files": [...]}: the file is loaded; with preload also "zygote": true, or
 //	           "exec": why the process cannot be forked
 //	R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
-//	B bytes    the value was bytes: their base64 text
+//	B bytes    the value was bytes: these
 //	I item     one item of a stream
-//	J bytes    the item was bytes: their base64 text
+//	J bytes    the item was bytes: these
 //	Z end      no body; the stream is over
 //	E error    {"reason": word, "python": {"type", "message", "frames", "cause", "group"}, ...}
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
@@ -111,7 +111,7 @@ type frame struct {
 	kind   byte
 	call   uint32
 	body   []byte
-	binary bool // the body is the base64 text of bytes
+	binary bool // the body is bytes that the hook returned
 }
 
 // item returns the value of a result or an item.
@@ -130,7 +130,7 @@ func seal(b []byte, kind byte, call uint32) []byte {
 	return b
 }
 
-// isResult reports whether the body is a result or a part of one: JSON on one line.
+// isResult reports whether the body is a result or a part of one: JSON on one line, or bytes.
 func (f frame) isResult() bool {
 	return f.kind == frameResult || f.kind == frameItem
 }
@@ -164,7 +164,7 @@ func readFrame(r *bufio.Reader) (frame, error) {
 	if _, err = io.ReadFull(r, f.body); errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	if f.isResult() && (length == 0 || bytes.IndexByte(f.body, '\n') >= 0) {
+	if f.isResult() && !f.binary && (length == 0 || bytes.IndexByte(f.body, '\n') >= 0) {
 		err = fmt.Errorf("the result of call %d is empty or holds a newline: the plugin wrote it, not the worker", f.call)
 	}
 	return f, err

@@ -14,7 +14,7 @@ import (
 // AppendValue appends the members of an object for a result or an item: "KEY": its value, and
 // "binary": true if the value is bytes.
 func AppendValue(dst []byte, key string, item hook.Item) []byte {
-	dst = append(append(append(append(dst, '"'), key...), `":`...), item.Value...)
+	dst = append(append(append(append(dst, '"'), key...), `":`...), item.JSON()...)
 	if item.Binary {
 		dst = append(dst, `,"binary":true`...)
 	}
@@ -33,22 +33,28 @@ func AppendRaw(dst []byte, item hook.Item, shown func([]byte) []byte) (text []by
 				item.Value = []byte(`""`)
 			}
 		}
-		item.Binary = binary
+		if item.Binary = binary; binary {
+			if item.Value, err = decoded(item.Value); err != nil {
+				return dst, false, fmt.Errorf("bytes of the result: %w", err)
+			}
+		}
 	}
 	value := item.Value
 	switch {
 	case item.Binary:
-		var decoded []byte
-		if err := json.Unmarshal(value, &decoded); err != nil {
-			return dst, false, fmt.Errorf("bytes of the result: %w", err)
-		}
-		return append(dst, decoded...), false, nil
+		return append(dst, value...), false, nil
 	case string(value) == "null":
 		return dst, false, nil
 	case value[0] == '"':
 		return append(dst, schema.Unquote(value)...), true, nil
 	}
 	return append(dst, shown(value)...), true, nil
+}
+
+// decoded returns the bytes of a JSON string with base64 text.
+func decoded(quoted []byte) (content []byte, err error) {
+	err = json.Unmarshal(quoted, &content)
+	return content, err
 }
 
 // Line is a line of a streamed result: an item, or after the last item Done or Error. A
@@ -77,7 +83,10 @@ func ReadLine(from *bufio.Reader) (line Line, err error) {
 		return line, err
 	}
 	if err = schema.Decode(text, &line); err == nil {
-		return line, nil
+		if line.Binary {
+			line.Value, err = decoded(line.Value)
+		}
+		return line, err
 	}
 	value, ok := bytes.CutPrefix(text, []byte(`{"item":`))
 	value, ended := bytes.CutSuffix(value, []byte("}\n"))

@@ -39,7 +39,7 @@ class Stream:
     def encode(self, item):
         """Encodes the item that is sent next, or raises Unrepresentable."""
         self.kind = core.ITEM_BYTES if isinstance(item, values.BINARY) else core.ITEM
-        return values.encode(item)
+        return values.body_of(item)
 
     def send(self, body):
         self.used += len(body)

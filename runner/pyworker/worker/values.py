@@ -32,7 +32,7 @@ TEXTS = (
 METHODS = ("to_dicts", "to_pylist", "as_py", "tolist", "to_list", "_asdict")
 
 SCALARS = (str, int, float, type(None))
-BINARY = (bytes, bytearray, memoryview)  # base64 text, where the answer is marked as bytes
+BINARY = (bytes, bytearray, memoryview)  # sent as they are; base64 text within another value
 
 ways = {}  # class → the function that converts its values
 
@@ -58,10 +58,26 @@ def finish(number, value):
     if type(value) is GENERATOR:
         return core.part("streams").Stream(number, value).run()
     try:
-        body = encode(value)
+        body = body_of(value)
     except Unrepresentable as trouble:
         return trouble.answer(number)
     core.answer(core.BYTES if isinstance(value, BINARY) else core.RESULT, number, body)
+
+
+def body_of(value):
+    """Returns the body of an answer: the bytes themselves, or JSON. It raises Unrepresentable for what is neither."""
+    body = raw(value) if isinstance(value, BINARY) else encode(value)
+    if len(body) > core.LARGEST:
+        most = core.LARGEST >> 20
+        raise Unrepresentable("$", "the result is %d MB, at most %d MB" % (max(len(body) >> 20, most + 1), most))
+    return body
+
+
+def raw(value):
+    try:
+        return bytes(memoryview(value))
+    except Exception as error:  # a view that was released
+        raise Unrepresentable("$", "%s object: %s" % (type(value).__name__, failure(error))) from error
 
 
 def is_awaitable(value):
@@ -88,18 +104,13 @@ def items_of(value):
 
 
 def encode(value):
-    """Encodes a value, or raises Unrepresentable."""
+    """Encodes a value as JSON, or raises Unrepresentable."""
     try:
         body = core.encode(value)
     except BaseException:
         body = None
     # Outside of except, so that an error raised here does not get the first one as its context.
-    if body is None:
-        body = encode_copy(value)
-    if len(body) > core.LARGEST:
-        most = core.LARGEST >> 20
-        raise Unrepresentable("$", "the result is %d MB, at most %d MB" % (max(len(body) >> 20, most + 1), most))
-    return body
+    return encode_copy(value) if body is None else body
 
 
 def encode_copy(value):

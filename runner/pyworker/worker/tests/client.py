@@ -5,7 +5,6 @@ a hook that a test meets while it runs writes a byte into the client's pipe.
 """
 
 import atexit
-import base64
 import faulthandler
 import itertools
 import json
@@ -114,8 +113,8 @@ class Worker:
         if len(head) < 9:
             return None
         body = self.take(int.from_bytes(head[:4], "little"))
-        value = json.loads(body.decode("utf-8")) if body else None
         kind = chr(head[4])
+        value = body if kind in "BJ" else json.loads(body.decode("utf-8")) if body else None
         if kind == "S":
             self.compiled = True
             self.send("S", 0, SOURCE)
@@ -160,13 +159,13 @@ class Worker:
         return self.answer(self.begin(hook, *args, **kwargs))
 
     def stream(self, number):
-        """The items of a stream, decoded if they are marked as bytes, and what ended it."""
+        """The items of a stream, and what ended it."""
         items = []
         while True:
             kind, value = self.answer(number)
             if kind not in "IJ":
                 return items, kind, value
-            items.append(value if kind == "I" else base64.b64decode(value))
+            items.append(value)
 
     def ask(self, kind, body=b""):
         self.number += 1

@@ -25,7 +25,7 @@ class Coroutines(Case):
             ("echo", [1], 1),
         ):
             self.ok(self.worker.call(name, *args), value)
-        self.assertEqual(self.worker.call("returns_bytes"), ("B", "YQ=="))
+        self.assertEqual(self.worker.call("returns_bytes"), ("B", b"a"))
         for name in ("agen", "agen_at_once"):
             self.assertEqual(self.worker.stream(self.worker.begin(name, 3)), ([0, 1, 2], "Z", None))
         for name in ("returns_gen", "returns_agen"):
