@@ -126,7 +126,7 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 		}
 	}
 	if len(hc.Args.Words) > 0 {
-		b = appendWords(b, hc.Args.Words, len(given) == 0)
+		b = wire.AppendWords(append(b, `,"words":`...), hc.Args.Words)
 	}
 	switch {
 	case len(given) == 0:
@@ -142,16 +142,6 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 		return nil, requestError(hc.Hook, fmt.Errorf("the arguments are %d bytes long, at most %d can be sent", size, maxBody))
 	}
 	return b, nil
-}
-
-// appendWords appends the words of a call. all reports that the call has no other
-// arguments. If all words are then positional texts, a hook that takes text gets them
-// unchanged.
-func appendWords(b []byte, words []schema.Word, all bool) []byte {
-	if texts, ok := wire.AppendTexts(append(b, `,"verbatim":true,"args":`...), words); ok && all {
-		return texts
-	}
-	return wire.AppendWords(append(b, `,"words":`...), words)
 }
 
 // checkArgs returns an error for text of the caller's that is not one JSON value.

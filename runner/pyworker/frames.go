@@ -26,7 +26,7 @@ import (
 //	L load     worker/boot.py, the first frame; a forked worker waits for it, too, although it has loaded the file
 //	S source   the source of the worker's parts: name NUL text NUL name NUL text ...
 //	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent; words
-//	           as {"hook": name, "words": [{"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
+//	           as {"hook": name, "words": [text or {"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
 //	A after    as C, sent together with the call before it; begins only if that call was quick
 //	M more     as A, the first call of a part that was sent later
 //	K cancel   no body; the call is answered nevertheless

@@ -24,7 +24,8 @@ var (
 // AppendWords appends words to dst as a JSON array, for a worker, which knows the parameters.
 // Each word has the keys that docs/http.md documents: "name" if it has one, and "text" or
 // "json". A text has a "value" if [schema.Value] of it is not that text, and a "form" if it
-// must not become another type. Bytes that are not UTF-8 are written as [schema.Quote] does.
+// must not become another type. A positional text without a "value" is a JSON string. Bytes
+// that are not UTF-8 are written as [schema.Quote] does.
 //
 // The worker decides what the forms "option" (--name) and "rest" ("--") mean. A word after one
 // of them may be a value or a text, so it has "typed" if that differs from its text. If it can
@@ -37,36 +38,29 @@ func AppendWords(dst []byte, words []schema.Word) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, '{')
-		if w.Name != "" {
-			dst = append(schema.AppendQuote(append(dst, `"name":`...), w.Name), ',')
-		}
-		if w.IsDashed() || (option || rest) && w.Typed != w.Value {
-			dst = append(schema.AppendQuote(append(dst, `"typed":`...), w.Typed), ',')
-		}
-		dst = append(appendForm(dst, w), '}')
+		dst = appendWord(dst, w, w.IsDashed() || (option || rest) && w.Typed != w.Value)
 		option, rest = w.Form == schema.Option, rest || w.Form == schema.Rest
 	}
 	return append(dst, ']')
 }
 
-// AppendTexts appends words as a JSON array of texts. It returns false unless each is a positional
-// text whose [schema.Value] is that text.
-func AppendTexts(dst []byte, words []schema.Word) ([]byte, bool) {
-	dst = append(dst, '[')
-	for i, w := range words {
-		if w.Form != schema.Text || w.Name != "" {
-			return nil, false
-		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+// appendWord appends one word, also as it was typed if typed is set.
+func appendWord(dst []byte, w schema.Word, typed bool) []byte {
+	if w.Form == schema.Text && w.Name == "" && w.Fault == nil && !typed {
 		at := len(dst)
-		if dst = schema.AppendQuote(dst, w.Value); string(schema.Value(w.Value)) != string(dst[at:]) {
-			return nil, false
+		if dst = schema.AppendQuote(dst, w.Value); string(schema.Value(w.Value)) == string(dst[at:]) {
+			return dst
 		}
+		dst = dst[:at]
 	}
-	return append(dst, ']'), true
+	dst = append(dst, '{')
+	if w.Name != "" {
+		dst = append(schema.AppendQuote(append(dst, `"name":`...), w.Name), ',')
+	}
+	if typed {
+		dst = append(schema.AppendQuote(append(dst, `"typed":`...), w.Typed), ',')
+	}
+	return append(appendForm(dst, w), '}')
 }
 
 // appendForm appends the form of a word and its value.

@@ -1,6 +1,5 @@
 """Gives a hook its arguments: which parameter each one is for, and converted to what that parameter promises."""
 
-from _functools import partial
 from _thread import allocate_lock
 
 import _pyplug_worker as core
@@ -114,14 +113,14 @@ class Parameter:
         """Converts the words that give the parameter by name. Each word is an element of a list, or one is the whole list."""
         if len(words) == 1:
             try:
-                return from_word(self.take, words[0])
+                return words[0].converted(self.take)
             except convert.Refused:
-                if self.list is None or "json" in words[0] or type(words[0].get("value")) is list:
+                if self.list is None or words[0].text is None or type(words[0].value) is list:
                     raise
         if isinstance(self.take, convert.Anything):
-            return [from_word(self.take, word) for word in words]
+            return [word.converted(self.take) for word in words]
         take = self.list.bare
-        items = containers.each([partial(from_word, take.item)] * len(words), words)
+        items = containers.each([lambda word: word.converted(take.item)] * len(words), words)
         made = take.whole(items, items)
         return made if take is self.list else self.list.valid(made)
 
@@ -161,8 +160,7 @@ class Plan:
         """Returns the converted arguments of a call. A name in its JSON takes precedence over the same name in words."""
         named, positions = self.placed(request.get("kwargs", core.NOTHING), list(request.get("args", ())))
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
-        verbatim = "verbatim" in request
-        given += [(None, Word(text=one, form="text") if verbatim else one) for one in positions]
+        given += [(None, one) for one in positions]
         given += [(self.called(name), one) for name, one in named.items()]
         args, kwargs = [], {}
         for name, parameter, items in self.bind(given):
@@ -171,7 +169,7 @@ class Plan:
                 if not isinstance(item, Word):
                     value = parameter.take.json(item)
                 elif name is None:
-                    value = from_word(parameter.take, item)
+                    value = item.converted(parameter.take)
                 else:
                     value = parameter.by_name(items)
             except convert.Refused as error:
@@ -212,43 +210,41 @@ class Plan:
         """Yields each word as (name or None, word). The parameters decide which word is the value of the one before."""
         words = enumerate(words, 1)
         for number, word in words:
-            form = word.get("form")
-            if form == "option":
-                name, found = self.option(word, words)
-                found["number"] = number
-                yield name, found
-            elif form == "rest":
-                for number, text in words:
-                    yield None, whole(text, form="text", number=number)
+            if type(word) is str:
+                yield None, Word(word, word, True)
             elif "fault" in word:
                 raise Misfit(word["fault"], word.get("name", ""), self)
+            elif word.get("form") == "option":
+                yield self.option(word, number, words)
+            elif word.get("form") == "rest":
+                for _, text in words:
+                    yield None, Word(*whole(text), True)
             else:
-                yield self.spelled(word), Word(word, number=number)
+                text, given = word.get("text"), word.get("typed", "")
+                value = word["json"] if text is None else word.get("value", text)
+                yield self.spelled(word.get("name"), given[:2] == "--"), Word(text, value, "form" in word, number, given)
 
-    def option(self, word, words):
+    def option(self, word, number, words):
         """Returns the argument of the option --name. Its value is the next word, unless the option is a flag."""
-        name = self.spelled(word)
+        name, option = self.spelled(word["name"], True), word["typed"]
         if self.is_flag(name):
-            return name, Word(word, json=True)
-        other = self.spelled({"name": word["name"][3:], "typed": "--"})
+            return name, Word(None, True, typed=option)
+        other = self.spelled(word["name"][3:], True)
         if name not in self.named and word["name"][:3] in ("no-", "no_") and self.is_flag(other):
-            return other, Word(word, json=False)
+            return other, Word(None, False, typed=option)
         _, value = next(words, (0, None))
         if value is None and (name in self.named or self.names is not None):
-            raise Misfit("%s needs a value" % word["typed"], name, self)
-        value = whole(value or core.NOTHING)
-        value.update(option=word["typed"], typed=word["typed"] + " " + value["text"])
-        return name, value
+            raise Misfit("%s needs a value" % option, name, self)
+        text, value = whole("" if value is None else value)
+        return name, Word(text, value, False, number, option + " " + text, option)
 
     def is_flag(self, name):
         return name in self.named and self.named[name].is_flag
 
-    def spelled(self, word):
+    def spelled(self, name, dashed):
         """Returns the name that a word gives. For --a-b it is a_b, unless there is a parameter a-b."""
-        name = self.called(word.get("name"))
-        if name is None or name in self.named or word.get("typed", "")[:2] != "--":
-            return name
-        return name.replace("-", "_")
+        name = self.called(name)
+        return name.replace("-", "_") if dashed and name and name not in self.named else name
 
     def called(self, name):
         """Returns the parameter that a name stands for, which may be one that Python would normalize."""
@@ -309,48 +305,46 @@ class Plan:
         if isinstance(item, Word):
             left = [one for one in self.params if one.name not in seen]
             owners = [one for one in left for take in one.take.members if name in take.bare.fields]
-            more["dashed"] = item.get("typed", "")[:2] == "--"
+            more["dashed"] = item.typed[:2] == "--"
             if owners:
                 more["as_json"] = owners[0].json_word()
-            elif "text" in item and any(one.take.takes_text and one.kind != "name" for one in left):
-                more["typed"] = item.get("option") or item.get("typed", "%s=%s" % (name, item["text"]))
+            elif item.text is not None and any(one.take.takes_text and one.kind != "name" for one in left):
+                more["typed"] = item.option or item.typed or "%s=%s" % (name, item.text)
         raise Misfit("no parameter %s, want" % convert.shown(name), name, self, ends=True, **more)
 
 
-class Word(dict):
-    """A word, with the keys of docs/http.md: "name" if it has one, and "text" or "json". A text that must stay text has
-    a "form". "value" is what a text means where no type decides, if that is not the text. "number" counts words from 1.
-    """
+class Word:
+    """An argument that was typed: a text, and what it means where no type decides, unless it must be text. JSON has no text."""
+
+    def __init__(self, text, value, verbatim=False, number=0, typed="", option=""):
+        self.text, self.value, self.verbatim = text, value, verbatim
+        self.number = number  # of the word, from 1; 0 if it is another one
+        self.typed = typed  # all of it, as far as that is known
+        self.option = option  # the word before it, whose value it is
+
+    def converted(self, take):
+        return take.json(self.value) if self.text is None else take.word(self.text, self.value, self.verbatim)
 
 
-def whole(word, **more):
-    """Makes a word whose whole text is a value, because it turned out to have no name."""
-    text = word.get("typed", word.get("text", ""))
-    return Word(more, text=text, value=text if "typed" in word else word.get("value", text))
+def whole(word):
+    """Returns the text of a word that turned out to have no name, and what that means where no type decides."""
+    if type(word) is str:
+        return word, word
+    text = word.get("typed", word.get("text"))
+    return text, text if "typed" in word else word.get("value", text)
 
 
 def number_of(item):
     """Returns the number of an argument's word, from 1; 0 for JSON and for a word that must be text."""
-    return item.get("number", 0) if isinstance(item, Word) and "form" not in item else 0
+    return item.number if isinstance(item, Word) and not item.verbatim else 0
 
 
 def typed(name, item):
     """An argument for a message: a word as it was typed, more or less, else JSON."""
     if not isinstance(item, Word):
         return convert.shown(item)
-    text = item.get("text")
-    if text is None:
-        text = ":=" + convert.shown(item["json"])
-    elif name is not None:
-        text = "=" + text
-    return convert.shown(item.get("typed", (name or "") + text))
-
-
-def from_word(take, word):
-    text = word.get("text")
-    if text is None:
-        return take.json(word["json"])
-    return take.word(text, word.get("value", text), "form" in word)
+    text = ":=" + convert.shown(item.value) if item.text is None else item.text if name is None else "=" + item.text
+    return convert.shown(item.typed or (name or "") + text)
 
 
 def misfit(name, error, plan=None):

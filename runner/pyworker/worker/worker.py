@@ -174,6 +174,8 @@ def begin(number, body):
         args, kwargs = request.get("args", ()), request.get("kwargs", NOTHING)
         if fits(expected[name], args, kwargs):
             return function, function, args, kwargs
+    elif len(request) == 2 and {str}.issuperset(map(type, request["words"])) and fits(expected[name], request["words"], NOTHING):
+        return function, function, request["words"], NOTHING  # all are texts
     return function, part("arguments").run, (name, function, request, body), NOTHING
 
 

@@ -312,6 +312,11 @@ class Arguments(Case):
         ):
             self.ok(self.words("take_" + name, word(text, verbatim=True)), got)
         self.refused(self.words("take_optional", word("null", verbatim=True)), "arguments")
+        for name, text, got in (("str", "x", "'x'"), ("any", "x", "'x'"), ("int", "007", "7"), ("date", "2024-01-01", "datetime.date(2024, 1, 1)")):
+            self.ok(self.worker.ask("C", {"hook": "take_" + name, "words": [text]}), got)
+        self.ok(self.worker.ask("C", {"hook": "plain", "words": ["007", {"name": "b", "text": "y"}]}), [7, "y", 1.5, False, None])
+        refusal = self.refused(self.worker.ask("C", {"hook": "plain", "words": ["1", "2", "3"]}), "arguments")
+        self.assertEqual(refusal["message"], 'unexpected value "3", want at most 2 by position:')
         self.ok(self.words("take_ints", {"json": [1]}), "[1]")
 
     def test_decimal_literals(self):
