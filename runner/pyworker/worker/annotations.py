@@ -38,14 +38,10 @@ STANDARD = {  # class of the standard library → what it wants, an example, its
 }
 
 ANYTHING = Anything()
-NULL = convert.Null(type(None), "None")
+NULL = convert.Null()
 SIMPLE = {
-    str: convert.Text(str, "str"),
-    int: convert.Int(int, "int"),
-    float: convert.Float(float, "float"),
-    bool: convert.Bool(bool, "bool"),
+    **{one.kind: one for one in (convert.Text(), convert.Int(), convert.Float(), convert.Bool(), NULL)},
     None: NULL,
-    type(None): NULL,
     bytes: convert.Bytes(bytes, "bytes", True),
     bytearray: convert.Bytes(bytearray, "bytearray", True),
     object: ANYTHING,

@@ -59,7 +59,9 @@ def explained(error, function, args, kwargs):
     """Returns the Misfit of a call that did not reach its function. It has Python's message if the arguments fit."""
     try:
         if function is not run:
-            Plan(function).bind([(None, one) for one in args] + list(kwargs.items()))
+            key = describe.hooks.underlying(function)
+            name = next(name for name, one in core.known.items() if one is key)
+            plan_of(name, function).bind([(None, one) for one in args] + list(kwargs.items()))
     except Misfit as misfit:
         return misfit
     except Exception:

@@ -14,6 +14,7 @@ SHOWN = 80  # characters of a value that are shown
 INFINITE = {float("inf"), float("-inf")}  # the float of a number that is too large
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 DEEPEST = 8  # levels of an example
+NoneType = type(None)
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 
 
@@ -134,12 +135,10 @@ def literal_free(value):
 
 
 class Plain(Converter):
-    """Accepts only values of one JSON type, whose name in JSON Schema is type."""
+    """Accepts only values of one JSON type: its class in Python, and its name in JSON Schema."""
 
     exact = True
-
-    def __init__(self, kind, text):
-        self.kind, self.text = kind, text
+    kind = type = None
 
     def schema(self, maker):
         return {"type": self.type}
@@ -155,14 +154,14 @@ class Plain(Converter):
 
 
 class Text(Plain):
-    type, takes_text = "string", True
+    kind, text, type, takes_text = str, "str", "string", True
 
     def word(self, text, value, verbatim=False):
         return text
 
 
 class Null(Plain):
-    type, sample = "null", None
+    kind, text, type, sample = NoneType, "None", "null", None
 
     def word(self, text, value, verbatim=False):
         if verbatim or text != "null":
@@ -170,7 +169,7 @@ class Null(Plain):
 
 
 class Bool(Plain):
-    type, sample, is_flag = "boolean", True, True
+    kind, text, type, sample, is_flag = bool, "bool", "boolean", True, True
 
     def word(self, text, value, verbatim=False):
         if text.strip().lower() not in TRUE + FALSE:
@@ -179,7 +178,7 @@ class Bool(Plain):
 
 
 class Int(Plain):
-    type, sample = "integer", 1
+    kind, text, type, sample = int, "int", "integer", 1
 
     def json(self, value):
         if type(value) is int:
@@ -202,7 +201,7 @@ class Int(Plain):
 
 
 class Float(Plain):
-    type, sample = "number", 1.5
+    kind, text, type, sample = float, "float", "number", 1.5
 
     def json(self, value):
         if type(value) not in (int, float, Number):
