@@ -21,10 +21,12 @@ def answer(number, body):
         return
     try:
         functions, notes = ({name: hooks.look_up(name)[0]}, []) if name else hooks.listing()
-        found = []
+        found, arguments = [], core.part("arguments")
         for one, function in functions.items():
-            plan = core.part("arguments").plan_of(one, function)
+            plan = arguments.plan_of(one, function)
             info = describe(one, function, plan)
+            if any("unresolved" in param for param in info["params"]):
+                del arguments.plans[one]  # a call may find the name that is missing now
             doc = documentation(function)
             if doc and (name or with_input):
                 info["documentation"] = doc

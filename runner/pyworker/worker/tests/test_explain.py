@@ -112,6 +112,19 @@ class Explain(Case):
         for name, want in ("flags", [True] * 8), ("values", [None] * 8):
             self.assertEqual([param.get("flag") for param in self.explained(worker, name)["params"]], want)
 
+    def test_names_that_come_later(self):
+        """A name that is missing when a hook is described may be there when it is called."""
+        worker = self.start("""
+            def define():
+                global date
+                from datetime import date
+            def use(when: "date"): return type(when).__name__
+        """)
+        self.assertIn("unresolved", self.explained(worker, "use")["params"][0])
+        worker.call("define")
+        self.ok(worker.call("use", "2024-01-01"), "date")
+        self.assertNotIn("unresolved", self.explained(worker, "use")["params"][0])
+
     def test_documentation(self):
         """It is whole, without the indentation of the source; a list of hooks has its first line."""
         worker = self.start(SOURCE)
