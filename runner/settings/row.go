@@ -1,0 +1,261 @@
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Row declares one setting.
+type Row struct {
+	// Flag, Variable and Key are its names on the command line, in the environment and in the manifest. A name is
+	// empty if the setting cannot be given there. Letter is the short name of the flag.
+	Flag, Letter, Variable, Key string
+	// Help says what the setting does. The placeholder of its value is in backquotes.
+	Help string
+	// Commands says which commands have the flag. Rare flags are in --help-all only.
+	Commands Commands
+	Rare     bool
+	// Only is the one transport that the setting applies to, or "".
+	Only string
+
+	// Default is the default, written as for a flag, and ServerDefault that of gRPC plugins if they have another one.
+	// Shown replaces both in texts.
+	Default, ServerDefault, Shown string
+	// Least and Most are the range of a number or a size. Most 0 means no upper limit.
+	Least, Most int64
+	// Zero is what a 0 is stored as, such as [NoLimit]. If Zero is 0, a 0 is not valid.
+	Zero int64
+	// Words are the valid texts. A number with Words may also be [Auto].
+	Words []string
+	// File reports that the value names a file or a directory.
+	File bool
+	// Decides reports that the flag makes the plugin a gRPC plugin.
+	Decides bool
+	// Unread reports that the flag does not read the variable: interp does, whose messages name it.
+	Unread bool
+	// Matters says to what the value of the setting matters.
+	Matters Matters
+
+	// check returns what is wrong with a text, as the end of a message. nil means that the text must not be empty.
+	check func(text string) error
+	// field returns a pointer to the field of the setting.
+	field func(s *Settings) any
+}
+
+// Commands is a group of commands that have the same flags.
+type Commands uint8
+
+// The groups. A command may be in several.
+const (
+	NoCommand  Commands = iota // the setting has no flag
+	Find                       // commands that look for a Python
+	Start                      // commands that start a plugin
+	Result                     // commands that print results
+	Keep                       // commands that keep a plugin alive
+	Call                       // commands that make calls
+	Background                 // commands that keep a plugin alive under a name
+)
+
+// Matters says to what a setting matters, for [Settings.Digest].
+type Matters uint8
+
+// What a setting may matter to.
+const (
+	ToAll     Matters = iota // to every use of a plugin that runs
+	ToStart                  // only to starts: a call has a value of its own, or does not depend on it
+	ToNothing                // it only helps to find the plugin and its Python
+)
+
+// Name returns the name of the setting: that of its flag, else its key.
+func (r *Row) Name() string { return cmp.Or(r.Flag, r.Key) }
+
+// Mistake says what is wrong with a value. Its text reads after the name of a flag or a key: `is "x", want …`.
+type Mistake struct {
+	// Path leads from the setting to the wrong part of its value.
+	Path []string
+	Text string // empty if the key is unknown
+	schema.Advice
+}
+
+func (m *Mistake) Error() string { return m.Text }
+
+// Within adds steps to the front of the path.
+func (m *Mistake) Within(steps ...string) *Mistake {
+	m.Path = slices.Concat(steps, m.Path)
+	return m
+}
+
+// Wrong returns the mistake that a value of a manifest is not what was wanted.
+func Wrong(value any, wanted string) *Mistake {
+	return &Mistake{Text: "is " + show(value) + ", want " + wanted}
+}
+
+// Set stores a value that is written as for a flag. A list gets one more element.
+func (r *Row) Set(s *Settings, text string) error {
+	if m := r.set(s, text, strconv.Quote(text)); m != nil {
+		return m
+	}
+	return nil
+}
+
+// set stores a value. shown is the value as the message shows it.
+func (r *Row) set(s *Settings, text, shown string) *Mistake {
+	valid := false
+	switch to := r.field(s).(type) {
+	case *Bool:
+		on, err := strconv.ParseBool(text)
+		if *to, valid = Off, err == nil; on {
+			*to = On
+		}
+	case *int:
+		n, err := strconv.Atoi(text)
+		if slices.Contains(r.Words, text) {
+			*to, valid = Auto, true
+		} else if valid = err == nil && r.inRange(int64(n)); valid {
+			*to = cmp.Or(n, int(r.Zero))
+		}
+	case *int64:
+		n, isSize := ParseSize(text)
+		if valid = isSize && r.inRange(n); valid {
+			*to = cmp.Or(n, r.Zero)
+		}
+	case *time.Duration:
+		d, isDuration := schema.ParseDuration(text)
+		if valid = isDuration && r.inRange(int64(d)); valid {
+			*to = cmp.Or(d, time.Duration(r.Zero))
+		}
+	case *[]int:
+		*to = nil
+		for word := range strings.SplitSeq(text, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(word))
+			valid = err == nil && r.inRange(int64(n))
+			if *to = append(*to, n); !valid {
+				break
+			}
+		}
+	case *[]string:
+		*to = append(*to, text)
+		return r.checkText(text, shown)
+	case *string:
+		if *to = text; len(r.Words) == 0 {
+			return r.checkText(text, shown)
+		}
+		valid = slices.Contains(r.Words, text)
+	}
+	if valid {
+		return nil
+	}
+	return &Mistake{Text: "is " + shown + ", want " + r.wanted(), Advice: schema.DidYouMean(schema.Suggest(text, r.Words))}
+}
+
+// inRange reports whether a number is valid.
+func (r *Row) inRange(n int64) bool {
+	return n == 0 && (r.Zero != 0 || r.Least == 0 && r.Most > 0) || n >= max(r.Least, 1) && (r.Most == 0 || n <= r.Most)
+}
+
+// checkText returns the mistake in a text that is not one of a few words.
+func (r *Row) checkText(text, shown string) *Mistake {
+	switch {
+	case strings.ContainsRune(text, 0):
+		return &Mistake{Text: "is " + shown + ", want a text without a zero byte"}
+	case r.check != nil:
+		if err := r.check(text); err != nil {
+			return &Mistake{Text: err.Error()}
+		}
+	case text == "":
+		return &Mistake{Text: "is empty, want a name"}
+	}
+	return nil
+}
+
+// wanted says which values are valid.
+func (r *Row) wanted() string {
+	switch r.field(new(Settings)).(type) {
+	case *Bool:
+		return "true or false"
+	case *int:
+		least := r.Least
+		if r.Zero != 0 {
+			least = 0
+		}
+		return orWord(fmt.Sprintf("a number from %d to %d", least, r.Most), r.Words)
+	case *int64:
+		text := "a size such as 512MB"
+		if r.Least > 1 {
+			text += ", at least " + showSize(r.Least)
+		}
+		return text + r.zeroText()
+	case *time.Duration:
+		return "a duration such as 30s, 2m or a number of seconds"
+	case *[]int:
+		return "numbers separated by commas"
+	}
+	last := len(r.Words) - 1
+	return strings.Join(r.Words[:last], ", ") + " or " + r.Words[last]
+}
+
+// orWord adds a word to the description of a number.
+func orWord(text string, words []string) string {
+	if len(words) == 0 {
+		return text
+	}
+	return text + ", or " + words[0]
+}
+
+// zeroText says what a 0 means, if that is not obvious.
+func (r *Row) zeroText() string {
+	switch r.Zero {
+	case 0:
+		return ""
+	case int64(AtOnce):
+		return ", 0 for no wait"
+	}
+	return ", 0 for no limit"
+}
+
+// IsSwitch reports whether the flag may stand without a value.
+func (r *Row) IsSwitch() bool {
+	_, is := r.field(new(Settings)).(*Bool)
+	return is
+}
+
+// Repeats reports whether the flag may be given more than once. Then the values of several sources add up.
+func (r *Row) Repeats() bool {
+	_, is := r.field(new(Settings)).(*[]string)
+	return is
+}
+
+// value returns the value of the setting.
+func (r *Row) value(s *Settings) reflect.Value { return reflect.ValueOf(r.field(s)).Elem() }
+
+// IsSet reports whether the setting has a value.
+func (r *Row) IsSet(s *Settings) bool { return !r.value(s).IsZero() }
+
+// Usage returns the help of the flag: what it does, what a 0 means and what the default is. usual has the defaults of
+// a command that has others.
+func (r *Row) Usage(usual *Settings) string {
+	text := cmp.Or(r.Shown, r.Default)
+	if r.ServerDefault != "" {
+		text += "; a gRPC plugin: " + r.ServerDefault
+	}
+	if d, ok := r.field(usual).(*time.Duration); ok && *d != 0 {
+		text = strings.Replace(text, r.Default, showDuration(*d), 1)
+	} else if r.IsSet(usual) {
+		text = strings.Replace(text, r.Default, fmt.Sprint(r.value(usual)), 1)
+	}
+	switch text {
+	case "":
+	case "0":
+		text = " (the default)"
+	default:
+		text = " (default: " + text + ")"
+	}
+	return r.Help + r.zeroText() + text
+}
