@@ -120,7 +120,7 @@ func (prog *program) readArgs(args []string) ([]string, error) {
 		return nil, err
 	}
 	prog.keeps = cmd.keeps != nil && *cmd.keeps
-	prog.begin(cmd.Flags)
+	prog.begin()
 	return slices.Concat([]string{"pyplug", name, "--"}, line.Words), nil
 }
 
@@ -196,16 +196,14 @@ type program struct {
 
 	opts     outputOptions // of the command; set once its flags are read
 	line     *cmdline.Line // of the command; nil until it is read
-	grpcFlag string        // a typed flag that applies only to gRPC plugins; or empty
 	showHelp bool          // --help was given
 	helpAll  bool          // --help-all was given
 	keeps    bool          // it keeps a plugin alive under a name, see serve
 }
 
 // begin sets up the output of a command, whose flags have been read.
-func (prog *program) begin(flags cmdline.Flags) {
+func (prog *program) begin() {
 	o := prog.opts
-	prog.grpcFlag = cmdline.FirstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return cmdline.Of(f).Category != grpcCategory }))
 	prog.streams.Quiet, prog.streams.Verbose, prog.streams.LogJSON = o.quiet, o.verbose, o.logJSON
 	prog.streams.SetColor(o.color)
 }

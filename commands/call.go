@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 func callCommand(prog *program) command {
@@ -32,7 +33,7 @@ func callCommand(prog *program) command {
 	background := cmdline.InCategory(backgroundCategory,
 		cmdline.Switch(&o.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]",
-		slices.Concat(cmdline.Flags{timeoutFlag(&o.Config)}, ofCall, cmdline.Flags{o.rawFlag()}, linesFlag, ofLines, background, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()}, linesFlag, ofLines, background, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines))
 			switch {
 			case err != nil:
@@ -197,7 +198,7 @@ func (p *plugin) answer(ctx context.Context, o callOptions) error {
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	if o.stream != nil {
-		most, tooLong := hook.MessageLimit(o.Config.GRPC.MaxMessage)
+		most, tooLong := hook.MessageLimit(int(cmp.Or(o.Config.MaxMessage, settings.Defaults().MaxMessage)))
 		o.call.Input = hook.Messages(callCtx, o.stream, inputName(o.input), most, tooLong)
 	}
 	prog := p.prog
@@ -233,10 +234,10 @@ func runCommand(prog *program) command {
 	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), o.nameFlags()
 	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
 	keepFlag := cmdline.Switch(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
-	ofCall, ofResults, ofWorkers := cmdline.Flags{inputFlag(&o.input)}, cmdline.Flags{o.rawFlag()}, keepFlags(&o.Config.Keep)
-	flags := slices.Concat(cmdline.Flags{timeoutFlag(&o.Config)}, ofCall, ofResults,
+	ofCall, ofResults, ofWorkers := cmdline.Flags{inputFlag(&o.input)}, cmdline.Flags{o.rawFlag()}, settingFlags(&o.Config, settings.Keep)
+	flags := slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, ofResults,
 		cmdline.InCategory(linesCategory, linesFlag), ofLines, cmdline.InCategory(backgroundCategory, keepFlag), ofKeep,
-		resultFlags(&o.Config), ofWorkers, pluginFlags(&o.Config, "10m"), prog.opts.flags())
+		settingFlags(&o.Config, settings.Result), ofWorkers, pluginFlags(&o.Config), prog.opts.flags())
 	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			if keep && inLines {

@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // hostWord is the hidden command that runs the stock host. It has its own process, because it
@@ -37,6 +38,7 @@ const maxJobs = 65536
 
 func checkCommand(prog *program) command {
 	o := &checkOptions{jobs: 1}
+	o.Config.Defaults = quickStart
 	flags := cmdline.Flags{
 		cmdline.Texts(&o.lines, "call", "call this while the plugin runs, `'HOOK ARG...'` as for run"),
 		cmdline.Switch(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
@@ -45,11 +47,11 @@ func checkCommand(prog *program) command {
 		cmdline.List(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 		cmdline.Count(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)").Alias("j"),
-		timeoutFlag(&o.Config),
-		headerFlag(&o.Config.GRPC.Metadata),
+		settingFlag(&o.Config, settings.ByFlag("header")),
 	}
+	flags = append(flags, settingFlags(&o.Config, settings.Call)...)
 	return newCommand("check", "see whether a plugin will work, and if not, why", "[PLUGIN...]",
-		slices.Concat(flags, pluginFlags(&o.Config, "60s"), prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(flags, pluginFlags(&o.Config), prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if err := prog.readCheck(ctx, words, o); err != nil {
 				return err
 			}
@@ -70,10 +72,7 @@ func (prog *program) readCheck(ctx context.Context, words []string, o *checkOpti
 	if err := openConfig(&o.Config, o.plugins[0]); err != nil {
 		return err
 	}
-	o.Config.DefaultStart = quickImport
-	if len(o.plugins) > 1 {
-		o.Config.GRPC.Decides = ""
-	}
+	o.Config.Several = len(o.plugins) > 1
 	if self, err := os.Executable(); err == nil {
 		o.Host = []string{self, hostWord}
 	}
@@ -203,7 +202,7 @@ func newPluginCheck(prog *program, o checkOptions, path string) *pluginCheck {
 	c.o.Config.Plugin = path
 	c.p.follow(&c.o.Config)
 	c.o.Hints = func(err error) []schema.Hint { return c.p.withHints(err).Hints }
-	c.o.Prepared = c.prepared
+	c.o.Prepared = func(opened *runner.Opened) { c.p.opened = opened }
 	return c
 }
 
@@ -221,13 +220,4 @@ func (c *pluginCheck) run(ctx context.Context) {
 	}()
 	report.Plugin = c.p.path
 	report, err = check.Run(ctx, c.p.prog.signals.kill, c.o.Options)
-}
-
-// prepared keeps the resolved plugin, unless a flag does not fit it.
-func (c *pluginCheck) prepared(opened *runner.Opened) error {
-	c.p.opened = opened
-	if len(c.o.plugins) > 1 { // flags for gRPC plugins are ignored for other plugins
-		return nil
-	}
-	return c.p.fits(opened)
 }

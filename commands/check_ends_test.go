@@ -17,6 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // endsWhen ends by itself when there is the file that the variable END names.
@@ -52,7 +53,7 @@ func TestCheckEndedByItself(t *testing.T) {
 			end := filepath.Join(t.TempDir(), "end")
 			dir := written(t, map[string]string{"plugin.py": endsWhen})
 			cfg := runner.Config{
-				Plugin: filepath.Join(dir, "plugin.py"), Transport: c.transport,
+				Plugin: filepath.Join(dir, "plugin.py"), Settings: settings.Settings{Transport: c.transport},
 				Environ: append(os.Environ(), "PYPLUG_PYTHON="+runnertest.Python(t), "END="+end), Cwd: dir,
 			}
 			if c.transport == "grpc" { // the fake Python

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // setFlags reads flags as typed and from the environment.
@@ -30,7 +32,7 @@ func TestFlagWords(t *testing.T) {
 		{"--python=3.12 -clean-env --start-timeout 90 --env A=1,2 --env=B", "--python=3.12 --env=A=1,2 --env=B --clean-env=true --start-timeout=90 --stop-timeout=3"},
 		{"--clean-env=false --stop-timeout 5 --stop-timeout 0 --cookie K=V", "--clean-env=false --stop-timeout=0 --cookie=K=V"},
 	} {
-		flags := pluginFlags(new(runner.Config), "10m")
+		flags := pluginFlags(new(runner.Config))
 		if err := setFlags(flags, strings.Fields(c.line)...); err != nil {
 			t.Fatal(err)
 		}
@@ -48,5 +50,8 @@ func TestOneDefault(t *testing.T) {
 				t.Errorf("%s: %s", cmd.Name, line)
 			}
 		}
+	}
+	if shown := settings.ByFlag("max-restarts").Shown; !strings.HasSuffix(shown, fmt.Sprint("run --lines: ", linesRestarts)) {
+		t.Errorf("--max-restarts: %s", shown)
 	}
 }

@@ -12,21 +12,22 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // watchEvery is how often --watch probes.
 const watchEvery = time.Second
 
 func healthCommand(prog *program) command {
-	var cfg runner.Config
+	cfg := runner.Config{Defaults: quickStart}
 	var watch, all bool
 	flags := cmdline.Flags{
-		cmdline.Duration(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"),
+		probeFlag(&cfg),
 		cmdline.Switch(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		cmdline.Switch(&all, "all", "probe all background plugins"),
-		headerFlag(&cfg.GRPC.Metadata),
+		settingFlag(&cfg, settings.ByFlag("header")),
 	}
-	ofPlugin := pluginFlags(&cfg, "60s")
+	ofPlugin := pluginFlags(&cfg)
 	return newCommand("health", "probe the health of a plugin", "NAME|PLUGIN... | --all",
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			var err error
@@ -38,7 +39,7 @@ func healthCommand(prog *program) command {
 			if err != nil {
 				return err
 			}
-			cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
+			cfg.AnyHealth = watch
 			err = prog.firstOf(each(words, func(_ int, word string) error {
 				return prog.health(ctx, word, len(words) > 1, cfg, ofPlugin, watch)
 			})...)
@@ -49,6 +50,13 @@ func healthCommand(prog *program) command {
 		})
 }
 
+// probeFlag returns --timeout, which limits a probe.
+func probeFlag(cfg *runner.Config) *cmdline.Flag {
+	row := *settings.ByKey("timeouts.probe")
+	row.Flag, row.Help = "timeout", "wait for the answer for `DURATION`"
+	return settingFlag(cfg, &row)
+}
+
 // health probes a plugin, which it starts unless it runs in the background. It prints that the
 // plugin is healthy, by its name if it is among others. The error is why it is not healthy.
 func (prog *program) health(ctx context.Context, word string, among bool, cfg runner.Config, ofPlugin cmdline.Flags, watch bool) error {
@@ -57,7 +65,7 @@ func (prog *program) health(ctx context.Context, word string, among bool, cfg ru
 		return unanswered(err)
 	}
 	defer p.close()
-	limit := cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe)
+	limit := cmp.Or(cfg.Timeouts.Probe, settings.Defaults().Timeouts.Probe)
 	if p.opened != nil {
 		limit = p.opened.Config().Timeouts.Probe
 	}

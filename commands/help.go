@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/docs"
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 //go:embed help/*.txt
@@ -28,10 +28,6 @@ var topics = [][2]string{
 	{"manifest", "the keys of pyplug.toml"},
 	{"socket", "the HTTP requests that a background plugin answers"},
 }
-
-// rareFlags are in --help-all only.
-var rareFlags = strings.Fields(`active arg clean-env color concurrency debug log-format max-calls max-message max-restarts mtls nan
-	no-active no-convert preload protocol-versions protoset queue restart service start-timeout stop-timeout threads transport`)
 
 const seeExit = "Exit codes: `pyplug help exit-codes`\n"
 
@@ -81,7 +77,40 @@ func helpText(name string) string {
 	}
 	var stages strings.Builder
 	ui.WriteEntry(&stages, "", strings.Join(check.Stages(), " "), 2)
-	return strings.NewReplacer("{arguments}", forms, "{stages}\n", stages.String()).Replace(string(text))
+	return strings.NewReplacer("{arguments}", forms, "{stages}\n", stages.String(), "{variables}\n", variables(), "{keys}\n", keys()).Replace(string(text))
+}
+
+// variables lists the variables of flags.
+func variables() string {
+	var b strings.Builder
+	write := func(variable, flag string) {
+		if variable != "" {
+			ui.WriteEntry(&b, "  "+variable, "--"+flag, 25)
+		}
+	}
+	for _, row := range settings.Table {
+		write(row.Variable, row.Flag)
+	}
+	for _, f := range (&outputOptions{}).flags() {
+		write(cmdline.Of(f).Env, cmdline.Of(f).Name)
+	}
+	return b.String()
+}
+
+// keys lists the keys of a manifest, those that apply only to gRPC plugins last.
+func keys() string {
+	var b, servers strings.Builder
+	for i := range settings.Table {
+		row, to := &settings.Table[i], &b
+		if runner.TransportOf(row.Only).Serves {
+			to = &servers
+		}
+		if row.Key != "" {
+			ui.WriteEntry(to, "  "+row.Key, strings.ReplaceAll(row.Usage(&settings.Settings{}), "`", ""), 25)
+		}
+	}
+	ui.WriteTitle(&b, grpcCategory)
+	return b.String() + servers.String()
 }
 
 // exitCodes is the topic exit-codes.
@@ -129,7 +158,7 @@ func (prog *program) commandHelp(cmd command) string {
 		for _, f := range cmd.Flags {
 			switch f := cmdline.Of(f); {
 			case f.Category != category:
-			case isRare(f) && !prog.helpAll:
+			case f.Rare && !prog.helpAll:
 				left++
 			default:
 				flags = append(flags, f)
@@ -146,8 +175,6 @@ func (prog *program) commandHelp(cmd command) string {
 	b.WriteString(seeExit)
 	return b.String()
 }
-
-func isRare(f cli.Flag) bool { return slices.Contains(rareFlags, cmdline.Of(f).Name) }
 
 // findingHelp prints the page of a finding, or without an ID the list of findings.
 func findingHelp(prog *program, ids []string) error {

@@ -1,8 +1,8 @@
 package commands
 
 import (
+	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/check"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // Every help fits a terminal, has an example, names its flags in order, and ends with where
@@ -32,7 +33,7 @@ func TestHelp(t *testing.T) {
 		texts[cmd.Name+" --help-all"] = all
 		for _, flag := range cmd.Flags {
 			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + cmdline.Of(flag).Name + `([, ]|$)`)
-			if has := shown.MatchString(texts[cmd.Name]); has == isRare(flag) || !shown.MatchString(all) {
+			if has := shown.MatchString(texts[cmd.Name]); has == cmdline.Of(flag).Rare || !shown.MatchString(all) {
 				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, cmdline.Of(flag).Name, has, !has)
 			}
 		}
@@ -52,7 +53,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, topic := range topics {
 		name := topic[0]
-		if texts[name] = helpText(name); name != "finding" && texts[name] == "" || strings.Count(texts[name], "\n") > 60 {
+		if texts[name] = helpText(name); name != "finding" && texts[name] == "" || strings.Count(texts[name], "\n") > 90 {
 			t.Errorf("%s: %d lines", name, strings.Count(texts[name], "\n"))
 		}
 	}
@@ -74,40 +75,28 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// The topics name what there is: variables of flags, and the keys of a manifest.
-func TestTopics(t *testing.T) {
-	prog := &program{}
-	rare, variables := map[string]bool{}, map[string]bool{"PYPLUG_PYTHON": true, "PYPLUG_RUN_DIR": true}
-	for _, cmd := range commandList(prog) {
-		for _, flag := range cmd.Flags {
-			rare[cmdline.Of(flag).Name] = isRare(flag)
-			variables[cmdline.Of(flag).Env] = true
-		}
-	}
-	delete(variables, "")
-	for _, name := range rareFlags {
-		if !rare[name] {
-			t.Errorf("no command has --%s", name)
-		}
-	}
-	named := regexp.MustCompile(`(?m)^ {2}(PYPLUG_\w+) `).FindAllStringSubmatch(helpText("environment"), -1)
-	for _, name := range named {
-		if !variables[name[1]] {
-			t.Errorf("nothing reads %s", name[1])
-		}
-		delete(variables, name[1])
-	}
-	if len(variables) > 0 {
-		t.Errorf("help environment does not name %v", slices.Collect(maps.Keys(variables)))
-	}
-	source, err := os.ReadFile("runner/manifest/manifest.go")
+// TestManifestTable compares the table in docs/manifest.md with the table of settings.
+func TestManifestTable(t *testing.T) {
+	page, err := os.ReadFile("docs/manifest.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range regexp.MustCompile("`key:\"([^\"]+)\"").FindAllStringSubmatch(string(source), -1) {
-		if !regexp.MustCompile(`\b` + key[1] + `\b`).MatchString(helpText("manifest")) {
-			t.Errorf("help manifest does not name %s", key[1])
+	want := "| key | flag, variable | meaning |\n|---|---|---|\n"
+	for _, row := range settings.Table {
+		if row.Key == "" {
+			continue
 		}
+		var given []string
+		if row.Flag != "" {
+			given = append(given, "`--"+row.Flag+"`")
+		}
+		if row.Variable != "" {
+			given = append(given, "`"+row.Variable+"`")
+		}
+		want += fmt.Sprintf("| `%s` | %s | %s |\n", row.Key, strings.Join(given, ", "), strings.ReplaceAll(row.Usage(&settings.Settings{}), "`", ""))
+	}
+	if !strings.Contains(string(page), "\n\n"+want+"\n") {
+		t.Errorf("the table in docs/manifest.md should be\n%s", want)
 	}
 }
 

@@ -12,12 +12,13 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 func hooksCommand(prog *program) command {
 	var input bool
 	var cfg runner.Config
-	ofPlugin := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata))
+	ofPlugin := append(pluginFlags(&cfg), settingFlag(&cfg, settings.ByFlag("header")))
 	schemaFlag := cmdline.Switch(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
 	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]",
 		slices.Concat(cmdline.Flags{schemaFlag}, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {

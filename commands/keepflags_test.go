@@ -6,32 +6,33 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// keepOf reads keepFlags.
-func keepOf(words ...string) (runner.Keep, error) {
+// keepOf reads the flags of plugins that are kept alive.
+func keepOf(words ...string) (settings.Settings, error) {
 	var cfg runner.Config
-	err := setFlags(keepFlags(&cfg.Keep), words...)
+	err := setFlags(settingFlags(&cfg, settings.Keep), words...)
 	if err == nil {
 		err = openConfig(&cfg, "p.py")
 	}
-	return cfg.Keep, err
+	return cfg.Settings, err
 }
 
 func TestKeepFlags(t *testing.T) {
-	for words, set := range map[string]func(k *runner.Keep){
-		"":                                      func(k *runner.Keep) {},
-		"--workers 4":                           func(k *runner.Keep) { k.Workers = 4 },
-		"--workers auto":                        func(k *runner.Keep) { k.Workers = runner.AutoWorkers },
-		"--concurrency 16":                      func(k *runner.Keep) { k.Concurrency = 16 },
-		"--threads --queue 5":                   func(k *runner.Keep) { k.Threads = true; k.Queue = 5 },
-		"--restart on-failure --max-restarts 3": func(k *runner.Keep) { k.Restart = "on-failure"; k.MaxFailures = 3 },
-		"--max-restarts 0 --max-calls 0 --max-memory 0 ": func(k *runner.Keep) { k.MaxFailures = -1; k.MaxCalls = -1; k.MaxMemory = -1 },
-		"--max-memory 512MB --max-calls 100":             func(k *runner.Keep) { k.MaxMemory = 512 << 20; k.MaxCalls = 100 },
-		"--preload force":                                func(k *runner.Keep) { k.Preload = "force" },
+	for words, want := range map[string]settings.Settings{
+		"":                                      {},
+		"--workers 4":                           {Workers: 4},
+		"--workers auto":                        {Workers: settings.Auto},
+		"--concurrency 16":                      {Concurrency: 16},
+		"--threads --queue 5":                   {Threads: settings.On, Queue: 5},
+		"--threads=false":                       {Threads: settings.Off},
+		"--restart on-failure --max-restarts 3": {Restart: settings.Restart{Policy: "on-failure", Max: 3}},
+		"--max-restarts 0 --max-calls 0 --max-memory 0 ": {Restart: settings.Restart{Max: settings.NoLimit},
+			Limits: settings.Limits{Calls: settings.NoLimit, Memory: settings.NoLimit}},
+		"--max-memory 512MB --max-calls 100": {Limits: settings.Limits{Memory: 512 << 20, Calls: 100}},
+		"--preload force":                    {Preload: "force"},
 	} {
-		var want runner.Keep
-		set(&want)
 		if got, err := keepOf(strings.Fields(words)...); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v; want %+v", words, got, err, want)
 		}
@@ -48,7 +49,7 @@ func TestKeepFlagsRefuse(t *testing.T) {
 		"--restart never":   `--restart is "never", want no, on-failure or always`,
 		"--max-restarts -1": `--max-restarts is "-1"`,
 		"--max-memory much": `--max-memory is "much", want a size`,
-		"--max-memory 512":  `--max-memory is "512", want a size such as 512MB, at least 1048576 bytes`,
+		"--max-memory 512":  `--max-memory is "512", want a size such as 512MB, at least 1MB, 0 for no limit`,
 		"--max-calls x":     `--max-calls is "x"`,
 		"--preload on":      `--preload is "on", want off, auto or force`,
 	} {
@@ -65,8 +66,7 @@ func TestKeepEnvironment(t *testing.T) {
 	} {
 		t.Setenv(name, text)
 	}
-	want := runner.Keep{Preload: "off"}
-	want.Workers, want.Restart, want.MaxMemory = 2, "no", 1<<30
+	want := settings.Settings{Preload: "off", Workers: 2, Restart: settings.Restart{Policy: "no"}, Limits: settings.Limits{Memory: 1 << 30}}
 	if got, err := keepOf("--workers", "2"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

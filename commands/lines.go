@@ -65,7 +65,7 @@ func (prog *program) runLines(ctx context.Context, words []string, o *linesOptio
 	if err := openConfig(&cfg, words[0]); err != nil {
 		return err
 	}
-	cfg.Keep.DefaultMaxFailures, cfg.Keep.Patient, cfg.Keep.Jobs = linesRestarts, true, o.Jobs
+	cfg.Defaults.Restart.Max, cfg.Patient, cfg.Jobs = linesRestarts, true, o.Jobs
 	p, err := prog.launch(ctx, cfg, func(opened *runner.Opened) error {
 		return prog.openRecord(o, opened.Plugin().ID)
 	})

@@ -20,7 +20,7 @@ func logsCommand(prog *program) command {
 	var all bool
 	followFlag := cmdline.Switch(&want.Follow, "follow", "print new lines as they are added, until Ctrl-C").Alias("f")
 	linesFlag := cmdline.Count(&want.Last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)").Alias("n", "tail")
-	sinceFlag := cmdline.Delay(&since, 0, "since", "begin with the lines of the last `DURATION`")
+	sinceFlag := cmdline.Duration(&since, "since", "begin with the lines of the last `DURATION`")
 	return newCommand("logs", "print the logs of background plugins", "NAME... | --all",
 		append(cmdline.Flags{followFlag, linesFlag, sinceFlag,
 			cmdline.Switch(&all, "all", "print the logs of all running background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {

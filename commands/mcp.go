@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -19,15 +18,14 @@ import (
 	"github.com/pyplug/pyplug/runner/mcp"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
-const (
-	mcpCategory = "Model Context Protocol"
-	// mcpConcurrency is the default of --concurrency: coroutines overlap.
-	mcpConcurrency = 8
-	// mcpStop is the default of --stop-timeout: a client waits for the end of its server.
-	mcpStop = 300 * time.Millisecond
-)
+const mcpCategory = "Model Context Protocol"
+
+// mcpDefaults are the defaults of a plugin that runs for one session: coroutines overlap, and a client waits for the end
+// of its server.
+var mcpDefaults = settings.Settings{Concurrency: 8, Timeouts: settings.Timeouts{Stop: 300 * time.Millisecond}}
 
 // mcpOptions are the options of mcp.
 type mcpOptions struct {
@@ -38,13 +36,14 @@ type mcpOptions struct {
 
 func mcpCommand(prog *program) command {
 	var o mcpOptions
+	o.start.Config.Defaults = mcpDefaults
 	o.start.own = launchFlags(&o.start.Config)
 	autoStart := cmdline.InCategory(backgroundCategory, cmdline.Switch(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
 	config := cmdline.Choice(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcp.Clients(), ", "), mcp.Clients()...)
 	own := cmdline.InCategory(mcpCategory, config,
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
-	flags := slices.Concat(cmdline.Flags{timeoutFlag(&o.start.Config)}, own, autoStart, o.start.own, prog.opts.flags()[1:]) // standard output is not for --json
+	flags := slices.Concat(settingFlags(&o.start.Config, settings.Call), own, autoStart, o.start.own, prog.opts.flags()[1:]) // standard output is not for --json
 	return newCommand("mcp", "serve the hooks as tools of an LLM client", "NAME|PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			err := cmdline.WantWords(words, "PLUGIN")
@@ -94,6 +93,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 	var s mcpSource = shared
 	switch {
 	case o.start.AutoStarted:
+		o.start.Config.Defaults = settings.Settings{} // as for start
 	case named != nil:
 		entry, files = string(named.client.Identity().Entry), &runner.Config{}
 	default:
@@ -203,11 +203,9 @@ type ownSource struct {
 // has loaded other files.
 func (prog *program) newOwnSource(ctx context.Context, o *mcpOptions, reload func(mcp.Plugin)) (mcpSource, error) {
 	cfg := &o.start.Config
-	cfg.Timeouts.Stop = cmp.Or(cfg.Timeouts.Stop, mcpStop)
-	cfg.Keep.DefaultConcurrency = mcpConcurrency
 	p := prog.newPlugin(cfg.Plugin, prog.opts.quiet)
 	p.follow(cfg)
-	p.followEvents(&cfg.Keep)
+	p.followEvents(cfg)
 	open := func(ctx context.Context) (*runner.Opened, error) {
 		err := p.open(ctx, *cfg)
 		if err == nil {

@@ -68,7 +68,7 @@ func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runn
 	defer p.prog.streams.Waiting("starting " + p.path)()
 	p.follow(&cfg)
 	if !cfg.Once {
-		p.followEvents(&cfg.Keep)
+		p.followEvents(&cfg)
 	}
 	err := p.open(ctx, cfg)
 	if err == nil && accept != nil {
@@ -84,11 +84,9 @@ func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runn
 	return p.failed(err)
 }
 
-// open resolves the plugin. It rejects a flag for gRPC plugins if this is not a gRPC plugin.
+// open resolves the plugin.
 func (p *plugin) open(ctx context.Context, cfg runner.Config) (err error) {
-	if p.opened, err = runner.Open(ctx, cfg); err == nil {
-		err = p.fits(p.opened)
-	}
+	p.opened, err = runner.Open(ctx, cfg)
 	return err
 }
 
@@ -108,7 +106,7 @@ func (p *plugin) follow(cfg *runner.Config) {
 }
 
 // followEvents makes a plugin that is kept alive report its transitions.
-func (p *plugin) followEvents(k *runner.Keep) { k.Events, k.Note = p.event, p.note }
+func (p *plugin) followEvents(cfg *runner.Config) { cfg.Events, cfg.Note = p.event, p.note }
 
 // note prints a note about the plugin.
 func (p *plugin) note(text string) { p.prog.streams.Note(p.path + ": " + text) }
@@ -119,16 +117,6 @@ func (p *plugin) event(e hook.Event) {
 		p.output.SetGeneration(e.Generation)
 	}
 	p.prog.streams.Log("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
-}
-
-// fits rejects a flag for gRPC plugins if this is not a gRPC plugin.
-func (p *plugin) fits(o *runner.Opened) error {
-	flag := p.prog.grpcFlag
-	if flag == "" || o.Transport().Serves {
-		return nil
-	}
-	return cmdline.Hinted(cmdline.Usage("%s applies only to gRPC plugins, and %s is %s", flag, p.path, o.Transport().What),
-		schema.Hintf("to start it as a gRPC plugin, pass %s grpc", schema.Setting("transport")))
 }
 
 // noteReady reports what the user should know of a plugin that is ready.

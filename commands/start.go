@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 const backgroundCategory = "Background plugins"
@@ -35,13 +36,13 @@ func (o *startOptions) nameFlags() cmdline.Flags {
 			}
 			return nil
 		}),
-		cmdline.Switch(&o.Watch, "watch", "restart the workers when the plugin's own files change"),
+		settingFlag(&o.Config, settings.ByFlag("watch")),
 	)
 }
 
 // flags returns the flags of start.
 func (o *startOptions) flags() cmdline.Flags {
-	o.own = slices.Concat(o.nameFlags(), cmdline.Flags{timeoutFlag(&o.Config)}, launchFlags(&o.Config))
+	o.own = slices.Concat(o.nameFlags(), settingFlags(&o.Config, settings.Call), launchFlags(&o.Config))
 	return o.own
 }
 
@@ -166,7 +167,7 @@ func (prog *program) serve(ctx context.Context, o startOptions, starter *daemon.
 	prog.signals.onHangup(onHangup)
 	defer prog.signals.onHangup(nil)
 	p.follow(&o.Config)
-	p.followEvents(&o.Config.Keep)
+	p.followEvents(&o.Config)
 	stop := prog.streams.Waiting("starting " + p.path)
 	defer stop()
 	host := p.host(o, starter, stop)

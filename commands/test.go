@@ -8,15 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/cases"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // testOptions are the options of test.
@@ -42,8 +40,8 @@ func testCommand(prog *program) command {
 		cmdline.Switch(&o.update, "update", "replace the answers in the files that differ from those returned"),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 	}
-	flags = append(flags, timeoutFlag(&o.cfg))
-	ofPlugin := slices.Concat(resultFlags(&o.cfg), preloadFlag(&o.cfg), pluginFlags(&o.cfg, "10m"))
+	flags = append(flags, settingFlags(&o.cfg, settings.Call)...)
+	ofPlugin := slices.Concat(settingFlags(&o.cfg, settings.Result), cmdline.Flags{settingFlag(&o.cfg, settings.ByFlag("preload"))}, pluginFlags(&o.cfg))
 	return newCommand("test", "run files of calls, and compare the answers with those that are wanted", "NAME|PLUGIN FILE...",
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if err := cmdline.WantWords(words, "PLUGIN FILE..."); err != nil {
@@ -52,11 +50,6 @@ func testCommand(prog *program) command {
 			o.cfg.Plugin, o.files = words[0], words[1:]
 			return prog.test(ctx, o, ofPlugin)
 		})
-}
-
-// preloadFlag returns --preload alone: the other flags of plugins that are kept alive do not apply.
-func preloadFlag(cfg *runner.Config) cmdline.Flags {
-	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f cli.Flag) bool { return cmdline.Of(f).Name != "preload" })
 }
 
 // test runs the cases of the files.
@@ -204,7 +197,8 @@ func (t *testRun) start(ctx context.Context, ofPlugin cmdline.Flags) error {
 	if err != nil {
 		return err
 	}
-	t.o.Isolate, t.o.Timeout, t.o.Probe = cases.Isolation(cmp.Or(t.o.isolate, "file")), cmp.Or(cfg.Timeouts.Call, runner.DefaultCall), runner.DefaultProbe
+	usual := settings.Defaults().Timeouts
+	t.o.Isolate, t.o.Timeout, t.o.Probe = cases.Isolation(cmp.Or(t.o.isolate, "file")), cmp.Or(cfg.Timeouts.Call, usual.Call), usual.Probe
 	if p != nil {
 		if err := t.useRunning(p, ofPlugin); err != nil {
 			return p.failed(err)
@@ -214,8 +208,7 @@ func (t *testRun) start(ctx context.Context, ofPlugin cmdline.Flags) error {
 			return err
 		}
 		// Only the isolation decides when a process is replaced.
-		k := &cfg.Keep
-		k.Workers, k.Restart, k.MaxCalls, k.MaxAge = 1, "no", manifest.NoLimit, manifest.NoLimit
+		cfg.Workers, cfg.Restart.Policy, cfg.Limits.Calls, cfg.Limits.Age = 1, settings.No, settings.NoLimit, settings.NoLimit
 		if p, err = t.launch(ctx, cfg, nil); err != nil {
 			return err
 		}

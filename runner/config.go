@@ -2,65 +2,58 @@ package runner
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
-	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// The defaults of [Timeouts].
-const (
-	DefaultCall      = 2 * time.Minute
-	DefaultImport    = 10 * time.Minute
-	DefaultHandshake = 30 * time.Second
-	DefaultStop      = 5 * time.Second
-	DefaultProbe     = 2 * time.Second
-)
-
-// Config says what to open and how. A field with its zero value takes the value of the
-// manifest, else the default. Config is copied and never written to: [Opened.Config] is a copy
-// with these values.
+// Config says what to open and how. It is copied and never written to: [Opened.Config] is a copy
+// with the settings in force.
 type Config struct {
+	// Settings are those that flags and variables set. The manifest has others, then Defaults, then
+	// the table of settings.
+	settings.Settings
+	Defaults settings.Settings
+	// Several says that the settings are those of several plugins: what does not apply to the
+	// transport of this one is ignored, and does not decide it.
+	Several bool
 	// Plugin is the path as typed.
 	Plugin string
-	// Python is an interpreter, environment, name or version, as typed.
-	Python string
 	// Active prefers an activated environment to the plugin's own; NoActive ignores it.
 	Active, NoActive bool
 	// Untrusted prevents the start of programs that files of the plugin's project choose.
 	// It is for callers that read a plugin and do not start it.
 	Untrusted bool
-	// Transport is "pipe" or "grpc".
-	Transport string
 	// Environ is the caller's environment, Cwd its working directory.
 	Environ []string
 	Cwd     string
-	// Env sets variables of the plugin ("K=V"). With CleanEnv, "K" passes one on.
-	Env      []string
-	CleanEnv bool
-	// Dir is the plugin's working directory.
-	Dir string
-	// NaN is "error", "null" or "literal".
-	NaN string
-	// NoConvert disables the conversion of arguments by annotations.
-	NoConvert bool
-	Timeouts  Timeouts
-	// DefaultStart is the default timeout of an import; 0 means
-	// DefaultImport. The default of a handshake is always DefaultHandshake.
-	DefaultStart time.Duration
-	GRPC         GRPC
-	// Once starts one worker that is never restarted, whatever Keep and the manifest say.
+	// Once starts one worker that is never restarted, whatever the settings say.
 	// It is for commands that make a call or two.
 	Once bool
-	// Keep says how the plugin is kept alive.
-	Keep Keep
+	// Jobs is the number of calls that are made at once, or 0. If nothing sets Workers, a
+	// functions file gets as many workers as these calls need; with Threads, one worker
+	// for all of them.
+	Jobs int
+	// Patient, Await, Events and Note are those of [pool.Options]. ProbeEvery is the time between
+	// two probes, or 0 for the pool's default.
+	Patient    bool
+	ProbeEvery time.Duration
+	Await      func(ctx context.Context, inst hook.Instance) error
+	Events     func(hook.Event)
+	Note       func(text string)
+	// AnyHealth accepts a gRPC plugin whatever its health service answers. NoCookie sets no
+	// cookie, whatever the settings say.
+	AnyHealth, NoCookie bool
 	// Started receives the facts about each process that is ready. Observe receives the
 	// evidence of each start of a gRPC plugin, even if it failed. Both may be nil, and
 	// must not block.
@@ -79,101 +72,53 @@ type Config struct {
 // DebugAreas lists the areas of [Config.Debug].
 func DebugAreas() []string { return []string{"wire", "proc", "state", "grpc", "go-plugin"} }
 
-// Timeouts bound the waits. Zero is not set.
-type Timeouts = manifest.Timeouts
-
-// with applies flag, manifest and default, in this order, to all but what the transport decides.
-func (c Config) with(m manifest.Manifest) Config {
-	t := &c.Timeouts
-	t.Start = cmp.Or(t.Start, m.Timeouts.Start)
-	t.Call = cmp.Or(t.Call, m.Timeouts.Call, DefaultCall)
-	t.Stop = cmp.Or(t.Stop, m.Timeouts.Stop, DefaultStop)
-	t.Probe = cmp.Or(t.Probe, m.Timeouts.Probe)
-	c.GRPC.HealthTimeout = t.Probe // its default is longer: it is for the first answer
-	t.Probe = cmp.Or(t.Probe, DefaultProbe)
-	c.Dir = cmp.Or(c.Dir, m.Cwd)
-	c.NoConvert = c.NoConvert || m.Convert != nil && !*m.Convert
-	return c
+// decides returns the flag that makes the plugin a gRPC plugin, or "".
+func (c Config) decides() string {
+	if c.Several {
+		return ""
+	}
+	return c.Deciding()
 }
 
-// MaxConcurrency is the maximum number of concurrent calls in one worker.
-const MaxConcurrency = 65536
+// once are the settings of one worker that is never restarted.
+var once = settings.Settings{Workers: 1, Restart: settings.Restart{Policy: settings.No}, Preload: "off",
+	Limits: settings.Limits{Calls: settings.NoLimit, Age: settings.NoLimit}}
 
-// MaxWorkers is the maximum number of workers of a plugin.
-const MaxWorkers = 1024
-
-// AutoWorkers is as many workers as there are cores.
-const AutoWorkers = -1
-
-// manyCalls is the default concurrency of a gRPC plugin, which has its own queue.
-const manyCalls = 100
-
-// Keep says how a plugin is kept alive. A field with its zero value takes the value of the
-// manifest, else the default. A negative limit means no limit, whatever the manifest says.
-//
-// Only the pool options that flags and manifests can set are read. The defaults are those of
-// [pool.Options] with two exceptions: Restart is [pool.Always], and Concurrency is 100 for a
-// gRPC plugin, whose server queues calls by itself. Workers may be [AutoWorkers]. A worker
-// that uses more than MaxMemory is killed; from four fifths of it on, it is replaced between
-// calls.
-type Keep struct {
-	pool.Options
-	// Threads runs the plain functions of one worker in threads, as many at once
-	// as Concurrency says. It is for functions files alone.
-	Threads bool
-	// Preload is "off", "auto" or "force"; by default "auto".
-	Preload string
-	// DefaultConcurrency and DefaultMaxFailures are the defaults of Concurrency, for
-	// functions files, and of MaxFailures.
-	DefaultConcurrency, DefaultMaxFailures int
-	// Jobs is the number of calls that are made at once, or 0. If Workers is not set, a
-	// functions file gets as many workers as these calls need; with Threads, one worker
-	// for all of them.
-	Jobs int
-}
-
-// resolveKeep applies flag, manifest and default, in this order. It drops limits of the
-// manifest that this system cannot enforce, and returns them as lacks. serves is that of the
-// [Transport].
-func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks string, err error) {
-	asked, usual, jobs := k.MaxMemory > 0, max(1, k.DefaultConcurrency), k.Jobs
-	k.Preload = cmp.Or(k.Preload, m.Preload, "auto")
+// settingsOf returns the settings in force of a plugin whose transport was chosen. It drops a limit of the manifest that
+// this system cannot enforce, and returns that as lacks.
+func settingsOf(c Config, m manifest.Manifest, transport string) (s settings.Settings, lacks string, err error) {
+	first, usual := settings.Settings{}, settings.Settings{}
+	if c.Once {
+		first = once
+	}
+	first.Transport = transport
+	serves, jobs := TransportOf(transport).Serves, c.Jobs
 	switch {
-	case serves && k.Threads:
-		return k, "", errors.New("--threads applies only to functions files; the server of a gRPC plugin has its own threads")
-	case serves && k.Preload == "force":
-		return k, "", errors.New("preload applies only to functions files, and this is a gRPC plugin")
 	case serves:
-		usual, jobs, k.Preload = manyCalls, 0, "off"
-	case k.Threads:
-		usual = max(usual, jobs)
+		usual, jobs = settings.ServerDefaults(), 0
+	case c.Threads == settings.On:
+		usual.Concurrency = jobs
 	}
-	k.Concurrency = cmp.Or(k.Concurrency, m.Concurrency, usual)
-	k.Workers = cmp.Or(k.Workers, m.Workers, min((jobs+k.Concurrency-1)/k.Concurrency, MaxWorkers), 1)
-	if k.Workers == AutoWorkers {
-		k.Workers = runtime.GOMAXPROCS(0)
+	s = settings.Resolve(first, c.Settings, settings.Hosts[c.Host].Settings, m.Settings, settings.Hosts[m.Host].Settings,
+		usual, c.Defaults, settings.Defaults())
+	if cmp.Or(first.Workers, c.Workers, m.Workers) == 0 {
+		s.Workers = max(1, min((jobs+s.Concurrency-1)/s.Concurrency, settings.MaxWorkers))
 	}
-	k.Restart = cmp.Or(k.Restart, m.Restart.Policy, pool.Always)
-	k.MaxFailures = max(0, cmp.Or(k.MaxFailures, m.Restart.Max, k.DefaultMaxFailures))
-	k.Backoff = cmp.Or(k.Backoff, m.Restart.Backoff)
-	k.BackoffMax = cmp.Or(k.BackoffMax, m.Restart.BackoffMax)
-	k.HealthyAfter = cmp.Or(k.HealthyAfter, m.Restart.HealthyAfter)
-	k.MaxMemory = max(0, cmp.Or(k.MaxMemory, m.Limits.Memory))
-	k.MaxCalls = max(0, cmp.Or(k.MaxCalls, m.Limits.Calls))
-	k.MaxAge = max(0, cmp.Or(k.MaxAge, m.Limits.Age))
-	err = proc.CheckMaxMemory(k.MaxMemory)
-	if errors.Is(err, errors.ErrUnsupported) && !asked {
-		k.MaxMemory = 0
-		return k, err.Error(), nil
+	if s.Workers == settings.Auto {
+		s.Workers = runtime.GOMAXPROCS(0)
 	}
-	return k, "", err
-}
-
-// once returns the settings of one worker that is never restarted.
-func (k Keep) once() Keep {
-	k.Workers, k.Restart, k.Preload = 1, pool.No, "off"
-	k.MaxCalls, k.MaxAge = 0, 0
-	return k
+	if serves {
+		if s.Preload == "force" {
+			return s, "", errors.New("preload applies only to functions files, and this is a gRPC plugin")
+		}
+		s.Preload = "off"
+	}
+	err = proc.CheckMaxMemory(max(0, s.Limits.Memory))
+	if errors.Is(err, errors.ErrUnsupported) && c.Limits.Memory == 0 {
+		s.Limits.Memory = settings.NoLimit
+		return s, err.Error(), nil
+	}
+	return s, "", err
 }
 
 // workDir resolves the plugin's working directory: the caller's unless another was
@@ -203,9 +148,5 @@ func inDir(dir, path string) string {
 
 // environ is the plugin's environment: ours, then the manifest's, then flags'.
 func environ(c Config, m manifest.Manifest) []string {
-	set := make([]string, 0, len(m.Env)+len(c.Env))
-	for k, v := range m.Env {
-		set = append(set, k+"="+v)
-	}
-	return proc.Environ(c.Environ, c.CleanEnv, append(set, c.Env...))
+	return proc.Environ(c.Environ, c.CleanEnv == settings.On, slices.Concat(m.Env, c.Env))
 }

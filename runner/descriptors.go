@@ -15,12 +15,12 @@ import (
 // describedBy reads the files of --proto and --protoset.
 func describedBy(c Config) ([]protoschema.Source, error) {
 	var sources []protoschema.Source
-	for i, name := range slices.Concat(c.GRPC.Protoset, c.GRPC.Proto) {
+	for i, name := range slices.Concat(c.Protoset, c.Proto) {
 		var source protoschema.Source
 		content, err := os.ReadFile(inDir(c.Cwd, name))
 		switch {
 		case err != nil:
-		case i < len(c.GRPC.Protoset):
+		case i < len(c.Protoset):
 			source, err = protoschema.ReadProtoset(name, content)
 		case !isPB2(name):
 			err = notGenerated(name)

@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/pyworker"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // functions is a functions file, which workers of ours import.
@@ -23,26 +24,23 @@ type functions struct {
 
 // openFunctions opens a functions file.
 func openFunctions(r resolved) (transport, error) {
-	if r.why != byFlag && len(r.plugin.Manifest.Args) > 0 {
-		return nil, r.plugin.OnlyGRPC("args")
-	}
 	c := r.config
 	return &functions{r, pyworker.New(pyworker.Config{
 		Python:       r.python.Path,
 		Plugin:       r.plugin.Entry,
 		Place:        r.imported,
 		Env:          r.environ,
-		Dir:          c.Dir,
+		Dir:          r.dir,
 		NaN:          c.NaN,
-		NoConvert:    c.NoConvert,
-		Probe:        r.plugin.Manifest.Probe,
-		Concurrency:  c.Keep.Concurrency,
-		Threads:      c.Keep.Threads,
-		Preload:      c.Keep.Preload,
-		Note:         c.Keep.Note,
+		NoConvert:    c.NoConvert == settings.On,
+		Probe:        c.Probe,
+		Concurrency:  c.Concurrency,
+		Threads:      c.Threads == settings.On,
+		Preload:      c.Preload,
+		Note:         c.Note,
 		StartTimeout: c.Timeouts.Start,
 		StopTimeout:  c.Timeouts.Stop,
-		MaxMemory:    c.Keep.MaxMemory,
+		MaxMemory:    max(0, c.Limits.Memory),
 		Output:       c.Output,
 		Missing:      r.missingHints,
 		Debug:        c.Debug,
@@ -55,7 +53,7 @@ func (f *functions) launcher() hook.Launcher { return f.workers }
 func (f *functions) watched() []string { return f.workers.Files() }
 
 func (f *functions) takesSeries() bool {
-	return f.config.Keep.Concurrency == 1 && !f.config.Keep.Threads
+	return f.config.Concurrency == 1 && f.config.Threads != settings.On
 }
 
 //go:embed names.py

@@ -15,6 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // file is the configuration of a functions file with this text.
@@ -23,7 +24,7 @@ func file(t *testing.T, text string) runner.Config {
 	python := runnertest.Python(t)
 	dir := t.TempDir()
 	put(t, dir, "plug.py", text)
-	return runner.Config{Plugin: filepath.Join(dir, "plug.py"), Python: python, Environ: os.Environ(), Cwd: dir}
+	return runner.Config{Plugin: filepath.Join(dir, "plug.py"), Settings: settings.Settings{Python: python}, Environ: os.Environ(), Cwd: dir}
 }
 
 // put writes a file.
@@ -148,7 +149,7 @@ const raising = "open('starts', 'a').write('x')\nraise RuntimeError('no room')\n
 func TestKeepFailedStart(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, busybody)
-	cfg.Keep.Backoff, cfg.Keep.BackoffMax = time.Hour, time.Hour
+	cfg.Restart.Backoff, cfg.Restart.BackoffMax = time.Hour, time.Hour
 	k := keep(t, cfg)
 	put(t, cfg.Cwd, "plug.py", raising)
 	if err := k.Restart(t.Context(), "a test"); kindOf(err) != hook.Start {
@@ -198,7 +199,7 @@ func TestKeepFailedBootstrap(t *testing.T) {
 	runnertest.NothingLeft(t)
 	const once = "def once():\n    if os.path.exists('made'): raise ValueError('made already')\n    open('made', 'w').close()\n"
 	cfg := file(t, busybody+once)
-	cfg.Keep.Backoff, cfg.Keep.BackoffMax = time.Hour, time.Hour
+	cfg.Restart.Backoff, cfg.Restart.BackoffMax = time.Hour, time.Hour
 	k := keep(t, cfg)
 	if _, err := k.replay(t.Context(), call("once", "")); err != nil {
 		t.Fatal(err)
@@ -232,7 +233,7 @@ def hog():
         hold(10)
         time.sleep(0.001)
 `)
-	cfg.Keep.MaxMemory = 200 << 20
+	cfg.Limits.Memory = 200 << 20
 	k := keep(t, cfg)
 	_, err := k.Call(t.Context(), call("hog", ""))
 	if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Crash || e.Exit == nil || !strings.Contains(e.Exit.Limit, "200 MB") {

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // served is the configuration of one of testdata's gRPC plugins.
@@ -28,9 +28,8 @@ func served(t *testing.T, name string, env ...string) runner.Config {
 		t.Fatal(err)
 	}
 	return runner.Config{
-		Plugin: filepath.Join(root, "testdata", "plugins", "grpc", name), Python: python, Transport: "grpc",
-		Environ: os.Environ(), Cwd: t.TempDir(), Env: append(env, "PYTHONDONTWRITEBYTECODE=1"),
-		GRPC: runner.GRPC{Config: grpcplugin.Config{CookieKey: "ZOO_COOKIE", CookieValue: "monkey"}},
+		Plugin: filepath.Join(root, "testdata", "plugins", "grpc", name), Environ: os.Environ(), Cwd: t.TempDir(),
+		Settings: settings.Settings{Python: python, Transport: "grpc", Env: append(env, "PYTHONDONTWRITEBYTECODE=1"), Cookie: "ZOO_COOKIE=monkey"},
 	}
 }
 
@@ -84,7 +83,7 @@ func TestKeepGRPC(t *testing.T) {
 func TestKeepSilent(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker"))
-	cfg.Keep.Probe, cfg.Timeouts.Probe, cfg.Timeouts.Stop = 200*time.Millisecond, time.Second, time.Second
+	cfg.ProbeEvery, cfg.Timeouts.Probe, cfg.Timeouts.Stop = 200*time.Millisecond, time.Second, time.Second
 	k := keep(t, cfg)
 	within := func(name string) error {
 		ctx, cancel := hook.WithLimit(t.Context(), time.Second)
@@ -148,7 +147,7 @@ func TestKeepFixedPort(t *testing.T) {
 				cfg.Env = []string{"PORT=" + port}
 			}
 			var notes []string
-			cfg.Keep.Workers, cfg.Keep.Note = 2, func(text string) { notes = append(notes, text) }
+			cfg.Workers, cfg.Note = 2, func(text string) { notes = append(notes, text) }
 			k := keep(t, cfg)
 			if len(notes) != 1 || !strings.Contains(notes[0], "one worker") || !strings.Contains(notes[0], port) {
 				t.Errorf("the notes are %q", notes)

@@ -36,9 +36,8 @@ func TestKeepStorm(t *testing.T) {
 	mark := fmt.Sprint("STORM=", os.Getpid())
 	cfg.Env = []string{mark}
 	for round := 0; time.Now().Before(end); round++ {
-		k := &cfg.Keep
-		k.Workers, k.MaxCalls, k.Preload = 1+round%3, 40*(round%2), []string{"off", "auto"}[round/2%2]
-		k.Queue, k.Backoff, k.BackoffMax = 50, time.Millisecond, 10*time.Millisecond
+		cfg.Workers, cfg.Limits.Calls, cfg.Preload = 1+round%3, 40*(round%2), []string{"off", "auto"}[round/2%2]
+		cfg.Queue, cfg.Restart.Backoff, cfg.Restart.BackoffMax = 50, time.Millisecond, 10*time.Millisecond
 		p, err := keeping(t, t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -66,12 +66,12 @@ func keptFile(ctx context.Context, c Config) (path, digest string, err error) {
 		parts = append(parts, path, stampOf(path))
 	}
 	dir, err := workerCache()
-	name := "hooks-" + DigestOf(o.plugin.Entry, o.plugin.Module, o.python.Path) + ".json"
-	return filepath.Join(dir, name), DigestOf(parts...), err
+	name := "hooks-" + digestOf(o.plugin.Entry, o.plugin.Module, o.python.Path) + ".json"
+	return filepath.Join(dir, name), digestOf(parts...), err
 }
 
-// DigestOf returns a digest of values that have neither pointers nor functions.
-func DigestOf(values ...any) string {
+// digestOf returns a digest of values that have neither pointers nor functions.
+func digestOf(values ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", values))
 	return hex.EncodeToString(sum[:16])
 }

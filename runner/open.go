@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // Opened is a plugin that is resolved but not started: its path, interpreter, transport and
@@ -56,8 +56,11 @@ func open(ctx context.Context, c Config) (o *Opened, err error) {
 // Plugin is what the path was resolved to.
 func (o *Opened) Plugin() manifest.Plugin { return o.plugin }
 
-// Config returns the settings in force: what was asked for, the manifest says or is the default.
+// Config returns the configuration with the settings in force: what was asked for, the manifest says or is the default.
 func (o *Opened) Config() Config { return o.config }
+
+// Dir is the plugin's working directory.
+func (o *Opened) Dir() string { return o.dir }
 
 // Why returns what decided the transport, or "" if it is the default.
 func (o *Opened) Why() string { return o.why }
@@ -83,8 +86,8 @@ func (o *Opened) Environ() []string { return o.environ }
 func (o *Opened) Resolved() time.Duration { return o.took }
 
 // Host is the host that --host or the manifest names; false if none is named.
-func (o *Opened) Host() (manifest.Host, bool) {
-	host, named := manifest.Hosts[cmp.Or(o.config.GRPC.Host, o.plugin.Manifest.Host)]
+func (o *Opened) Host() (settings.Host, bool) {
+	host, named := settings.Hosts[o.config.Host]
 	return host, named
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // diary is a plugin that writes down which of its hooks were called.
@@ -36,7 +37,7 @@ func plugin(t *testing.T, manifest string) (runner.Config, string) {
 		}
 	}
 	written := filepath.Join(dir, "written")
-	return runner.Config{Plugin: dir, Python: python, Environ: os.Environ(), Cwd: dir, Env: []string{"DIARY=" + written}}, written
+	return runner.Config{Plugin: dir, Environ: os.Environ(), Cwd: dir, Settings: settings.Settings{Python: python, Env: []string{"DIARY=" + written}}}, written
 }
 
 func note(text string) hook.Call {
@@ -114,13 +115,13 @@ func TestSettings(t *testing.T) {
 		}
 	}()
 	got := o.Config()
-	want := runner.Timeouts{
-		Start: runner.DefaultImport, // nobody's
-		Call:  7 * time.Second,      // the manifest's
-		Stop:  time.Second,          // the flag's, before the manifest's
-		Probe: runner.DefaultProbe,
+	want := settings.Timeouts{
+		Start: 10 * time.Minute, // nobody's
+		Call:  7 * time.Second,  // the manifest's
+		Stop:  time.Second,      // the flag's, before the manifest's
+		Probe: 2 * time.Second,
 	}
-	if got.Timeouts != want || got.Transport != "pipe" || got.Dir != cfg.Cwd {
+	if got.Timeouts != want || got.Transport != "pipe" || o.Dir() != cfg.Cwd {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	if o.Plugin().ID != "diary" || o.Interpreter().Path != cfg.Python {
@@ -137,13 +138,13 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"no such plugin":      {func(c *runner.Config) { c.Plugin = "nosuch.py" }, hook.Usage},
 		"no such python":      {func(c *runner.Config) { c.Python = "nosuch" }, hook.Interpreter},
-		"no such directory":   {func(c *runner.Config) { c.Dir = "nosuch" }, hook.Usage},
-		"directory is a file": {func(c *runner.Config) { c.Dir = "diary.py" }, hook.Usage},
+		"no such directory":   {func(c *runner.Config) { c.WorkDir = "nosuch" }, hook.Usage},
+		"directory is a file": {func(c *runner.Config) { c.WorkDir = "diary.py" }, hook.Usage},
 		"no grpc plugin":      {func(c *runner.Config) { c.Transport = "grpc" }, hook.Start},
 		"an executable":       {func(c *runner.Config) { c.Plugin, c.Python = c.Python, "" }, hook.Start},
 		"an executable, pipe": {func(c *runner.Config) { c.Plugin, c.Python, c.Transport = c.Python, "", "pipe" }, hook.Usage},
-		"no such proto":       {func(c *runner.Config) { c.Transport, c.GRPC.Proto = "grpc", []string{"nosuch.proto"} }, hook.Usage},
-		"no such protoset":    {func(c *runner.Config) { c.Transport, c.GRPC.Protoset = "grpc", []string{"nosuch"} }, hook.Usage},
+		"no such proto":       {func(c *runner.Config) { c.Transport, c.Proto = "grpc", []string{"nosuch.proto"} }, hook.Usage},
+		"no such protoset":    {func(c *runner.Config) { c.Transport, c.Protoset = "grpc", []string{"nosuch"} }, hook.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, _ := plugin(t, "")

@@ -14,6 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // seen is the end of a plugin: what it got by its imports. Run as a program, it prints that.
@@ -92,7 +93,7 @@ func TestPlaces(t *testing.T) {
 			if err != nil || out.Exit.Code != 0 {
 				t.Fatalf("python %v: %v %s", args, err, out.Stderr)
 			}
-			cfg := runner.Config{Plugin: filepath.Join(dir, filepath.FromSlash(c.entry)), Python: python, Environ: env, Cwd: dir, Once: true}
+			cfg := runner.Config{Plugin: filepath.Join(dir, filepath.FromSlash(c.entry)), Settings: settings.Settings{Python: python}, Environ: env, Cwd: dir, Once: true}
 			if c.from != "" {
 				cfg.Plugin = manifest.ModulePath(c.by)
 			}

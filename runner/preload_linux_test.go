@@ -106,7 +106,7 @@ func TestFileChanges(t *testing.T) {
 			cfg := file(t, "import helper\n"+counting)
 			helper := filepath.Join(cfg.Cwd, "helper.py")
 			put(t, cfg.Cwd, "helper.py", "x = 1\n")
-			cfg.Keep.Preload = "force"
+			cfg.Preload = "force"
 			o, err := runner.Open(t.Context(), cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -145,7 +145,7 @@ func TestFileChangesInImport(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(cfg.Cwd, "helper.py"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Keep.Preload = "force"
+	cfg.Preload = "force"
 	o, err := runner.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

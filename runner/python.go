@@ -55,7 +55,9 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 
 // shebangRequest is a request for the Python of an executable that is a Python script.
 func shebangRequest(c Config, p manifest.Plugin, env []string) (interp.Request, bool) {
-	r := request(Config{Python: p.Shebang, Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env)
+	own := Config{Environ: c.Environ, Cwd: c.Cwd}
+	own.Python = p.Shebang
+	r := request(own, manifest.Plugin{}, env)
 	if c.Untrusted {
 		r.Run = nil
 	}

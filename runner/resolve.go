@@ -19,6 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // resolved is what is known about a plugin before its transport opens it. The zero value is
@@ -28,12 +29,16 @@ type resolved struct {
 	plugin  manifest.Plugin
 	took    time.Duration // to find the plugin
 	environ []string
+	dir     string             // the working directory
 	sync    string             // the command line that makes its environment
 	python  interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
 	script  string             // what Python runs, see [scriptOf]
 	dirs    []string           // in which the plugin's own modules are
 	why     string             // what decided the transport; or empty for the default
 	lacks   string             // the limits that this system cannot enforce; or empty
+	// firstProbe is the timeout of a probe that a flag or the manifest sets; or 0. Without one, a gRPC plugin has more
+	// time for its first answer.
+	firstProbe time.Duration
 }
 
 // resolve finds the plugin and its Python, chooses the transport and applies the settings. The
@@ -46,32 +51,49 @@ func resolve(ctx context.Context, c Config) (r resolved, err error) {
 	if r.took = time.Since(began); err != nil {
 		return r, hook.NewError(hook.Usage, err)
 	}
-	r.config = r.config.with(r.plugin.Manifest)
-	if r.config.Dir, err = workDir(c, r.config.Dir); err != nil {
+	if r.dir, err = workDir(c, cmp.Or(c.WorkDir, r.plugin.Manifest.WorkDir)); err != nil {
 		return r, hook.NewError(hook.Usage, err)
 	}
 	r.environ = environ(c, r.plugin.Manifest)
 	if err := r.resolvePython(ctx, c.Transport); err != nil {
 		return r, err
 	}
-	start, serves := &r.config.Timeouts.Start, r.Transport().Serves
-	if serves {
-		*start = cmp.Or(*start, DefaultHandshake)
-	} else {
-		*start = cmp.Or(*start, c.DefaultStart, DefaultImport)
+	if err := r.misfit(c); err != nil {
+		return r, err
 	}
-	if r.config.Keep, r.lacks, err = resolveKeep(c.Keep, r.plugin.Manifest, serves); err != nil {
+	if r.config.Settings, r.lacks, err = settingsOf(c, r.plugin.Manifest, r.config.Transport); err != nil {
 		return r, hook.NewError(hook.Usage, err)
 	}
-	if c.Once {
-		r.config.Keep = r.config.Keep.once()
+	r.firstProbe = cmp.Or(c.Timeouts.Probe, r.plugin.Manifest.Timeouts.Probe)
+	if r.config.WorkDir != "" {
+		r.config.WorkDir = r.dir
 	}
 	return r, nil
 }
 
+// misfit returns a usage error if a flag or a key of the manifest does not apply to the plugin's transport. If a flag
+// chose the transport, the manifest may be written for the other one.
+func (r *resolved) misfit(c Config) error {
+	for i := range settings.Table {
+		row := &settings.Table[i]
+		switch {
+		case row.Only == "" || row.Only == r.config.Transport:
+		case row.IsSet(&c.Settings) && !c.Several:
+			e := hook.NewError(hook.Usage, fmt.Errorf("--%s applies only to %s, and %s is %s", row.Flag, TransportOf(row.Only).plural(), c.Plugin, r.Transport().What))
+			if TransportOf(row.Only).Serves {
+				e.Hints = schema.Hints("to start it as a gRPC plugin, pass %s grpc", schema.Setting("transport"))
+			}
+			return e
+		case row.IsSet(&r.plugin.Manifest.Settings) && r.why != byFlag:
+			return hook.NewError(hook.Usage, r.plugin.OnlyGRPC(row.Key))
+		}
+	}
+	return nil
+}
+
 // findPlugin finds c.Plugin and every requires-python of its project.
 func findPlugin(c Config) (manifest.Plugin, error) {
-	p, err := manifest.Resolve(c.Plugin, inDir(c.Cwd, c.Dir))
+	p, err := manifest.Resolve(c.Plugin, inDir(c.Cwd, c.WorkDir))
 	if err != nil {
 		return p, err
 	}
@@ -92,7 +114,7 @@ func isFunctions(c Config, p manifest.Plugin) bool {
 		return false
 	case transport != "":
 		return !TransportOf(transport).Serves
-	case c.GRPC.Decides != "" || p.Manifest.Host != "":
+	case c.decides() != "" || p.Manifest.Host != "":
 		return false
 	}
 	script := scriptOf(p.Entry)
@@ -285,8 +307,8 @@ func (r *resolved) chooseTransport(flag string) (transport, why string) {
 	switch {
 	case yes:
 		return "grpc", why
-	case r.config.GRPC.Decides != "":
-		return "grpc", r.config.GRPC.Decides
+	case r.config.decides() != "":
+		return "grpc", r.config.decides()
 	case r.plugin.Manifest.Host != "":
 		return "grpc", "its host is " + r.plugin.Manifest.Host
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
@@ -15,6 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // server is a gRPC plugin, a program that serves its hooks itself.
@@ -75,29 +76,36 @@ func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
 
 // grpcConfig says how a gRPC plugin is started. An error is of kind Usage.
 func (r *resolved) grpcConfig() (Program, error) {
-	c, m, cfg := r.config, r.plugin.Manifest, r.config.GRPC.Config
-	if h, named := manifest.Hosts[c.GRPC.Host]; named {
-		m.CookieKey, m.CookieValue, m.ProtocolVersions, m.MTLS = h.CookieKey, h.CookieValue, h.Versions, &h.MTLS
+	c := r.config
+	cfg := Program{
+		Path:          r.plugin.Entry,
+		Env:           r.environ,
+		Dir:           r.dir,
+		Versions:      c.ProtocolVersions,
+		MTLS:          c.MTLS == settings.On,
+		StartTimeout:  c.Timeouts.Start,
+		HealthTimeout: r.firstProbe,
+		StopTimeout:   c.Timeouts.Stop,
+		MaxMemory:     max(0, c.Limits.Memory),
+		Service:       cmp.Or(c.Service, c.Probe),
+		AnyHealth:     c.AnyHealth,
+		MaxMessage:    int(c.MaxMessage),
+		Observe:       c.Observe,
+		Debug:         c.Debug,
 	}
-	cfg.Path, cfg.Env, cfg.Dir = r.plugin.Entry, r.environ, c.Dir
-	cfg.StartTimeout, cfg.StopTimeout, cfg.MaxMemory = c.Timeouts.Start, c.Timeouts.Stop, c.Keep.MaxMemory
-	cfg.Service = cmp.Or(cfg.Service, m.Probe)
-	cfg.Observe, cfg.Debug = c.Observe, c.Debug
 	var err error
 	if cfg.Extra, err = describedBy(c); err != nil {
 		return cfg, err
 	}
-	switch {
-	case c.GRPC.NoCookie:
-		cfg.CookieKey, cfg.CookieValue = "", ""
-	case cfg.CookieKey == "":
-		cfg.CookieKey, cfg.CookieValue = m.CookieKey, m.CookieValue
+	if !c.NoCookie {
+		cfg.CookieKey, cfg.CookieValue, _ = strings.Cut(c.Cookie, "=")
 	}
-	if len(cfg.Versions) == 0 {
-		cfg.Versions = m.ProtocolVersions
-	}
-	if mtls := cmp.Or(c.GRPC.MTLS, m.MTLS); mtls != nil {
-		cfg.MTLS = *mtls
+	for _, text := range c.Header {
+		name, value, err := settings.ParseHeader(text)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Metadata = append(cfg.Metadata, name, value)
 	}
 	if r.python.Path != "" {
 		cfg.Sources, cfg.Cookie = r.pb2Sources, r.shownCookie
@@ -108,7 +116,7 @@ func (r *resolved) grpcConfig() (Program, error) {
 			return cfg, err
 		}
 	}
-	cfg.Args = slices.Concat(cfg.Args, m.Args, c.GRPC.Arguments)
+	cfg.Args = append(cfg.Args, c.Args...)
 	return cfg, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
 )
@@ -15,7 +14,7 @@ import (
 // leastDrain is the minimum time that the calls of a replaced worker get to finish.
 const leastDrain = 2 * time.Minute
 
-// Start starts the plugin and keeps it alive as Keep of [Opened.Config] says. It returns
+// Start starts the plugin and keeps it alive as the settings of [Opened.Config] say. It returns
 // when the first worker is ready. The error is that of the first start, which is not
 // retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
 // Canceled, or those of a call if a bootstrap call failed. After an error nothing is
@@ -23,14 +22,33 @@ const leastDrain = 2 * time.Minute
 //
 // Each call starts one more pool. All pools of a plugin share what makes a start cheap.
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
-	opt, t := o.config.Keep.Options, o.config.Timeouts
-	if opt.Note != nil && o.lacks != "" {
-		opt.Note(o.lacks)
+	c := o.config
+	if c.Note != nil && o.lacks != "" {
+		c.Note(o.lacks)
 	}
-	opt.Bootstrap, opt.Shutdown, opt.CallTimeout = o.Bootstrap(), o.Shutdown(), t.Call
-	opt.ProbeTimeout, opt.Drain = t.Probe, max(t.Call, leastDrain)
-	opt.MaxMemory, opt.Memory = opt.MaxMemory/5*4, proc.Memory
-	opt.Events = o.event
+	opt := pool.Options{
+		Workers:     c.Workers,
+		Concurrency: c.Concurrency,
+		Queue:       c.Queue,
+		Policy: pool.Policy{
+			Restart: c.Restart.Policy, MaxFailures: max(0, c.Restart.Max),
+			Backoff: c.Restart.Backoff, BackoffMax: c.Restart.BackoffMax, HealthyAfter: c.Restart.HealthyAfter,
+		},
+		Patient:      c.Patient,
+		MaxCalls:     max(0, c.Limits.Calls),
+		MaxAge:       max(0, c.Limits.Age),
+		MaxMemory:    max(0, c.Limits.Memory) / 5 * 4, // from four fifths of the limit on, a worker is replaced between calls
+		Memory:       proc.Memory,
+		Bootstrap:    c.Bootstrap,
+		Shutdown:     c.Shutdown,
+		CallTimeout:  c.Timeouts.Call,
+		Probe:        c.ProbeEvery,
+		ProbeTimeout: c.Timeouts.Probe,
+		Drain:        max(c.Timeouts.Call, leastDrain),
+		Await:        c.Await,
+		Events:       o.event,
+		Note:         c.Note,
+	}
 	if o.plugin.Manifest.CarriesErrors {
 		opt.Call = o.Call
 	}
@@ -46,27 +64,13 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 // Pool is a plugin that runs. See [pool.Pool].
 type Pool = pool.Pool
 
-// Bootstrap returns the calls that are made after every start, in order.
-func (o *Opened) Bootstrap() []hook.Call { return hookCalls(o.plugin.Manifest.Bootstrap) }
-
-// Shutdown returns the calls that are made before the plugin is stopped, in order.
-func (o *Opened) Shutdown() []hook.Call { return hookCalls(o.plugin.Manifest.Shutdown) }
-
-func hookCalls(calls []manifest.HookCall) []hook.Call {
-	made := make([]hook.Call, len(calls))
-	for i, c := range calls {
-		made[i] = hook.Call{Hook: c.Hook, Args: hook.Args{JSON: c.Args}}
-	}
-	return made
-}
-
 // event passes on a transition.
 func (o *Opened) event(e hook.Event) {
 	if o.config.Debug != nil {
 		o.config.Debug("state", o.plugin.ID+" is "+string(e.To))
 	}
-	if o.config.Keep.Events != nil {
-		o.config.Keep.Events(e)
+	if o.config.Events != nil {
+		o.config.Events(e)
 	}
 }
 

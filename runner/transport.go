@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -20,6 +21,9 @@ type Transport struct {
 	// NoHooks says why such a plugin may have no hooks.
 	NoHooks string
 }
+
+// plural names such plugins in a message.
+func (t Transport) plural() string { return strings.TrimPrefix(t.What, "a ") + "s" }
 
 // transport starts one plugin and reads its files. It is safe for concurrent use.
 type transport interface {

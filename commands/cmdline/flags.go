@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // Flag is a flag of a command. [Read] sets it, since urfave/cli stops at the first word
@@ -23,6 +23,8 @@ type Flag struct {
 	Usage    string // the placeholder of its value is in backquotes
 	Category string // the heading in the help
 	Env      string // the variable of the environment that sets it if it is not typed; empty: none
+	Unread   bool   // something else reads Env
+	Rare     bool   // only --help-all shows it
 
 	// Parse checks a value and stores it where the declaration says. Its error reads
 	// after the flag's name: `is "x", want …`.
@@ -66,7 +68,7 @@ func SetFromEnvironment(flags Flags) error {
 	for _, f := range flags {
 		f := Of(f)
 		text := os.Getenv(f.Env)
-		if f.Env == "" || f.Typed || text == "" {
+		if f.Env == "" || f.Unread || f.Typed || text == "" {
 			continue
 		}
 		if err := f.set(fmt.Sprintf("environment variable %q", f.Env), text); err != nil {
@@ -131,16 +133,6 @@ func Texts(to *[]string, name, usage string) *Flag {
 	}).Repeat()
 }
 
-// Files is a [File] that may be given more than once.
-func Files(to *[]string, name, usage string) *Flag {
-	f := New(name, usage, func(text string) error {
-		*to = append(*to, text)
-		return notEmpty(text)
-	})
-	f.IsFile = true
-	return f.Repeat()
-}
-
 // Repeat allows a flag more than once.
 func (f *Flag) Repeat() *Flag {
 	f.Repeated = true
@@ -156,6 +148,12 @@ func (f *Flag) Alias(names ...string) *Flag {
 // FromEnv sets a flag from an environment variable unless it is typed.
 func (f *Flag) FromEnv(variable string) *Flag {
 	f.Env = variable
+	return f
+}
+
+// Seldom marks a flag that few need.
+func (f *Flag) Seldom() *Flag {
+	f.Rare = true
 	return f
 }
 
@@ -215,46 +213,27 @@ func Count(to *int, least, most int, name, usage string) *Flag {
 	})
 }
 
-// Size takes a number of bytes such as 512MB, from least to most. 0 is stored as zero; if zero
-// is 0, it is rejected.
-func Size[T int | int64](to *T, zero T, least, most int64, name, usage string) *Flag {
-	return New(name, usage, func(text string) error {
-		size, ok := manifest.ParseSize(text)
-		if !ok || size > most || size < least && (size != 0 || zero == 0) {
-			return fmt.Errorf("is %q, want a size such as 512MB, at least %d bytes", text, least)
-		}
-		if *to = T(size); size == 0 {
-			*to = zero
-		}
-		return nil
-	})
-}
-
-// Duration takes 30s, 2m or a number of seconds. 0 means no limit and is stored as
-// schema.MaxDuration.
+// Duration takes 30s, 2m or a number of seconds.
 func Duration(to *time.Duration, name, usage string) *Flag {
-	return Delay(to, schema.MaxDuration, name, usage)
-}
-
-// Delay is a [Duration] that stores zero when the flag is set to 0.
-func Delay(to *time.Duration, zero time.Duration, name, usage string) *Flag {
-	return OrZero(to, zero, New(name, usage, func(text string) error {
+	return New(name, usage, func(text string) error {
 		d, ok := schema.ParseDuration(text)
 		if !ok {
 			return fmt.Errorf("is %q, want a duration such as 30s, 2m or a number of seconds", text)
 		}
 		*to = d
 		return nil
-	}))
+	})
 }
 
-// OrZero stores zero when the flag is set to 0.
-func OrZero[T int | int64 | time.Duration](to *T, zero T, f *Flag) *Flag {
-	return f.Then(func() {
-		if *to == 0 {
-			*to = zero
-		}
-	})
+// Setting declares the flag of a setting. usual has the defaults of the command.
+func Setting(to *settings.Settings, row *settings.Row, usual *settings.Settings) *Flag {
+	f := New(row.Flag, row.Usage(usual), func(text string) error { return row.Set(to, text) })
+	f.Env, f.Unread, f.Rare = row.Variable, row.Unread, row.Rare
+	f.IsSwitch, f.Repeated, f.Candidates, f.IsFile = row.IsSwitch(), row.Repeats(), row.Words, row.File
+	if row.Letter != "" {
+		f.Alias(row.Letter)
+	}
+	return f
 }
 
 // InCategory puts flags under a heading of the help.

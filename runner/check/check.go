@@ -32,9 +32,8 @@ type Options struct {
 	Host []string
 	// Hints returns what to do about an error. It may be nil.
 	Hints func(error) []schema.Hint
-	// Prepared is called with the plugin before anything is started, and may reject it.
-	// It may be nil.
-	Prepared func(*runner.Opened) error
+	// Prepared is called with the plugin before anything is started. It may be nil.
+	Prepared func(*runner.Opened)
 	// Ended is called with each stage when it is over or was skipped, from the goroutine of
 	// Run. It may be nil.
 	Ended func(hook.Stage)

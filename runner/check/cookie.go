@@ -13,10 +13,10 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	program := c.s.Program()
 	if program.CookieKey == "" {
 		return failed(found(cookieUnknown, hook.Note, "the plugin's magic cookie is unknown, so the check did not start it without one",
-			"set the cookie of its host: --cookie "+cmp.Or(program.ShownCookie(), "KEY=VALUE")+", or cookie-key and cookie-value in the manifest"))
+			"set the cookie of its host: --cookie "+cmp.Or(program.ShownCookie(), "KEY=VALUE")+", or cookie in the manifest"))
 	}
 	cfg := c.o.Config
-	cfg.GRPC.AnyHealth, cfg.GRPC.NoCookie = true, true
+	cfg.AnyHealth, cfg.NoCookie = true, true
 	cfg.Output = nil // its error has what it prints
 	cfg.Environ, cfg.Env = proc.Without(cfg.Environ, program.CookieKey), proc.Without(cfg.Env, program.CookieKey)
 	cfg.Timeouts.Start = min(c.hostLimit(), c.s.Config().Timeouts.Start)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // TestPathsInJSON holds that a report has the bytes of a path that is not UTF-8.
@@ -23,7 +24,7 @@ func TestPathsInJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := Run(t.Context(), t.Context(), Options{
-		Config: runner.Config{Plugin: plugin, Python: runnertest.Python(t), Environ: os.Environ()}, Skip: Skippable(),
+		Config: runner.Config{Plugin: plugin, Settings: settings.Settings{Python: runnertest.Python(t)}, Environ: os.Environ()}, Skip: Skippable(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,14 +14,12 @@ import (
 func (c *check) plugin(ctx context.Context) hook.Stage {
 	began := time.Now()
 	cfg := c.o.Config
-	cfg.GRPC.AnyHealth = true // health is a stage of its own
+	cfg.AnyHealth = true // health is a stage of its own
 	cfg.Output = c.watched(cfg.Output)
 	s, err := open(ctx, cfg)
 	c.s, c.searched = s, time.Since(began)-s.Resolved()
 	if c.o.Prepared != nil {
-		if refused := c.o.Prepared(s.Opened); err == nil {
-			err = refused
-		}
+		c.o.Prepared(s.Opened)
 	}
 	c.report.Transport = s.Config().Transport
 	c.report.Entry = s.Plugin().Entry

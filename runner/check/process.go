@@ -40,7 +40,7 @@ func (p *process) Start(ctx context.Context) error {
 		return err
 	}
 	p.inst = inst
-	if err := p.calls(ctx, p.Bootstrap()); err != nil {
+	if err := p.calls(ctx, p.Config().Bootstrap); err != nil {
 		return err
 	}
 	if p.ready = true; p.cfg.Debug != nil {
@@ -121,7 +121,7 @@ func (p *process) Close(ctx context.Context) (farewell, stop error) {
 		return nil, nil
 	}
 	if p.ready && p.Running() && ctx.Err() == nil {
-		farewell = p.calls(ctx, p.Shutdown())
+		farewell = p.calls(ctx, p.Config().Shutdown)
 	}
 	p.ready = false
 	return farewell, errors.Join(p.inst.Stop(ctx), p.Launcher().Close(context.WithoutCancel(ctx))) // no start is under way: it does not wait
@@ -131,7 +131,7 @@ func (p *process) Close(ctx context.Context) (farewell, stop error) {
 // healthy if it was healthy at its first start. Its output appears only in the error.
 func (c *check) fresh(ctx context.Context) (*process, time.Duration, error) {
 	cfg := c.o.Config
-	cfg.GRPC.AnyHealth, cfg.Output = !c.healthy, nil
+	cfg.AnyHealth, cfg.Output = !c.healthy, nil
 	began := time.Now()
 	p, err := open(ctx, cfg)
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // TestProcess compares the process that check starts with a plugin that is kept: both make
@@ -75,7 +76,7 @@ def made(end=""):
 						t.Fatal(err)
 					}
 				}
-				cfg := runner.Config{Plugin: dir, Python: python, Environ: os.Environ(), Cwd: dir}
+				cfg := runner.Config{Plugin: dir, Settings: settings.Settings{Python: python}, Environ: os.Environ(), Cwd: dir}
 				if tt.bootstrap == "hang" {
 					cfg.Timeouts.Call = 50 * time.Millisecond
 				}

@@ -86,7 +86,7 @@ type syntaxFault struct {
 func compile(ctx context.Context, o *runner.Opened, files []string) (faults []syntaxFault, err error) {
 	_, python, _ := o.Source()
 	out, err := proc.Run(ctx, proc.Tool{
-		Path: python.Path, Args: append([]string{"-B", "-c", sourceProgram}, files...), Env: o.Environ(), Dir: o.Config().Dir, Limit: sourceLimit,
+		Path: python.Path, Args: append([]string{"-B", "-c", sourceProgram}, files...), Env: o.Environ(), Dir: o.Dir(), Limit: sourceLimit,
 	})
 	answer, ok := runner.Marked(out.Stdout)
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // opened is a check of plugin.py among files, by their paths below a new directory.
@@ -25,7 +26,7 @@ func opened(t testing.TB, python string, files map[string]string) *check {
 			t.Fatal(err)
 		}
 	}
-	o, err := runner.Open(t.Context(), runner.Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Python: python, Environ: os.Environ()})
+	o, err := runner.Open(t.Context(), runner.Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Settings: settings.Settings{Python: python}, Environ: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}

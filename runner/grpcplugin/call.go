@@ -22,6 +22,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // readLimit bounds how long a call that is over waits for its input, which may be reading
@@ -299,7 +300,7 @@ func (codec) Unmarshal(data mem.BufferSlice, into any) error {
 
 // maxReflection bounds the answers of server reflection. A MaxMessage below the default
 // is meant for hooks, so it does not count here.
-func (c *Config) maxReflection() int { return max(c.MaxMessage, defaultMessage) }
+func (c *Config) maxReflection() int { return max(c.MaxMessage, int(settings.Defaults().MaxMessage)) }
 
 // tooLarge returns the error for a message larger than [Config.MaxMessage].
 func tooLarge(kind hook.Kind, format string, sizes ...any) *hook.Error {

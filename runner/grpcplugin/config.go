@@ -17,14 +17,12 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // Defaults of a [Config].
 const (
-	defaultStart   = 30 * time.Second
 	defaultConnect = 5 * time.Second
-	defaultStop    = 5 * time.Second
-	defaultMessage = 64 << 20
 	defaultService = "plugin"
 )
 
@@ -48,22 +46,21 @@ type Config struct {
 	// Cookie returns the magic cookie that the plugin's source shows, for a hint, or an
 	// empty key. It may be nil.
 	Cookie func() (key, value string)
-	// Versions are the application's protocol versions to offer; empty means 1
-	// alone.
+	// Versions are the application's protocol versions to offer. They, StartTimeout, StopTimeout
+	// and MaxMessage have the defaults of their settings.
 	Versions []int
 	// MTLS secures the connection as go-plugin's AutoMTLS does: the plugin receives
 	// our one-time certificate and must offer one of its own. Without it, a plugin
 	// that offers a certificate is refused.
 	MTLS bool
 
-	// StartTimeout bounds the time to the handshake line; 0 means 30 s.
+	// StartTimeout bounds the time to the handshake line.
 	StartTimeout time.Duration
 	// ConnectTimeout bounds the connection, HealthTimeout the first answer of the
 	// health service; 0 means 5 s.
 	ConnectTimeout, HealthTimeout time.Duration
 	// StopTimeout bounds the Shutdown RPC, and also the time from the first signal of the
-	// stop ladder to the kill. Both together take at most StopTimeout plus a second. 0 means
-	// 5 s.
+	// stop ladder to the kill. Both together take at most StopTimeout plus a second.
 	StopTimeout time.Duration
 	// MaxMemory is the memory limit of the process tree in bytes; 0 means none.
 	MaxMemory int64
@@ -80,7 +77,7 @@ type Config struct {
 	// Values of a name that ends in "-bin" are sent unchanged.
 	Metadata []string
 	// MaxMessage is the size in bytes above which a message of a hook is
-	// rejected, in both directions; 0 means 64 MiB.
+	// rejected, in both directions.
 	MaxMessage int
 	// Sources returns the descriptors for a plugin without server reflection, see
 	// [protoschema.ReadFiles]. It is called once per launch, while the plugin starts,
@@ -126,15 +123,16 @@ var _ hook.Launcher = (*Launcher)(nil)
 
 // New returns a launcher. It starts nothing.
 func New(cfg Config) *Launcher {
+	usual := settings.Defaults()
 	if len(cfg.Versions) == 0 {
-		cfg.Versions = []int{1}
+		cfg.Versions = usual.ProtocolVersions
 	}
-	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, defaultStart)
+	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, settings.ServerDefaults().Timeouts.Start)
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnect)
 	cfg.HealthTimeout = cmp.Or(cfg.HealthTimeout, defaultConnect)
-	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, defaultStop)
+	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, usual.Timeouts.Stop)
 	cfg.Service = cmp.Or(cfg.Service, defaultService)
-	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, defaultMessage)
+	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, int(usual.MaxMessage))
 	if cfg.Output == nil {
 		cfg.Output = func(string, string, int) {}
 	}

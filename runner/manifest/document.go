@@ -13,6 +13,7 @@ import (
 
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // document is what [Manifest] knows of its text.
@@ -34,29 +35,29 @@ type document struct {
 type position struct{ line, column int }
 
 // fault reports a problem with a value in pyplug's table.
-func (m Manifest) fault(p *problem) *Error {
+func (m Manifest) fault(mistake *settings.Mistake) *Error {
 	locate := locateTOML
 	if m.Form == PluginJSON {
 		locate = locateJSON
 	}
-	e := m.errorAt(locate(m.text, slices.Concat(m.table, p.path)))
-	key := strings.ReplaceAll(strings.Join(p.path, "."), ".[", "[")
+	e := m.errorAt(locate(m.text, slices.Concat(m.table, mistake.Path)))
+	key := strings.ReplaceAll(strings.Join(mistake.Path, "."), ".[", "[")
 	switch {
-	case p.is == "":
+	case mistake.Text == "":
 		e.Message = fmt.Sprintf("unknown key %q", key)
 	case key == "":
-		e.Message = "the document " + p.is
+		e.Message = "the document " + mistake.Text
 	default:
-		e.Message = key + " " + p.is
+		e.Message = key + " " + mistake.Text
 	}
-	e.Advice = p.hint
+	e.Advice = mistake.Advice
 	return e
 }
 
 // entryError returns the error for an entry. more says what is wrong with it.
 func (m Manifest) entryError(more, wanted string) *Error {
-	p := &problem{is: "is " + show(m.Entry) + more + ", want " + wanted, hint: schema.DidYouMean(closest(m.entry))}
-	return m.fault(p.within(m.entryKey...))
+	mistake := &settings.Mistake{Text: fmt.Sprintf("is %q%s, want %s", m.Entry, more, wanted), Advice: schema.DidYouMean(closest(m.entry))}
+	return m.fault(mistake.Within(m.entryKey...))
 }
 
 // missingEntry returns the error for an entry that does not exist.
@@ -121,7 +122,7 @@ func locateTOML(text string, path []string) (found position) {
 				elements[name]++
 			}
 			if n := elements[name]; n > 0 {
-				step(index(n - 1))
+				step(settings.Index(n - 1))
 			}
 		}
 		if node.Kind != unstable.KeyValue {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // pluginJSON is the part of a plugin.json that pyplug uses: the manifest of
@@ -71,15 +72,14 @@ func (m Manifest) decodeError(err error) *Error {
 func (m *Manifest) take(p pluginJSON) error {
 	m.Entry, m.entryKey = p.entry()
 	if m.Entry == "" {
-		return m.fault(&problem{path: m.entryKey, is: "is missing, want the file to run"})
+		return m.fault((&settings.Mistake{Text: "is missing, want the file to run"}).Within(m.entryKey...))
 	}
 	if !inside(m.Dir, m.Entry) {
-		return m.fault(wrong(m.Entry, "a path inside the plugin's directory").within(m.entryKey...))
+		return m.fault(settings.Wrong(m.Entry, "a path inside the plugin's directory").Within(m.entryKey...))
 	}
 	m.entry = from(m.Dir, m.Entry)
-	m.ID, m.Transport, m.Host, m.Cwd, m.CarriesErrors = p.ID, "grpc", "mattermost", m.Dir, true
-	m.Env = map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": m.Dir}
-	m.startFor()
+	m.ID, m.Transport, m.Host, m.WorkDir, m.CarriesErrors = p.ID, "grpc", "mattermost", m.Dir, true
+	m.Env = []string{"MATTERMOST_PLUGIN_ID=" + p.ID, "MATTERMOST_PLUGIN_PATH=" + m.Dir}
 	props, _ := p.Props.(map[string]any)
 	m.python = p.Server.Runtime == "python" || props["runtime"] == "python" || strings.HasSuffix(m.Entry, ".py")
 	if version := strings.TrimSpace(p.Server.PythonVersion); m.python && version != "" {
@@ -87,7 +87,7 @@ func (m *Manifest) take(p pluginJSON) error {
 			version = ">=" + version // Mattermost's "3.11" is a minimum
 		}
 		if bad := checkSpecifiers(version); bad != nil {
-			return m.fault(wrong(p.Server.PythonVersion, `a version such as "3.11"`).within("server", "python_version"))
+			return m.fault(settings.Wrong(p.Server.PythonVersion, `a version such as "3.11"`).Within("server", "python_version"))
 		}
 		m.RequiresPython = version
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -207,8 +208,8 @@ func TestPluginJSON(t *testing.T) {
 	check(t, err)
 	dir := filepath.Join(root, "p")
 	m := p.Manifest
-	if m.Transport != "grpc" || m.CookieKey != "MATTERMOST_PLUGIN" || m.CookieValue != "Securely message teams, anywhere." || m.Cwd != dir || !m.CarriesErrors ||
-		m.Env["MATTERMOST_PLUGIN_ID"] != "com.example.Hello" || m.Env["MATTERMOST_PLUGIN_PATH"] != dir {
+	if m.Transport != "grpc" || m.Host != "mattermost" || m.WorkDir != dir || !m.CarriesErrors ||
+		!slices.Equal(m.Env, []string{"MATTERMOST_PLUGIN_ID=com.example.Hello", "MATTERMOST_PLUGIN_PATH=" + dir}) {
 		t.Errorf("got %+v", m)
 	}
 	if want := []string{filepath.Join(dir, "server"), dir}; fmt.Sprint(p.Dirs) != fmt.Sprint(want) {

@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
+	"strings"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // found is what files say about a plugin.
@@ -84,7 +85,7 @@ func (f *found) readTOML(m Manifest) error {
 			return nil
 		}
 		if values, ok = value.(map[string]any); !ok {
-			return m.fault(wrong(value, "a table").within("tool", "pyplug"))
+			return m.fault(settings.Wrong(value, "a table").Within("tool", "pyplug"))
 		}
 		m.table = []string{"tool", "pyplug"}
 	}
@@ -103,9 +104,13 @@ func (m Manifest) readRequirements(root map[string]any) (all []interp.Requiremen
 		path = []string{"project", "requires-python"}
 	}
 	if value := valueAt(root, path...); value != nil {
-		spec, p := text(value, `key:"requires-python" empty:"yes"`)
-		if p != nil {
-			return nil, m.fault(p.within(path...))
+		spec, ok := value.(string)
+		mistake := checkSpecifiers(spec)
+		if !ok {
+			mistake = settings.Wrong(value, "a string")
+		}
+		if mistake != nil {
+			return nil, m.fault(mistake.Within(path...))
 		}
 		all = append(all, interp.Requirement{Spec: spec, From: short(m.File)})
 	}
@@ -120,9 +125,22 @@ func (m Manifest) readRequirements(root map[string]any) (all []interp.Requiremen
 	constraint, _ := value.(string)
 	spec, ok := interp.PoetrySpec(constraint)
 	if !ok {
-		return nil, m.fault(wrong(value, `a version constraint of poetry such as "^3.11"`).within(path...))
+		return nil, m.fault(settings.Wrong(value, `a version constraint of poetry such as "^3.11"`).Within(path...))
 	}
 	return append(all, interp.Requirement{Spec: spec, From: short(m.File) + " [tool.poetry]"}), nil
+}
+
+// checkSpecifiers returns the mistake in a specifier set, or nil. "" allows every version.
+func checkSpecifiers(spec string) *settings.Mistake {
+	clause := interp.BadClause(spec)
+	if clause == "" {
+		return nil
+	}
+	m := settings.Wrong(clause, `a version specifier such as ">=3.11"`)
+	if isVersion := !strings.ContainsFunc(clause, func(c rune) bool { return c != '.' && (c < '0' || c > '9') }); isVersion {
+		m.Advice = schema.DidYouMean(">=" + clause)
+	}
+	return m
 }
 
 // valueAt returns the value that keys lead to, or nil.
@@ -136,19 +154,21 @@ func valueAt(value any, keys ...string) any {
 
 // decode reads the keys and makes the paths among them absolute.
 func (m *Manifest) decode(values map[string]any) error {
-	if p := decode(reflect.ValueOf(m).Elem(), "", values); p != nil {
-		return m.fault(p)
+	if mistake := settings.Decode(&m.Settings, values); mistake != nil {
+		return m.fault(mistake)
 	}
-	m.startFor()
+	if mistake := checkSpecifiers(m.RequiresPython); mistake != nil {
+		return m.fault(mistake.Within("requires-python"))
+	}
 	m.entryKey = []string{"entry"}
 	if m.Entry != "" {
 		m.entry = from(m.Dir, m.Entry)
 	}
-	if m.Cwd != "" {
-		written := m.Cwd
-		m.Cwd = from(m.Dir, written)
-		if info, err := os.Stat(m.Cwd); err != nil || !info.IsDir() {
-			return m.fault(wrong(written, "a directory that exists").within("cwd"))
+	if m.WorkDir != "" {
+		written := m.WorkDir
+		m.WorkDir = from(m.Dir, written)
+		if info, err := os.Stat(m.WorkDir); err != nil || !info.IsDir() {
+			return m.fault(settings.Wrong(written, "a directory that exists").Within("cwd"))
 		}
 	}
 	return nil

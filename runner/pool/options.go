@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/settings"
 )
-
-// DefaultQueue is how many calls may wait if [Options] do not say.
-const DefaultQueue = 1000
 
 // Options say how a pool behaves. The zero value is one worker with one call at a
 // time that is never restarted.
@@ -20,7 +18,7 @@ type Options struct {
 	// Concurrency is the maximum number of concurrent calls in one instance, at least
 	// 1. An instance may accept fewer.
 	Concurrency int
-	// Queue is the maximum number of waiting calls; 0 means [DefaultQueue].
+	// Queue is the maximum number of waiting calls; 0 means the default of the setting.
 	Queue int
 
 	Policy
@@ -39,11 +37,11 @@ type Options struct {
 
 	// Bootstrap calls are made in order after every start, before the worker is ready.
 	// Shutdown calls are made before a ready instance is stopped, if it has room for a
-	// call. CallTimeout bounds each; 0 means 2 min.
+	// call. CallTimeout bounds each; 0 means the default of a call.
 	Bootstrap, Shutdown []hook.Call
 	CallTimeout         time.Duration
 	// Probe is the time between two probes. 0 means 10 s, a negative value no
-	// probes. ProbeTimeout bounds each probe; 0 means 2 s.
+	// probes. ProbeTimeout bounds each probe; 0 means the default of the setting.
 	Probe, ProbeTimeout time.Duration
 	// Await waits until the first started instance is fit for calls. If Await fails, the
 	// start fails with its error. Nil means fit at once.
@@ -73,11 +71,12 @@ type Options struct {
 // withDefaults fills in the defaults.
 func (o Options) withDefaults() Options {
 	o.Workers, o.Concurrency = max(o.Workers, 1), max(o.Concurrency, 1)
-	o.Queue = cmp.Or(o.Queue, DefaultQueue)
+	usual := settings.Defaults()
+	o.Queue = cmp.Or(o.Queue, usual.Queue)
 	o.Policy = o.Policy.withDefaults()
-	o.CallTimeout = cmp.Or(o.CallTimeout, 2*time.Minute)
+	o.CallTimeout = cmp.Or(o.CallTimeout, usual.Timeouts.Call)
 	o.Probe = cmp.Or(o.Probe, 10*time.Second)
-	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, 2*time.Second)
+	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, usual.Timeouts.Probe)
 	o.Drain = cmp.Or(o.Drain, 2*time.Minute)
 	if o.Version == nil {
 		o.Version = func() int { return 0 }

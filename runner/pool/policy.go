@@ -5,25 +5,19 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// The restart policies. They say after which exits a worker is restarted.
-const (
-	No        = "no"         // never
-	OnFailure = "on-failure" // except after exit code 0 while no call was running
-	Always    = "always"     // after every exit that was not requested
-)
-
-// Policy says when a worker is restarted. A field with the value 0 has its default.
+// Policy says when a worker is restarted. A field with the value 0 has the default of its setting.
 type Policy struct {
-	// Restart is [No], [OnFailure] or [Always]; empty: [No].
+	// Restart is [settings.No], [settings.OnFailure] or [settings.Always]; empty: [settings.No].
 	Restart string
-	// Backoff is the delay after the first failure in a row; 0 means 1 s. It doubles
-	// with each further failure, up to BackoffMax; 0 means 60 s. A random part of up to
-	// 25 % is added, within BackoffMax.
+	// Backoff is the delay after the first failure in a row. It doubles with each further
+	// failure, up to BackoffMax. A random part of up to 25 % is added, within BackoffMax.
 	Backoff, BackoffMax time.Duration
 	// HealthyAfter is how long a worker must have been ready to reset the failure
-	// count; 0: 10 s.
+	// count.
 	HealthyAfter time.Duration
 	// MaxFailures is the number of failures in a row after which the worker is given
 	// up; 0: never.
@@ -32,10 +26,11 @@ type Policy struct {
 
 // withDefaults fills in the defaults.
 func (p Policy) withDefaults() Policy {
-	p.Restart = cmp.Or(p.Restart, No)
-	p.Backoff = cmp.Or(p.Backoff, time.Second)
-	p.BackoffMax = max(cmp.Or(p.BackoffMax, time.Minute), p.Backoff)
-	p.HealthyAfter = cmp.Or(p.HealthyAfter, 10*time.Second)
+	usual := settings.Defaults().Restart
+	p.Restart = cmp.Or(p.Restart, settings.No)
+	p.Backoff = cmp.Or(p.Backoff, usual.Backoff)
+	p.BackoffMax = max(cmp.Or(p.BackoffMax, usual.BackoffMax), p.Backoff)
+	p.HealthyAfter = cmp.Or(p.HealthyAfter, usual.HealthyAfter)
 	return p
 }
 
@@ -78,13 +73,13 @@ func (p Policy) next(e ending, failures int, random float64) (action, time.Durat
 		failures = 0
 	}
 	switch {
-	case e.clean && !e.duringCall && p.Restart != Always:
+	case e.clean && !e.duringCall && p.Restart != settings.Always:
 		return stayStopped, 0, failures
-	case e.duringCall && p.Restart != No:
+	case e.duringCall && p.Restart != settings.No:
 		return restartNow, 0, failures
 	}
 	failures++
-	if e.permanent || p.Restart == No || p.MaxFailures > 0 && failures >= p.MaxFailures {
+	if e.permanent || p.Restart == settings.No || p.MaxFailures > 0 && failures >= p.MaxFailures {
 		return giveUp, 0, failures
 	}
 	return backOff, p.delay(failures, random), failures

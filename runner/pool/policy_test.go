@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // TestPolicy holds what follows each ending under each policy.
@@ -19,23 +20,23 @@ func TestPolicy(t *testing.T) {
 		delay    time.Duration
 		failures int
 	}{
-		"exit during a call":             {Policy{Restart: Always}, ending{duringCall: true}, 4, restartNow, 0, 4},
-		"exit during a call, long ready": {Policy{Restart: Always}, ending{duringCall: true, ready: long}, 4, restartNow, 0, 0},
-		"exit during a call, on-failure": {Policy{Restart: OnFailure}, ending{duringCall: true, clean: true}, 0, restartNow, 0, 0},
+		"exit during a call":             {Policy{Restart: settings.Always}, ending{duringCall: true}, 4, restartNow, 0, 4},
+		"exit during a call, long ready": {Policy{Restart: settings.Always}, ending{duringCall: true, ready: long}, 4, restartNow, 0, 0},
+		"exit during a call, on-failure": {Policy{Restart: settings.OnFailure}, ending{duringCall: true, clean: true}, 0, restartNow, 0, 0},
 		"exit during a call, no":         {Policy{}, ending{duringCall: true}, 0, giveUp, 0, 1},
-		"idle exit":                      {Policy{Restart: Always}, ending{}, 0, backOff, time.Second, 1},
-		"second idle exit":               {Policy{Restart: Always}, ending{}, 1, backOff, 2 * time.Second, 2},
-		"idle exit, long ready":          {Policy{Restart: Always}, ending{ready: long}, 5, backOff, time.Second, 1},
-		"idle exit, almost long ready":   {Policy{Restart: Always}, ending{ready: long - 1}, 5, backOff, 32 * time.Second, 6},
+		"idle exit":                      {Policy{Restart: settings.Always}, ending{}, 0, backOff, time.Second, 1},
+		"second idle exit":               {Policy{Restart: settings.Always}, ending{}, 1, backOff, 2 * time.Second, 2},
+		"idle exit, long ready":          {Policy{Restart: settings.Always}, ending{ready: long}, 5, backOff, time.Second, 1},
+		"idle exit, almost long ready":   {Policy{Restart: settings.Always}, ending{ready: long - 1}, 5, backOff, 32 * time.Second, 6},
 		"idle exit, no":                  {Policy{}, ending{}, 0, giveUp, 0, 1},
-		"clean exit, always":             {Policy{Restart: Always}, ending{clean: true}, 0, backOff, time.Second, 1},
-		"clean exit, on-failure":         {Policy{Restart: OnFailure}, ending{clean: true}, 3, stayStopped, 0, 3},
+		"clean exit, always":             {Policy{Restart: settings.Always}, ending{clean: true}, 0, backOff, time.Second, 1},
+		"clean exit, on-failure":         {Policy{Restart: settings.OnFailure}, ending{clean: true}, 3, stayStopped, 0, 3},
 		"clean exit, no":                 {Policy{}, ending{clean: true}, 0, stayStopped, 0, 0},
-		"failed start":                   {Policy{Restart: Always}, ending{startFailed: true}, 0, backOff, time.Second, 1},
-		"permanent failure":              {Policy{Restart: Always}, ending{startFailed: true, permanent: true}, 0, giveUp, 0, 1},
-		"the last of the budget":         {Policy{Restart: Always, MaxFailures: 5}, ending{startFailed: true}, 4, giveUp, 0, 5},
-		"before the last":                {Policy{Restart: Always, MaxFailures: 5}, ending{}, 3, backOff, 8 * time.Second, 4},
-		"the cap":                        {Policy{Restart: Always}, ending{}, 1 << 40, backOff, time.Minute, 1<<40 + 1},
+		"failed start":                   {Policy{Restart: settings.Always}, ending{startFailed: true}, 0, backOff, time.Second, 1},
+		"permanent failure":              {Policy{Restart: settings.Always}, ending{startFailed: true, permanent: true}, 0, giveUp, 0, 1},
+		"the last of the budget":         {Policy{Restart: settings.Always, MaxFailures: 5}, ending{startFailed: true}, 4, giveUp, 0, 5},
+		"before the last":                {Policy{Restart: settings.Always, MaxFailures: 5}, ending{}, 3, backOff, 8 * time.Second, 4},
+		"the cap":                        {Policy{Restart: settings.Always}, ending{}, 1 << 40, backOff, time.Minute, 1<<40 + 1},
 	} {
 		got, delay, failures := c.policy.withDefaults().next(c.ending, c.before, 0)
 		if got != c.want || delay != c.delay || failures != c.failures {

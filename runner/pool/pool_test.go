@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
-var always = Policy{Restart: Always}
+var always = Policy{Restart: settings.Always}
 
 func failing(kind string) error {
 	raised := &hook.Raised{Type: kind, Message: "no room"}
@@ -92,9 +93,9 @@ func TestPolicies(t *testing.T) {
 		state   hook.State
 		reason  string
 	}{
-		"no":                {No, hook.Exit{Code: 1}, hook.StateFailed, ""},
-		"no, clean":         {No, hook.Exit{}, hook.StateStopped, "stopped"},
-		"on-failure, clean": {OnFailure, hook.Exit{}, hook.StateStopped, "stopped"},
+		"no":                {settings.No, hook.Exit{Code: 1}, hook.StateFailed, ""},
+		"no, clean":         {settings.No, hook.Exit{}, hook.StateStopped, "stopped"},
+		"on-failure, clean": {settings.OnFailure, hook.Exit{}, hook.StateStopped, "stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, Options{Policy: Policy{Restart: c.restart}}, nil, func(w *world) {
@@ -114,7 +115,7 @@ func TestPolicies(t *testing.T) {
 }
 
 func TestBudget(t *testing.T) {
-	bubble(t, Options{Policy: Policy{Restart: Always, MaxFailures: 3}, Patient: true}, nil, func(w *world) {
+	bubble(t, Options{Policy: Policy{Restart: settings.Always, MaxFailures: 3}, Patient: true}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
 		w.launcher.last().end(hook.Exit{Code: 1})
 		err := w.fails("ok", hook.Unavailable, "gave-up") // patiently

@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // TestStorm calls, crashes, kills, restarts and gives up at random, with real threads.
@@ -22,7 +23,7 @@ func TestStorm(t *testing.T) {
 	l := &fakeLauncher{takes: 2, start: 100 * time.Microsecond}
 	p, err := Start(t.Context(), l, Options{
 		Workers: 3, Concurrency: 2, Queue: 20,
-		Policy:   Policy{Restart: Always, Backoff: time.Millisecond, BackoffMax: 2 * time.Millisecond},
+		Policy:   Policy{Restart: settings.Always, Backoff: time.Millisecond, BackoffMax: 2 * time.Millisecond},
 		MaxCalls: 50, MaxAge: 20 * time.Millisecond,
 		Probe: 2 * time.Millisecond, ProbeTimeout: time.Millisecond,
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 const (
@@ -300,7 +301,7 @@ func (w *worker) rest(e ending) {
 		state = hook.StateStopped
 		w.cause = &hook.Error{Kind: hook.Unavailable, Reason: reasonStopped, Exit: exit,
 			Err: fmt.Errorf("the plugin exited by itself and is not restarted (restart policy %s)", p.opt.Restart)}
-	case !e.permanent && p.opt.Restart != No:
+	case !e.permanent && p.opt.Restart != settings.No:
 		w.cause = gaveUpError(w.failures, w.cause)
 	}
 	w.refusing = do != backOff || e.startFailed && !p.opt.Patient
@@ -319,7 +320,7 @@ func (w *worker) rest(e ending) {
 func (w *worker) startIfChanged() {
 	p := w.pool
 	changed := false
-	p.unlocked(func() { changed = p.opt.Restart != No && p.opt.Version() != w.failed })
+	p.unlocked(func() { changed = p.opt.Restart != settings.No && p.opt.Version() != w.failed })
 	if changed && w.refusing && w.state != hook.StateStopped {
 		w.failures = 0
 		w.begin("the plugin's files changed", nil)

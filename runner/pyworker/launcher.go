@@ -17,6 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // Config says what a [Launcher] starts. It is copied and never changed.
@@ -45,10 +46,9 @@ type Config struct {
 	// at once. Otherwise they run one after the other, in the order of the calls,
 	// and only coroutines run at once. The plugin must be safe for threads.
 	Threads bool
-	// StartTimeout bounds the import; 0 means 10 minutes.
+	// StartTimeout bounds the import. This and the next timeout have the defaults of their settings.
 	StartTimeout time.Duration
-	// StopTimeout is the time from the first signal of the stop ladder to the kill;
-	// 0 means 5 s.
+	// StopTimeout is the time from the first signal of the stop ladder to the kill.
 	StopTimeout time.Duration
 	// MaxMemory limits what a worker and everything it starts may use; 0: no limit.
 	MaxMemory int64
@@ -84,9 +84,10 @@ var _ hook.Launcher = (*Launcher)(nil)
 
 // New returns a launcher. It starts nothing.
 func New(cfg Config) *Launcher {
-	cfg.NaN, cfg.Concurrency = cmp.Or(cfg.NaN, "error"), max(cfg.Concurrency, 1)
-	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, 10*time.Minute)
-	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
+	usual := settings.Defaults()
+	cfg.NaN, cfg.Concurrency = cmp.Or(cfg.NaN, usual.NaN), max(cfg.Concurrency, 1)
+	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, usual.Timeouts.Start)
+	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, usual.Timeouts.Stop)
 	if cfg.Output == nil {
 		cfg.Output = func(string, string, int) {}
 	}

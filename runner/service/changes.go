@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // changes tracks which of a plugin's files have changed since its workers loaded them.
@@ -86,7 +87,7 @@ func (s *Service) changed() string {
 	switch {
 	case c.broken == "" && removed: // there is nothing to load
 		return text
-	case !s.o.Watch:
+	case s.o.Config.Watch != settings.On:
 		return fmt.Sprintf("%s; run `pyplug restart %s` to reload it", text, name)
 	case c.broken != "":
 		return text + ", and does not start: " + c.broken

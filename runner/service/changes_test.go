@@ -8,6 +8,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 func TestChangeOf(t *testing.T) {
@@ -28,7 +29,7 @@ func TestReloadCanceled(t *testing.T) {
 	if err := os.WriteFile(file, []byte("def greet(): pass\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := runner.Open(t.Context(), runner.Config{Plugin: file, Python: runnertest.Python(t), Environ: os.Environ(), Cwd: filepath.Dir(file)})
+	opened, err := runner.Open(t.Context(), runner.Config{Plugin: file, Settings: settings.Settings{Python: runnertest.Python(t)}, Environ: os.Environ(), Cwd: filepath.Dir(file)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // autoIdle is the time without a call after which a plugin that a call started stops.
@@ -28,8 +29,6 @@ type Options struct {
 	Config runner.Config
 	// Name is the name as typed; empty means one made from the plugin.
 	Name string
-	// Watch restarts the workers when the plugin's own files change.
-	Watch bool
 	// AutoStarted says that a call started the plugin: it stops when nobody calls it.
 	AutoStarted bool
 	// Detached says that the plugin runs in the background.
@@ -89,9 +88,9 @@ func New(o Options, host Host) *Service { return &Service{o: o, host: host} }
 func (s *Service) Config() runner.Config {
 	c := s.o.Config
 	c.Environ = withoutManager(c.Environ)
-	events := c.Keep.Events
-	c.Keep.Note, c.Keep.Await = s.note, s.awaitHealthy
-	c.Keep.Events = func(e hook.Event) {
+	events := c.Events
+	c.Note, c.Await = s.note, s.awaitHealthy
+	c.Events = func(e hook.Event) {
 		events(e)
 		s.event(e)
 	}
@@ -164,7 +163,7 @@ func (s *Service) run(ctx context.Context) error {
 	defer stop()
 	var work sync.WaitGroup
 	events := s.Events(running)
-	if s.o.Watch {
+	if s.o.Config.Watch == settings.On {
 		work.Go(func() { s.opened.Watch(running, s.changes.started, s.reload) })
 	}
 	work.Go(func() { s.followHangups(running) })
@@ -174,7 +173,7 @@ func (s *Service) run(ctx context.Context) error {
 		work.Go(func() { s.watchdog(running) })
 		work.Go(func() {
 			failed := s.Failed()
-			if s.o.Watch {
+			if s.o.Config.Watch == settings.On {
 				failed = nil // it starts again when its files change
 			}
 			select {
@@ -311,7 +310,7 @@ func (s *Service) describe(ctx context.Context) {
 // loaded older files.
 func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
 	s.printAttach(ctx)
-	alone := s.opened.Config().Keep.Workers == 1
+	alone := s.opened.Config().Workers == 1
 	seen := s.changes.started
 	for e, err := range events {
 		switch {

@@ -112,30 +112,16 @@ func namesOf(opened *runner.Opened, typed string) []string {
 // identity says what is served under a name.
 func identity(opened *runner.Opened, o Options, name string) daemon.Identity {
 	c := opened.Config()
+	calls, rest := c.Digest()
 	return daemon.Identity{
 		Name: name, Plugin: schema.Path(c.Plugin), Entry: schema.Path(opened.Plugin().Entry), Python: schema.Path(opened.Interpreter().Path),
-		Transport: c.Transport, Dir: schema.Path(c.Dir),
-		About: About(opened, c.Plugin, ""), Digest: digestOf(opened, o), Version: o.Version, AutoStarted: o.AutoStarted,
+		Transport: c.Transport, Dir: schema.Path(opened.Dir()),
+		About: About(opened, c.Plugin, ""), Digest: calls + "." + rest, Version: o.Version, AutoStarted: o.AutoStarted,
 	}
-}
-
-// digestOf returns the same digest for two starts with the same effective settings,
-// even if their command lines differ. The settings after the dot do not matter to a
-// call, see [difference].
-func digestOf(opened *runner.Opened, o Options) string {
-	c := opened.Config()
-	k, t := c.Keep, c.Timeouts
-	k.Events, k.Note, k.Await, c.GRPC.MTLS = nil, nil, nil, nil
-	if o.Config.Dir == "" {
-		c.Dir = "" // the directory of the caller does not count
-	}
-	matters := runner.DigestOf(c.Transport, c.Dir, t.Start, t.Stop, k, c.GRPC, opened.Program().MTLS,
-		c.Env, c.CleanEnv, c.NaN, c.NoConvert)
-	return matters + "." + runner.DigestOf(t.Call, o.Watch)
 }
 
 // difference says how the running plugin differs from the wanted one, apart from its files;
-// "" if it does not. A call brings its own timeout.
+// "" if it does not. The settings after the dot of a digest do not matter to a call.
 func difference(running, wanted daemon.Identity) string {
 	has, want := running.Digest, wanted.Digest
 	if wanted.AutoStarted {

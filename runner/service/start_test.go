@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // A running plugin may differ from the wanted one by its Python or its flags.
@@ -49,31 +50,29 @@ func TestDigest(t *testing.T) {
 	digest := func(change func(o *Options)) string {
 		t.Helper()
 		var o Options
-		o.Config = runner.Config{Plugin: plugin, Python: python, Cwd: t.TempDir(), Environ: os.Environ(), NaN: "error"}
+		o.Config = runner.Config{Plugin: plugin, Settings: settings.Settings{Python: python}, Cwd: t.TempDir(), Environ: os.Environ()}
 		change(&o)
 		s, err := runner.Open(t.Context(), o.Config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return digestOf(s, o)
+		return identity(s, o, "n").Digest
 	}
 	plain := digest(func(*Options) {})
-	no := false
 	for name, c := range map[string]struct {
 		change    func(o *Options)
 		how, rest bool // the halves that differ
 	}{
 		"defaults": {func(o *Options) {
-			k := &o.Config.Keep
-			k.Workers, k.Concurrency, k.Restart, k.Preload, k.MaxMemory = 1, 1, "always", "auto", -1
-			o.Config.Timeouts = runner.Timeouts{Start: runner.DefaultImport, Stop: runner.DefaultStop, Call: runner.DefaultCall}
-			o.Config.Transport, o.Config.GRPC.MTLS = "pipe", &no
+			s := settings.Defaults()
+			s.Python, s.Transport, s.ProtocolVersions, s.MaxMessage = python, "pipe", nil, 0 // the last two are not for it
+			o.Config.Settings = s
 		}, false, false},
-		"workers":     {func(o *Options) { o.Config.Keep.Workers = 2 }, true, false},
+		"workers":     {func(o *Options) { o.Config.Workers = 2 }, true, false},
 		"environment": {func(o *Options) { o.Config.Env = []string{"A=B"} }, true, false},
-		"directory":   {func(o *Options) { o.Config.Dir = os.TempDir() }, true, false},
+		"directory":   {func(o *Options) { o.Config.WorkDir = os.TempDir() }, true, false},
 		"limit":       {func(o *Options) { o.Config.Timeouts.Call = time.Second }, false, true},
-		"watch":       {func(o *Options) { o.Watch = true }, false, true},
+		"watch":       {func(o *Options) { o.Config.Watch = settings.On }, false, true},
 	} {
 		how, rest, _ := strings.Cut(digest(c.change), ".")
 		if oldHow, oldRest, _ := strings.Cut(plain, "."); how != oldHow != c.how || rest != oldRest != c.rest {

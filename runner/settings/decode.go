@@ -61,7 +61,6 @@ func unknownKey(key string, known []string) *Mistake {
 
 // decode stores a value of a manifest: a value of TOML. Texts, numbers, and true and false, are read as for a flag.
 func (r *Row) decode(s *Settings, value any) *Mistake {
-	list, isList := value.([]any)
 	switch to := r.field(s).(type) {
 	case *[]hook.Call:
 		return decodeCalls(to, value)
@@ -70,25 +69,27 @@ func (r *Row) decode(s *Settings, value any) *Mistake {
 			return decodeEnv(to, value)
 		}
 		*to = []string{}
+		return r.decodeTexts(s, value)
 	case *[]int:
-		if isList {
-			return r.decodeNumbers(to, list)
-		}
+		return r.set(s, strings.Trim(fmt.Sprint(value), "[]"), fmt.Sprint(value))
 	case *string:
-		if _, ok := value.(string); !ok && len(r.Words) == 0 {
+		if _, isText := value.(string); !isText && len(r.Words) == 0 {
 			return Wrong(value, "a string")
 		}
-		return r.set(s, fmt.Sprint(value), show(value))
-	default:
-		return r.set(s, fmt.Sprint(value), show(value))
 	}
+	return r.set(s, fmt.Sprint(value), show(value))
+}
+
+// decodeTexts stores an array of texts.
+func (r *Row) decodeTexts(s *Settings, value any) *Mistake {
+	list, isList := value.([]any)
 	if !isList {
 		return Wrong(value, "an array")
 	}
 	for i, element := range list {
-		text, ok := element.(string)
+		text, isText := element.(string)
 		m := r.set(s, text, show(element))
-		if !ok {
+		if !isText {
 			m = Wrong(element, "a string")
 		}
 		if m != nil {
@@ -118,19 +119,6 @@ func decodeEnv(to *[]string, value any) *Mistake {
 			return Wrong(text, "a string without a zero byte").Within(name)
 		}
 		*to = append(*to, name+"="+text)
-	}
-	return nil
-}
-
-// decodeNumbers reads an array of numbers.
-func (r *Row) decodeNumbers(to *[]int, list []any) *Mistake {
-	*to = nil
-	for i, element := range list {
-		n, ok := element.(int64)
-		if !ok || !r.inRange(n) {
-			return Wrong(element, fmt.Sprintf("a number from %d to %d", r.Least, r.Most)).Within(Index(i))
-		}
-		*to = append(*to, int(n))
 	}
 	return nil
 }

@@ -67,12 +67,9 @@ func digestOf(text []byte) string {
 // Deciding returns the first flag that makes the plugin a gRPC plugin, with its dashes, or "".
 func (s Settings) Deciding() string {
 	for i := range Table {
-		if row := &Table[i]; row.Decides && row.IsSet(&s) && !row.isOff(&s) {
+		if row := &Table[i]; row.Decides && row.IsSet(&s) && row.value(&s).Interface() != any(Off) {
 			return "--" + row.Flag
 		}
 	}
 	return ""
 }
-
-// isOff reports whether the setting is a switch that is off.
-func (r *Row) isOff(s *Settings) bool { return r.value(s).Interface() == any(Off) }

@@ -30,9 +30,9 @@ type Row struct {
 	Default, ServerDefault, Shown string
 	// Least and Most are the range of a number or a size. Most 0 means no upper limit.
 	Least, Most int64
-	// Zero is what a 0 is stored as, such as [NoLimit]. If Zero is 0, a 0 is not valid.
+	// Zero is what a 0 is stored as, such as [NoLimit], or 0 if a 0 has no meaning of its own.
 	Zero int64
-	// Words are the valid texts. A number with Words may also be [Auto].
+	// Words are the valid texts. A number may also be its word, which stands for [Auto].
 	Words []string
 	// File reports that the value names a file or a directory.
 	File bool
@@ -62,6 +62,9 @@ const (
 	Call                       // commands that make calls
 	Background                 // commands that keep a plugin alive under a name
 )
+
+// blank is for questions on the type of a field.
+var blank Settings
 
 // Matters says to what a setting matters, for [Settings.Digest].
 type Matters uint8
@@ -133,8 +136,8 @@ func (r *Row) set(s *Settings, text, shown string) *Mistake {
 		}
 	case *[]int:
 		*to = nil
-		for word := range strings.SplitSeq(text, ",") {
-			n, err := strconv.Atoi(strings.TrimSpace(word))
+		for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }) {
+			n, err := strconv.Atoi(word)
 			valid = err == nil && r.inRange(int64(n))
 			if *to = append(*to, n); !valid {
 				break
@@ -157,7 +160,7 @@ func (r *Row) set(s *Settings, text, shown string) *Mistake {
 
 // inRange reports whether a number is valid.
 func (r *Row) inRange(n int64) bool {
-	return n == 0 && (r.Zero != 0 || r.Least == 0 && r.Most > 0) || n >= max(r.Least, 1) && (r.Most == 0 || n <= r.Most)
+	return n == 0 && r.Zero != 0 || n >= r.Least && (r.Most == 0 || n <= r.Most)
 }
 
 // checkText returns the mistake in a text that is not one of a few words.
@@ -177,19 +180,19 @@ func (r *Row) checkText(text, shown string) *Mistake {
 
 // wanted says which values are valid.
 func (r *Row) wanted() string {
-	switch r.field(new(Settings)).(type) {
+	switch r.field(&blank).(type) {
 	case *Bool:
 		return "true or false"
 	case *int:
-		least := r.Least
-		if r.Zero != 0 {
-			least = 0
+		text := fmt.Sprintf("a number from %d to %d", r.Least, r.Most)
+		if len(r.Words) > 0 {
+			text += ", or " + r.oneOf()
 		}
-		return orWord(fmt.Sprintf("a number from %d to %d", least, r.Most), r.Words)
+		return text
 	case *int64:
 		text := "a size such as 512MB"
 		if r.Least > 1 {
-			text += ", at least " + showSize(r.Least)
+			text += fmt.Sprintf(", at least %dMB", r.Least>>20)
 		}
 		return text + r.zeroText()
 	case *time.Duration:
@@ -197,16 +200,16 @@ func (r *Row) wanted() string {
 	case *[]int:
 		return "numbers separated by commas"
 	}
-	last := len(r.Words) - 1
-	return strings.Join(r.Words[:last], ", ") + " or " + r.Words[last]
+	return r.oneOf()
 }
 
-// orWord adds a word to the description of a number.
-func orWord(text string, words []string) string {
-	if len(words) == 0 {
-		return text
+// oneOf lists the valid words.
+func (r *Row) oneOf() string {
+	last := len(r.Words) - 1
+	if last == 0 {
+		return r.Words[0]
 	}
-	return text + ", or " + words[0]
+	return strings.Join(r.Words[:last], ", ") + " or " + r.Words[last]
 }
 
 // zeroText says what a 0 means, if that is not obvious.
@@ -222,13 +225,13 @@ func (r *Row) zeroText() string {
 
 // IsSwitch reports whether the flag may stand without a value.
 func (r *Row) IsSwitch() bool {
-	_, is := r.field(new(Settings)).(*Bool)
+	_, is := r.field(&blank).(*Bool)
 	return is
 }
 
 // Repeats reports whether the flag may be given more than once. Then the values of several sources add up.
 func (r *Row) Repeats() bool {
-	_, is := r.field(new(Settings)).(*[]string)
+	_, is := r.field(&blank).(*[]string)
 	return is
 }
 
@@ -238,24 +241,32 @@ func (r *Row) value(s *Settings) reflect.Value { return reflect.ValueOf(r.field(
 // IsSet reports whether the setting has a value.
 func (r *Row) IsSet(s *Settings) bool { return !r.value(s).IsZero() }
 
-// Usage returns the help of the flag: what it does, what a 0 means and what the default is. usual has the defaults of
-// a command that has others.
+// Usage returns the help of the flag: what it does, which words are valid, what a 0 means and what the default is.
+// usual has the defaults of a command that has others.
 func (r *Row) Usage(usual *Settings) string {
+	help := r.Help + r.zeroText()
+	if _, isText := r.field(usual).(*string); isText && len(r.Words) > 0 {
+		help += ": " + r.oneOf()
+	}
+	switch text := r.defaultText(usual); text {
+	case "":
+		return help
+	case "0":
+		return help + " (the default)"
+	default:
+		return help + " (default: " + text + ")"
+	}
+}
+
+func (r *Row) defaultText(usual *Settings) string {
 	text := cmp.Or(r.Shown, r.Default)
+	if d, ok := r.field(usual).(*time.Duration); ok && *d != 0 {
+		text = strings.Replace(d.String(), "m0s", "m", 1)
+	} else if r.IsSet(usual) {
+		text = fmt.Sprint(r.value(usual))
+	}
 	if r.ServerDefault != "" {
 		text += "; a gRPC plugin: " + r.ServerDefault
 	}
-	if d, ok := r.field(usual).(*time.Duration); ok && *d != 0 {
-		text = strings.Replace(text, r.Default, showDuration(*d), 1)
-	} else if r.IsSet(usual) {
-		text = strings.Replace(text, r.Default, fmt.Sprint(r.value(usual)), 1)
-	}
-	switch text {
-	case "":
-	case "0":
-		text = " (the default)"
-	default:
-		text = " (default: " + text + ")"
-	}
-	return r.Help + r.zeroText() + text
+	return text
 }

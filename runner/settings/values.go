@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // units are the units of a size. Each is 1024 times the one before it.
@@ -27,29 +26,6 @@ func ParseSize(text string) (bytes int64, ok bool) {
 		n /= 1024
 	}
 	return int64(n), err == nil && n < math.MaxInt64 && (unit == "" || len(unit) == 1 && strings.Contains(units, unit))
-}
-
-// showSize returns a size as ParseSize reads it.
-func showSize(bytes int64) string {
-	unit := -1
-	for ; bytes%1024 == 0 && unit < len(units)-1; unit++ {
-		bytes /= 1024
-	}
-	if unit < 0 {
-		return strconv.FormatInt(bytes, 10)
-	}
-	return fmt.Sprintf("%d%cB", bytes, units[unit])
-}
-
-// showDuration returns a duration without the units that are 0, such as 1m for 1m0s.
-func showDuration(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if short, ok := strings.CutSuffix(text, zero); ok {
-			text = short + zero[:1]
-		}
-	}
-	return text
 }
 
 // show returns a value of TOML as messages print it.
