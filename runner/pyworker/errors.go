@@ -238,13 +238,13 @@ func lastLine(lines []string) string {
 func (inst *instance) diedStarting(greeted bool) *hook.Error {
 	exit := inst.Exit()
 	switch {
-	case inst.fault != nil:
-		return pipeError(inst.fault, exit)
-	case !greeted && strings.HasPrefix(lastLine(exit.Stderr), noDescriptor):
+	case !greeted && strings.HasPrefix(lastLine(exit.Stderr), noDescriptor): // before the fault: a slow exit after that is one, too
 		at := proc.DescriptorsOf()
 		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
 			Err:   fmt.Errorf("%s closed descriptor %d, by which pyplug speaks to Python: it is a wrapper, or runs one", inst.launcher.cfg.Python, at.In),
 			Hints: schema.Hints("make the wrapper leave descriptors %d and %d open, or pass the Python that it runs: %s PATH", at.In, at.Out, schema.Setting("python"))}
+	case inst.fault != nil:
+		return pipeError(inst.fault, exit)
 	case !greeted:
 		kind := hook.Interpreter
 		if exit.Signal != "" { // somebody has killed it
