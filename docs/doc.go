@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed background.md cases.md compatibility.md grpc.md http.md json.md lines.md mcp.md promises.md recipes.md scale.md
+//go:embed background.md cases.md compatibility.md grpc.md http.md json.md lines.md promises.md recipes.md scale.md
 var manual embed.FS
 
 //go:embed findings/[a-z]*.md
@@ -38,8 +38,8 @@ func (p Pages) Page(name string) (text string, ok bool) {
 	return string(b), err == nil
 }
 
-// Title returns what the heading of a page says behind its name, such as "no controller is
-// served"; empty if there is no such page.
+// Title returns what the heading of a page says behind its name, such as "the plugin has
+// no Shutdown method"; empty if there is no such page.
 func (p Pages) Title(name string) string {
 	text, _ := p.Page(name)
 	heading, _, _ := strings.Cut(text, "\n")
