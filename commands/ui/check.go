@@ -143,10 +143,10 @@ const (
 
 // stage is the line of a stage, with its findings below:
 //
-//	warning  host         no controller is served  [no-controller]  12ms
+//	warning  stop         no Shutdown method  [no-controller]  12ms
 //	         fix: serve plugin.GRPCController
-//	         note: a fixed port  [address-fixed]
-//	           fix: enable it
+//	         warning: a process is left  [left-behind]
+//	           fix: stop it
 //
 // A finding whose message is the stage's has no line of its own.
 func (p *CheckPrinter) stage(st hook.Stage, shown bool) string {
