@@ -5,13 +5,13 @@
 //  2. The explicit sources come first: the flag, PYPLUG_PYTHON, the manifest. The first
 //     that is set decides, right or wrong.
 //  3. Next is the plugin's own environment, beside it or up to the root of its project,
-//     but not one that pyplug made for other plugins. If it exists it decides, too: a broken one is an error, and no reason to search on. An
-//     activated environment that belongs to the project comes before it. What others than
-//     the plugin's owner may change is refused.
+//     but not one that pyplug made for other plugins. If it exists it decides, too: a broken
+//     one is an error, and no reason to search on. An activated environment that belongs to
+//     the project comes before it. What others than the plugin's owner may change is refused.
 //  4. Then come any other activated environment, the version that a file of the project
-//     pins or the plugin's #! line names, PATH, version managers and the system. A Python there that is broken or of
-//     another version is skipped, and Tried says why; Skipped lists that of VIRTUAL_ENV
-//     again, because its user wants to know.
+//     pins or the plugin's #! line names, PATH, version managers and the system. A Python
+//     there that is broken or of another version is skipped, and Tried says why; Skipped
+//     lists that of VIRTUAL_ENV again, because its user wants to know.
 //  5. A candidate is examined by reading files: links, pyvenv.cfg, the names of
 //     directories, headers. The shims of pyenv are followed by reading
 //     what pyenv would read: running one takes a tenth of a second. Other shims do not say
