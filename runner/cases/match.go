@@ -15,6 +15,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
+	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -82,7 +83,7 @@ func (a answer) values() []hook.Item {
 // json returns the result, or the items as an array.
 func (a answer) json() json.RawMessage {
 	if a.Streamed {
-		return appendItems(nil, a.Items)
+		return lines.AppendItems(nil, a.Items)
 	}
 	return a.JSON()
 }

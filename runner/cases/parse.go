@@ -85,23 +85,13 @@ func (f *File) read(at place) (*Case, error) {
 }
 
 // parseCase reads a line of a file of cases, or of a record.
-func parseCase(line []byte) (c *Case, err error) {
-	c = &Case{occurrence: 1}
-	fields := map[string]json.RawMessage{}
-	call, bad := lines.ParseCall(line, func(key string, value []byte) {
-		if fields[key] != nil && err == nil {
-			err = fmt.Errorf("%q is given twice", key)
-		}
-		fields[key] = value
-	})
-	switch {
-	case bad != nil:
+func parseCase(text []byte) (*Case, error) {
+	var l lines.Line
+	if bad := l.Parse(text); bad != nil {
 		return nil, bad
-	case err != nil:
-		return nil, err
 	}
-	c.call = call
-	return c, c.read(fields)
+	c := &Case{call: l.Call}
+	return c, c.read(&l)
 }
 
 // add adds a case. In a record, the last answer of an occurrence of a call replaces the earlier
@@ -154,19 +144,18 @@ func column(line []byte, message string) int {
 	if offset, err := schema.CheckJSON(line); err != nil {
 		return offset + 1
 	}
-	for _, m := range membersOf(line) {
-		if strings.Contains(message, string(schema.Quote(schema.Short(m.name)))) {
-			return m.at + 1
+	if object := bytes.TrimLeft(line, blanks); object[0] == '{' {
+		for key := range schema.Members(object) {
+			if strings.Contains(message, string(schema.Quote(schema.Short(string(schema.Unquote(key)))))) {
+				return cap(line) - cap(key) + 1 // both share an array
+			}
 		}
 	}
 	return 1 + len(line) - len(bytes.TrimLeft(line, blanks))
 }
 
-// noValue lists values that none of the fields of a case may have.
-var noValue = []string{"null", `""`, "false"}
-
-// read reads the fields of a case that do not belong to its call.
-func (c *Case) read(fields map[string]json.RawMessage) error {
+// read reads what a line has beside the call.
+func (c *Case) read(l *lines.Line) (err error) {
 	var under, match string
 	for _, field := range []struct {
 		key  string
@@ -174,12 +163,14 @@ func (c *Case) read(fields map[string]json.RawMessage) error {
 		want string
 	}{
 		{"name", &c.Name, "text"}, {"skip", &c.Skip, "text with the reason"}, {"match", &match, "text with a regular expression"},
-		{"health", &c.health, "true"}, {"under", &under, `text such as "200ms"`}, {"occurrence", &c.occurrence, "a number"},
-		{"attempts", &c.wants.Attempts, "a number"}, {"sole", &c.wants.Sole, "text"},
+		{"health", &c.health, "true"}, {"under", &under, `text such as "200ms"`},
 	} {
-		if value := fields[field.key]; value != nil && (json.Unmarshal(value, field.to) != nil || slices.Contains(noValue, string(value))) {
-			return fmt.Errorf("%q is %s, want %s", field.key, schema.Short(string(value)), field.want)
+		if err := l.Read(field.key, field.to, field.want); err != nil {
+			return err
 		}
+	}
+	if c.occurrence, err = l.Occurrence(); err != nil {
+		return err
 	}
 	if under != "" {
 		var ok bool
@@ -187,12 +178,11 @@ func (c *Case) read(fields map[string]json.RawMessage) error {
 			return fmt.Errorf(`"under" is %q, want a duration such as "200ms"`, under)
 		}
 	}
-	c.contains = fields["contains"]
-	var err error
+	c.contains = l.Value("contains")
 	if c.match, err = compile(match); err != nil {
 		return err
 	}
-	return c.readAnswer(fields)
+	return c.readAnswer(l)
 }
 
 // compile compiles the value of "match", nil for none.
@@ -208,19 +198,22 @@ func compile(pattern string) (*regexp.Regexp, error) {
 }
 
 // readAnswer reads the answer that the call should get.
-func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
-	given := slices.DeleteFunc([]string{"result", "items", "error"}, func(key string) bool { return fields[key] == nil })
-	if len(given) > 1 {
-		return errors.New(`want only one of "result", "items" and "error"`)
+func (c *Case) readAnswer(l *lines.Line) error {
+	key, err := l.AnswerKey()
+	if err != nil {
+		return err
 	}
-	if fields["error"] != nil {
-		if c.contains != nil || c.match != nil {
-			return errors.New(`"error" has a "match" of its own; "contains" and "match" are about a result`)
-		}
-		return c.readError(fields["error"])
+	a, err := l.Answer()
+	switch {
+	case err != nil:
+		return err
+	case key != "error":
+		c.wants.Answer, c.hasAnswer = *a, key != ""
+		return nil
+	case c.contains != nil || c.match != nil:
+		return errors.New(`"error" has a "match" of its own; "contains" and "match" are about a result`)
 	}
-	c.hasAnswer = len(given) > 0
-	return c.wants.read(fields["result"], fields["items"], fields["binary"])
+	return c.readError(a.Error)
 }
 
 // errorKeys are the keys of the error of a case. errorShape lists the other keys that a

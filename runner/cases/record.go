@@ -2,19 +2,13 @@ package cases
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -114,61 +108,6 @@ func (r *Record) Write(text []byte) (int, error) {
 
 // Close unlocks and closes the file.
 func (r *Record) Close() error { return r.file.Close() }
-
-// Append appends the line of an answer, unless NaN is in it: that is not JSON.
-func (r *Record) Append(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byte {
-	dst = slices.Grow(dst, 128+len(c.Args)+len(c.Text)+len(a.Value)+len(a.Error))
-	before := len(dst)
-	if dst = appendLine(dst, c, occurrence, a); hasNaN(dst[before:]) {
-		return dst[:before]
-	}
-	return dst
-}
-
-// hasNaN reports whether NaN or Infinity makes a line invalid JSON.
-func hasNaN(line []byte) bool {
-	return (bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity"))) && !json.Valid(line)
-}
-
-func appendLine(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byte {
-	dst = schema.AppendQuote(append(dst, `{"hook":`...), c.Hook)
-	switch {
-	case c.Args != nil:
-		dst = append(append(dst, `,"args":`...), c.Args...)
-	case c.Text != nil && utf8.Valid(c.Text):
-		dst = schema.AppendQuote(append(dst, `,"text":`...), string(c.Text))
-	case c.Text != nil:
-		dst = append(base64.StdEncoding.AppendEncode(append(dst, `,"base64":"`...), c.Text), '"')
-	}
-	if c.ID != nil {
-		dst = append(append(dst, `,"id":`...), c.ID...)
-	}
-	if occurrence > 1 {
-		dst = strconv.AppendInt(append(dst, `,"occurrence":`...), int64(occurrence), 10)
-	}
-	sole := a.Sole
-	switch {
-	case a.Error != nil:
-		dst = append(append(dst, `,"error":`...), a.Error...)
-	case a.Streamed:
-		dst = appendItems(append(dst, `,"items":`...), a.Items)
-		if binary := binaryOf(a.Items); binary != nil {
-			dst = append(append(dst, `,"binary":`...), binary...)
-		}
-		for _, item := range a.Items { // all are messages of one type
-			sole = cmp.Or(item.Sole, sole)
-		}
-	default:
-		dst = wire.AppendValue(append(dst, ','), "result", a.Item)
-	}
-	if a.Attempts > 1 {
-		dst = strconv.AppendInt(append(dst, `,"attempts":`...), int64(a.Attempts), 10)
-	}
-	if sole != "" {
-		dst = schema.AppendQuote(append(dst, `,"sole":`...), sole)
-	}
-	return append(dst, "}\n"...)
-}
 
 // parseHead reads a head line.
 func parseHead(line []byte) (Head, error) {

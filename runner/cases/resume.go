@@ -9,7 +9,6 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
@@ -95,30 +94,24 @@ func (r *Record) notRecord(line []byte) error {
 }
 
 // learn adds an answer to the index. An occurrence's last answer counts.
-func (r *Record) learn(line []byte, at int64) error {
-	n, failed, answered := 1, false, false
-	c, bad := lines.ParseCall(line, func(key string, value []byte) {
-		switch key {
-		case "error":
-			failed = true
-		case "result", "items":
-			answered = true
-		case "occurrence":
-			n, _ = strconv.Atoi(string(value))
-		}
-	})
-	switch {
-	case bad != nil:
+func (r *Record) learn(text []byte, at int64) error {
+	var l lines.Line
+	if bad := l.Parse(text); bad != nil {
 		return bad.Err
-	case n < 1:
-		return errors.New(`"occurrence" is not a number from 1`)
-	case answered == failed:
-		return errors.New(`the line has neither or both of an answer and an "error"`)
 	}
-	if failed {
+	n, err := l.Occurrence()
+	if err != nil {
+		return err
+	}
+	switch key, err := l.AnswerKey(); {
+	case err != nil:
+		return err
+	case key == "":
+		return errors.New(`the line has neither an answer nor an "error"`)
+	case key == "error":
 		at = 0
 	}
-	r.index[keyOf(c, n)] = entry(at)
+	r.index[keyOf(l.Call, n)] = entry(at)
 	return nil
 }
 
@@ -142,23 +135,29 @@ func (r *Record) Find(c lines.Call) (occurrence int, read func() (*lines.Answer,
 // answer reads the answer at an offset. It returns nil if that is of another call or occurrence with the
 // same key.
 func (r *Record) answer(at int64, c lines.Call, occurrence int) (*lines.Answer, error) {
-	line, err := r.page.line(at)
-	var kept *Case
-	if err == nil {
-		kept, err = parseCase(line)
+	broken := func(err error) (*lines.Answer, error) { return nil, fmt.Errorf("the answer at byte %d: %w", at, err) }
+	text, err := r.page.line(at)
+	if err != nil {
+		return broken(err)
 	}
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the answer at byte %d: %w", at, err)
-	case kept.occurrence != occurrence || !isSame(kept.call, c):
+	var l lines.Line
+	if bad := l.Parse(text); bad != nil {
+		return broken(bad)
+	}
+	n, err := l.Occurrence()
+	if err == nil && (n != occurrence || !isSame(l.Call, c)) {
 		return nil, nil
+	}
+	kept, wrong := l.Answer()
+	if err = cmp.Or(err, wrong); err != nil {
+		return broken(err)
 	}
 	i, _ := slices.BinarySearchFunc(r.heads, at, func(h head, at int64) int { return cmp.Compare(h.at, at) })
 	was := r.heads[i-1].files // a head line is in front of all answers
 	if was != "" && r.head.Files != "" && was != r.head.Files {
 		r.outdated.Add(1)
 	}
-	return &kept.wants.Answer, nil
+	return kept, nil
 }
 
 // page reads lines of a file at any offset, fast if they follow each other.

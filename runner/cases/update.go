@@ -1,8 +1,6 @@
 package cases
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -94,25 +93,9 @@ func (r *Result) updated(line []byte) []byte {
 	case got.Streamed:
 		key = "items"
 	}
-	members, binary := membersOf(line), binaryOf(got.values())
-	hasBinary := slices.ContainsFunc(members, func(m lineMember) bool { return m.name == "binary" })
-	for _, m := range slices.Backward(members) {
-		switch m.name {
-		case "binary":
-			to := binary
-			if to == nil {
-				to = []byte("false")
-			}
-			line = slices.Concat(line[:m.from], to, line[m.to:])
-		case "result", "items", "error":
-			if binary != nil && !hasBinary {
-				value = slices.Concat(value, []byte(`,"binary":`), binary)
-			}
-			name := bytes.Replace(line[m.at:m.from], []byte(m.name), []byte(key), 1)
-			line = slices.Concat(line[:m.at], name, value, line[m.to:])
-		}
-	}
-	return line
+	var l lines.Line
+	_ = l.Parse(line) // it was read without an error
+	return l.WithAnswer(key, value, lines.Binary(got.values()))
 }
 
 // updatedError returns an error for the file, with the keys of the error that it replaces. If that
@@ -141,26 +124,4 @@ func (r *Result) updatedError(e *hook.Error) []byte {
 	}
 	text, _ := hook.Marshal(shape) // our own shape
 	return text
-}
-
-// lineMember is a member of the object in a line. Its key begins at byte at. Its value is
-// line[from:to].
-type lineMember struct {
-	name         string
-	at, from, to int
-}
-
-// membersOf returns the members of the valid JSON object in a line; none if it has no object.
-func membersOf(line []byte) (all []lineMember) {
-	object := bytes.TrimLeft(line, blanks)
-	if object[0] != '{' {
-		return nil
-	}
-	offset := func(part []byte) int { return cap(line) - cap(part) } // both share an array
-	for key, value := range schema.Members(object) {
-		m := lineMember{at: offset(key), from: offset(value), to: offset(value) + len(value)}
-		_ = json.Unmarshal(key, &m.name) // it is a JSON string
-		all = append(all, m)
-	}
-	return all
 }

@@ -107,20 +107,8 @@ func (e *Engine) appendResult(dst []byte, t *task, a *Answer) []byte {
 		return dst
 	case e.o.Raw != nil:
 		return e.o.Raw(dst, a.Item)
-	case a.Streamed:
-		dst = append(appendID(dst, t), `"done":true`...)
-	default:
-		dst = wire.AppendValue(appendID(dst, t), "result", a.Item)
 	}
-	return appendEnd(dst, a)
-}
-
-// appendEnd ends the last line of an answer, and says how often the call was made.
-func appendEnd(dst []byte, a *Answer) []byte {
-	if a.Attempts > 1 {
-		dst = strconv.AppendInt(append(dst, `,"attempts":`...), int64(a.Attempts), 10)
-	}
-	return append(dst, "}\n"...)
+	return a.append(appendID(dst, t), false)
 }
 
 // failed answers a line with the error of its call, unless the call is made again.
@@ -156,7 +144,7 @@ func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {
 		if e.o.Raw != nil {
 			return dst
 		}
-		return appendEnd(append(append(appendID(dst, t), `"error":`...), text...), a)
+		return a.append(appendID(dst, t), false)
 	})
 	if e.o.FailFast {
 		e.out.close(nil, true)

@@ -25,5 +25,8 @@
 // answer, so it does not matter how far ahead the input was read. Ending the context of
 // [Engine.Run] cancels the calls in progress.
 //
+// A [Line] is a call that names its hook, and beside it what a record or a case knows of its answer. All
+// who read or write such a line do it here.
+//
 // The package does not know flags, processes, restarts, or how an error is shown.
 package lines

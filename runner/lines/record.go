@@ -2,7 +2,6 @@ package lines
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -14,26 +13,14 @@ import (
 const keptSize = 16 << 20
 
 // Record keeps the answers of calls, so that another run does not make these calls again.
-// Different methods may be called at the same time. Only Append is called by several
-// goroutines.
+// Different methods may be called at the same time.
 type Record interface {
 	// Find returns which occurrence of a call this is, from 1, and how to read the answer of that
 	// occurrence, nil if it has none or failed. The answers are read in the order of Find, by another
 	// goroutine. An answer that turns out to be of another call is nil.
 	Find(c Call) (occurrence int, read func() (*Answer, error))
-	// Append appends the lines that keep an answer to dst, for Write.
-	Append(dst []byte, c Call, occurrence int, a *Answer) []byte
-	// Write writes lines.
+	// Write writes lines that keep answers: [Line].
 	Write(lines []byte) (int, error)
-}
-
-// Answer is what a call returned.
-type Answer struct {
-	hook.Item
-	Streamed bool
-	Items    []hook.Item     // of a stream
-	Error    json.RawMessage // nil: the call succeeded
-	Attempts int             // how often the call was made
 }
 
 // RecordFailed returns the error of a [Record] that cannot be read or written.
@@ -81,7 +68,7 @@ func (e *Engine) keepItem(t *task, item hook.Item) {
 func (e *Engine) finish(ctx context.Context, t *task, a *Answer, last func(dst []byte) []byte) {
 	if e.o.Record != nil && t.bad == nil && (t.itemsSize <= keptSize || a.Error != nil) {
 		a.Items = t.items
-		t.record = e.o.Record.Append(nil, t.Call, t.occurrence, a)
+		t.record = AppendKept(nil, t.Call, t.occurrence, a)
 	}
 	t.items = nil
 	e.out.finish(ctx, t, last)

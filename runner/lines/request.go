@@ -3,7 +3,6 @@ package lines
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -93,14 +92,6 @@ func badLine(format string, args ...any) *hook.Error {
 	return &hook.Error{Kind: hook.Request, Err: fmt.Errorf(format, args...)}
 }
 
-// Call is the call that a line requests.
-type Call struct {
-	ID   []byte // as it stands in the line, on one line; nil: none
-	Hook string
-	Args []byte // an array or an object; nil: none
-	Text []byte // the only argument, verbatim; nil: none
-}
-
 // Arguments returns the arguments of the call and words. The arguments of the call take
 // precedence. field names the argument for Text; empty means by position.
 func (c Call) Arguments(field string, words []schema.Word) hook.Args {
@@ -133,8 +124,9 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	p.begun = true
 	c := Call{Hook: p.hook}
 	if p.hook == "" {
-		c, err := ParseCall(line, nil)
-		return c, err
+		var l Line
+		err := l.Parse(line)
+		return l.Call, err
 	}
 	if p.items == Text {
 		c.Text = line
@@ -154,129 +146,4 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	}
 	c.Args = append(append(append(make([]byte, 0, len(value)+2), '['), value...), ']')
 	return c, nil
-}
-
-// The keys of a line that names its hook: those of the call, and those that only a record or a
-// file of cases has. Calls ignore the latter.
-var (
-	callKeys = []string{"id", "hook", "args", "text", "base64"}
-	keptKeys = []string{"result", "items", "binary", "sole", "error", "attempts", "occurrence",
-		"name", "match", "contains", "health", "under", "skip"}
-)
-
-// HeadKey is the only key of the head line of a record.
-const HeadKey = "record"
-
-// IsHead reports whether a line is the head line of a record.
-func IsHead(line []byte) bool {
-	rest, isObject := bytes.CutPrefix(schema.Trim(line), []byte("{"))
-	return isObject && bytes.HasPrefix(schema.Trim(rest), []byte(`"`+HeadKey+`"`))
-}
-
-// ParseCall reads a line that names its hook. It passes the keys that are not the call's, as JSON
-// strings, and their values to other, which may be nil. With an error the call has what could be read.
-func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.Error) {
-	var (
-		c     Call
-		given [5][]byte   // by the order of callKeys
-		first *hook.Error // the first key that is wrong
-		value = schema.Trim(line)
-	)
-	if err := schema.CheckValue(line); err != nil { // bytes count from its start
-		return c, badLine("the line is %w", err)
-	}
-	if value[0] != '{' {
-		return c, badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
-	}
-	for quoted, v := range schema.Members(value) {
-		key := knownKey(quoted)
-		i := slices.Index(callKeys, key)
-		switch {
-		case i >= 0 && given[i] == nil:
-			given[i] = v
-		case i < 0 && slices.Contains(keptKeys, key):
-			if other != nil {
-				other(key, v)
-			}
-		case first != nil:
-		case i >= 0:
-			first = badLine("%s is given twice", quoted)
-		default:
-			first = unknownKey(key)
-		}
-	}
-	err := c.resolve(given)
-	if first != nil {
-		err = first
-	}
-	return c, err
-}
-
-// knownKey returns a key without quotes. It does not copy a known key.
-func knownKey(quoted []byte) string {
-	for _, keys := range [][]string{callKeys, keptKeys} {
-		for _, key := range keys {
-			if string(quoted[1:len(quoted)-1]) == key {
-				return key
-			}
-		}
-	}
-	return string(schema.Unquote(quoted))
-}
-
-// compact returns JSON without whitespace outside strings.
-func compact(value []byte) []byte {
-	if !bytes.ContainsAny(value, schema.Blanks) {
-		return value
-	}
-	var b bytes.Buffer
-	_ = json.Compact(&b, value) // it was checked
-	return b.Bytes()
-}
-
-// resolve sets the call from the values of callKeys, and checks them.
-func (c *Call) resolve(given [5][]byte) *hook.Error {
-	id, name, args := given[0], given[1], given[2]
-	if c.ID = id; bytes.IndexByte(id, '\n') >= 0 {
-		c.ID = compact(id) // an answer is one line
-	}
-	switch {
-	case name == nil, string(name) == "null":
-		return badLine(`"hook" is missing`)
-	case name[0] != '"':
-		return badLine(`"hook" is %s, want text`, schema.Short(string(name)))
-	case len(name) == len(`""`):
-		return badLine(`"hook" is empty`)
-	}
-	c.Hook = string(schema.Unquote(name))
-	if string(args) == "null" {
-		args = nil
-	}
-	if c.Args = args; args != nil && args[0] != '[' && args[0] != '{' {
-		return badLine(`"args" is %s, want an object (names) or an array (positions)`, schema.Short(string(args)))
-	}
-	return c.resolveText(given[3], given[4])
-}
-
-// resolveText sets the text of a call, which is a JSON string or, with bytes that are not UTF-8, base64.
-func (c *Call) resolveText(text, encoded []byte) *hook.Error {
-	switch {
-	case text == nil && encoded == nil:
-		return nil
-	case c.Args != nil || text != nil && encoded != nil:
-		return badLine(`the line has more than one of "args", "text" and "base64"`)
-	case text != nil && text[0] != '"':
-		return badLine(`"text" is %s, want text`, schema.Short(string(text)))
-	case text != nil:
-		c.Text = schema.Unquote(text)
-	case json.Unmarshal(encoded, &c.Text) != nil || c.Text == nil:
-		return badLine(`"base64" is %s, want base64`, schema.Short(string(encoded)))
-	}
-	return nil
-}
-
-func unknownKey(name string) *hook.Error {
-	e := badLine("unknown key %s, want id, hook and args", schema.Quote(schema.Short(name)))
-	e.Hints = schema.DidYouMean(schema.Suggest(name, slices.Concat(callKeys, keptKeys)))
-	return e
 }
