@@ -205,6 +205,29 @@ func TestRecordLong(t *testing.T) {
 	}
 }
 
+// TestRecordLines holds that a line which a file of cases must not have is refused when the record is opened.
+func TestRecordLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r")
+	for line, want := range map[string]string{
+		`{"hook":"f"}`:                             `the line has neither an answer nor an "error"`,
+		`{"hook":"f","result":1,"items":[]}`:       `want only one of "result", "items" and "error"`,
+		`{"hook":"f","result":1,"result":2}`:       `"result" is given twice`,
+		`{"hook":"f","result":1,"occurrence":0}`:   `"occurrence" is 0, want a number from 1`,
+		`{"hook":"f","result":1,"occurrence":"2"}`: `"occurrence" is "2", want a number from 1`,
+	} {
+		if err := os.WriteFile(path, []byte(`{"record":{"plugin":"p"}}`+"\n"+line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenRecord(path, Head{Plugin: "p"})
+		if err == nil {
+			_ = r.Close()
+		}
+		if want = "record: " + path + ":2: " + want; err == nil || err.Error() != want {
+			t.Errorf("%s:\ngot  %v\nwant %s", line, err, want)
+		}
+	}
+}
+
 // TestRecordNaN holds that an answer that is not JSON is not kept, so that the record can be read.
 func TestRecordNaN(t *testing.T) {
 	c := lines.Call{Hook: "f"}
