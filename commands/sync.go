@@ -71,7 +71,7 @@ func (prog *program) sync(ctx context.Context, o syncOptions) error {
 	}
 	prog.streams.Note(plan.Installer + installs + "what " + plan.Source.Path + " asks for")
 	if !o.dryRun {
-		synced.Made, err = runner.Sync(ctx, plan)
+		synced.Made, err = plan.Make(ctx)
 		stop()
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -41,7 +40,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 		if plan, err = env.NewPlan(request); err == nil && plan.Exists {
 			err = fits(ctx, r, base, plan.Dir)
 		}
-		return plan, syncError(ctx, err)
+		return plan, err
 	})
 }
 
@@ -70,12 +69,6 @@ func SyncNote(ctx context.Context, c Config, dir string) string {
 
 // Cache returns pyplug's directory in the user's cache, which may not exist.
 func Cache() (string, error) { return bounded.UserCache() }
-
-// Sync makes the environment of a plan, see [env.Plan.Make]. The error is a [*hook.Error].
-func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
-	made, err = p.Make(ctx)
-	return made, syncError(ctx, err)
-}
 
 // syncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if
 // a start would not use the environment of a sync, even without --python and PYPLUG_PYTHON.
@@ -124,25 +117,4 @@ func (r *resolved) SyncStale() string {
 		return stale + "; `" + r.sync + "` installs what is needed"
 	}
 	return ""
-}
-
-// syncError converts an error of env to a [*hook.Error].
-func syncError(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return hook.NewError(hook.Canceled, context.Cause(ctx))
-	}
-	e := hook.NewError(hook.Interpreter, err)
-	if failed := (*env.Error)(nil); errors.As(err, &failed) {
-		if failed.Refused {
-			e.Kind = hook.Usage
-		}
-		if failed.Exit != nil {
-			exit := hook.Exit(*failed.Exit)
-			e.Exit = &exit
-		}
-	}
-	return e
 }

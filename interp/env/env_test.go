@@ -250,8 +250,8 @@ func TestForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := NewPlan(r)
-	e := (*Error)(nil)
-	if !errors.As(err, &e) || !e.Refused || !strings.Contains(err.Error(), "was not made by pyplug") || !strings.Contains(strings.Join(hook.Words(e.Hints()), ""), r.Complete) {
+	e := hook.AsError(err)
+	if e == nil || e.Kind != hook.Usage || !strings.Contains(err.Error(), "was not made by pyplug") || !strings.Contains(strings.Join(hook.Words(e.Hints), ""), r.Complete) {
 		t.Errorf("error %v %+v, want one that names `%s`", err, e, r.Complete)
 	}
 	r.IntoExisting = true
@@ -275,7 +275,7 @@ func TestBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := NewPlan(r)
-	if e := (*Error)(nil); !errors.As(err, &e) || e.Refused || !strings.Contains(err.Error(), "has no working python") {
+	if e := hook.AsError(err); e == nil || e.Kind != hook.Interpreter || !strings.Contains(err.Error(), "has no working python") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -286,8 +286,9 @@ func TestMisleading(t *testing.T) {
 	for _, name := range misleading {
 		set = append(set, name+"=elsewhere")
 	}
-	failed := (*Error)(nil)
-	if _, err := plan(t, request(t, set...)).Make(t.Context()); !errors.As(err, &failed) || failed.Exit == nil || len(failed.Exit.Stderr) == 0 {
+	_, err := plan(t, request(t, set...)).Make(t.Context())
+	failed := hook.AsError(err)
+	if failed == nil || failed.Exit == nil || len(failed.Exit.Stderr) == 0 {
 		t.Fatalf("error %v", err)
 	}
 	for _, line := range failed.Exit.Stderr {
@@ -309,8 +310,8 @@ func TestMakeFails(t *testing.T) {
 			t.Parallel()
 			r := request(t, "FAKE_UV="+c.do)
 			_, err := plan(t, r).Make(t.Context())
-			failed := (*Error)(nil)
-			if !errors.As(err, &failed) {
+			failed := hook.AsError(err)
+			if failed == nil || failed.Kind != hook.Interpreter {
 				t.Fatalf("error %v", err)
 			}
 			all := err.Error()
@@ -348,7 +349,7 @@ func TestUnwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := plan(t, r).Make(t.Context())
-	if e := (*Error)(nil); !errors.As(err, &e) || e.Refused || !strings.Contains(strings.Join(hook.Words(e.Hints()), ""), "/bin/sh -m venv ELSEWHERE") {
+	if e := hook.AsError(err); e == nil || e.Kind != hook.Interpreter || !strings.Contains(strings.Join(hook.Words(e.Hints), ""), "/bin/sh -m venv ELSEWHERE") {
 		t.Errorf("error %v %+v", err, e)
 	}
 }
@@ -363,7 +364,7 @@ func TestLacksVenv(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := plan(t, r).Make(t.Context())
-		if failed := (*Error)(nil); !errors.As(err, &failed) || strings.Contains(strings.Join(hook.Words(failed.Hints()), ""), "install uv") != want {
+		if failed := hook.AsError(err); failed == nil || failed.Kind != hook.Interpreter || strings.Contains(strings.Join(hook.Words(failed.Hints), ""), "install uv") != want {
 			t.Errorf("%s: %v %+v", said, err, failed)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -189,12 +190,13 @@ func (p Plan) run(ctx context.Context, c command) error {
 		err = fmt.Errorf("%s failed", cmp.Or(c.name, p.Installer))
 	}
 	out.Exit.Stderr = lastLines(out.Stdout, out.Stderr)
-	e, said := failed(err, &out.Exit), strings.Join(out.Exit.Stderr, "\n")
+	e, exit, said := failed(err), hook.Exit(out.Exit), strings.Join(out.Exit.Stderr, "\n")
+	e.Exit = &exit
 	if c.lock != "" && strings.Contains(said, "--locked") {
-		e.Advice = schema.Hints("if the script has changed since: %s", c.lock)
+		e.Hints = schema.Hints("if the script has changed since: %s", c.lock)
 	}
 	if p.Installer == "pip" && (strings.Contains(said, "ensurepip") || strings.Contains(said, ": No module named ")) {
-		e.Advice = schema.Hints("install uv; or venv and pip for this Python, which on Debian are in python3-venv")
+		e.Hints = schema.Hints("install uv; or venv and pip for this Python, which on Debian are in python3-venv")
 	}
 	return e
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -23,7 +24,7 @@ const lockName, temporaryName = "pyplug-env.lock", "pyplug-tmp"
 // Make makes the environment unless it exists, and installs what the source asks for. It waits for
 // another process that syncs the same environment. made reports that there was no environment
 // before. If the installer fails, the environment is as it was before; a new one is removed. An
-// interrupted sync is completed by the next one. The error is an [*Error] or ctx's cause.
+// interrupted sync is completed by the next one. The error is a [*hook.Error].
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	unlock, err := p.lock(ctx)
 	if err == nil {
@@ -32,11 +33,18 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 			made, err = p.sync(ctx)
 		}
 	}
-	if e := (*Error)(nil); err == nil || errors.As(err, &e) || ctx.Err() != nil {
-		return made, err
+	switch known, ok := errors.AsType[*hook.Error](err); {
+	case err == nil:
+		return made, nil
+	case ctx.Err() != nil:
+		return made, hook.NewError(hook.Canceled, context.Cause(ctx))
+	case ok:
+		e := *known
+		e.Err = err // with what failed after it
+		return made, &e
 	}
-	e := failed(err, nil)
-	e.Advice = schema.Hints("make one elsewhere: run `%s`, install what %s asks for, and name it: %s ELSEWHERE",
+	e := failed(err)
+	e.Hints = schema.Hints("make one elsewhere: run `%s`, install what %s asks for, and name it: %s ELSEWHERE",
 		schema.QuoteLine([]string{p.request.Python, "-m", "venv", "ELSEWHERE"}), p.Source.Path, schema.Setting("python"))
 	return made, e
 }
@@ -65,8 +73,8 @@ func (p Plan) sync(ctx context.Context) (made bool, err error) {
 	case before.State == complete && slices.Equal(distributions(p.Dir), had): // nothing was changed
 		err = errors.Join(err, before.write(p.Dir))
 	}
-	if e := (*Error)(nil); errors.As(err, &e) && e.Exit != nil && len(sources) > 1 {
-		e.Advice = append(e.Advice, schema.Hintf("%s shares %s with %s; a plugin that cannot goes into a directory of its own",
+	if e, ok := errors.AsType[*hook.Error](err); ok && e.Exit != nil && len(sources) > 1 {
+		e.Hints = append(e.Hints, schema.Hintf("%s shares %s with %s; a plugin that cannot goes into a directory of its own",
 			filepath.Base(p.Source.Path), p.Dir, shared(sources[1:])))
 	}
 	return !p.Exists && err == nil, err
@@ -98,7 +106,7 @@ func (p Plan) sources(before mark) ([]Source, error) {
 		case s.needsUV && p.Installer != "uv":
 			return nil, refused(schema.Hints("install uv"), "%s shares the environment and needs uv, which is not on PATH", e.Of)
 		case s.Kind == "pylock.toml", p.Source.Kind == "pylock.toml":
-			return nil, failed(fmt.Errorf("pylock.toml cannot be installed together with what %s asks for", p.otherThan(s, "pylock.toml")), nil)
+			return nil, failed(fmt.Errorf("pylock.toml cannot be installed together with what %s asks for", p.otherThan(s, "pylock.toml")))
 		}
 		sources = append(sources, s)
 	}
@@ -153,7 +161,7 @@ func (p Plan) create(ctx context.Context) error {
 		return err
 	}
 	if _, err := os.Stat(p.Python); err != nil {
-		return &Error{Err: fmt.Errorf("%s ended without an error, but made no Python: %w", p.Installer, err)}
+		return &hook.Error{Kind: hook.Interpreter, Err: fmt.Errorf("%s ended without an error, but made no Python: %w", p.Installer, err)}
 	}
 	ignore := filepath.Join(p.Dir, ".gitignore") // as uv and newer versions of venv write it
 	if bounded.Exists(ignore) {

@@ -8,7 +8,7 @@ import (
 	"runtime"
 
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -53,33 +53,18 @@ type Plan struct {
 	foreign bool   // pyplug did not make the environment
 }
 
-// Error says why there is no plan, or why a plan failed.
-type Error struct {
-	Err error
-	// Exit describes how the installer ended, with its last lines of output. It is nil if none
-	// ran.
-	Exit *proc.Exit
-	schema.Advice
-	// Refused reports that the request is impossible and nothing was tried.
-	Refused bool
-}
-
-func (e *Error) Error() string { return e.Err.Error() }
-
-func (e *Error) Unwrap() error { return e.Err }
-
 // failed returns the error that the environment cannot be made.
-func failed(err error, exit *proc.Exit) *Error {
-	return &Error{Err: fmt.Errorf("cannot make the environment: %w", err), Exit: exit}
+func failed(err error) *hook.Error {
+	return hook.NewError(hook.Interpreter, fmt.Errorf("cannot make the environment: %w", err))
 }
 
-// refused returns the error of an impossible request.
-func refused(advice schema.Advice, format string, args ...any) *Error {
-	return &Error{Err: fmt.Errorf(format, args...), Advice: advice, Refused: true}
+// refused returns the error of an impossible request, for which nothing was tried.
+func refused(hints []schema.Hint, format string, args ...any) *hook.Error {
+	return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf(format, args...), Hints: hints}
 }
 
-// NewPlan plans the environment of a plugin. It reads files and starts nothing. The error is an
-// [*Error].
+// NewPlan plans the environment of a plugin. It reads files and starts nothing. The error is a
+// [*hook.Error].
 func NewPlan(r Request) (Plan, error) {
 	source, err := findSource(r.Entry, r.Dirs)
 	switch {
@@ -103,7 +88,7 @@ func NewPlan(r Request) (Plan, error) {
 }
 
 // nothing returns the error that no file says what the plugin needs.
-func (r Request) nothing() *Error {
+func (r Request) nothing() *hook.Error {
 	name := filepath.Base(r.Entry)
 	info, err := os.Stat(r.Entry)
 	switch {
@@ -112,8 +97,8 @@ func (r Request) nothing() *Error {
 	case err == nil && info.IsDir():
 		return refused(schema.Hints("list the packages in a requirements.txt beside %s", name), "no file says what %s needs", r.Entry)
 	}
-	advice := schema.Hints("list the packages in a requirements.txt beside %[1]s, or in a PEP 723 block at the top of %[1]s", name)
-	return refused(advice, "no file says what %s needs", r.Entry)
+	hints := schema.Hints("list the packages in a requirements.txt beside %[1]s, or in a PEP 723 block at the top of %[1]s", name)
+	return refused(hints, "no file says what %s needs", r.Entry)
 }
 
 // look reads what is at the place of the environment.
@@ -138,8 +123,11 @@ func (p *Plan) look() error {
 }
 
 // Broken returns the error that packages cannot be installed into the environment dir.
-func Broken(dir string, err error) *Error {
-	return &Error{Err: fmt.Errorf("cannot use %s: %w", dir, err), Advice: schema.Hints("make an environment elsewhere and name it with %s; or remove %s, which other plugins may use", schema.Setting("python"), dir)}
+func Broken(dir string, err error) *hook.Error {
+	return &hook.Error{
+		Kind: hook.Interpreter, Err: fmt.Errorf("cannot use %s: %w", dir, err),
+		Hints: schema.Hints("make an environment elsewhere and name it with %s; or remove %s, which other plugins may use", schema.Setting("python"), dir),
+	}
 }
 
 // python returns the Python of an environment.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 func TestSource(t *testing.T) {
@@ -144,7 +146,7 @@ func TestRefused(t *testing.T) {
 			if err == nil {
 				_, err = p.Make(t.Context())
 			}
-			if e := (*Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
+			if _, ok := errors.AsType[*hook.Error](err); !ok || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q in it", err, c.want)
 			}
 		})
