@@ -50,16 +50,14 @@ func (prog *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 		return err
 	}
 	var chosen *interp.Facts
-	if d.Err == nil {
+	if d.Broken == nil {
 		chosen = new(interp.FactsOf(d.Chosen, cfg.Environ))
 	}
 	plugin := strings.Join(cmdline.TypedWords([]string{cfg.Plugin}), " ")
-	if err := prog.write(ctx, func() error { return prog.streams.Why(plugin, d, chosen, prog.opts.json) }); err != nil || d.Err == nil {
+	if err := prog.write(ctx, func() error { return prog.streams.Why(plugin, d, chosen, prog.opts.json) }); err != nil {
 		return err
 	}
-	e := runner.PythonError(d.Err)
-	e.Tried = nil // the tree has it
-	return e
+	return d.Err()
 }
 
 func (prog *program) pythonFind(ctx context.Context, cfg runner.Config) error {

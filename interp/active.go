@@ -33,7 +33,7 @@ func (f *finder) isCondaBase(env string) bool {
 // plugin's own environment. With Active every activated environment does. Otherwise it must exist
 // and belong to the plugin's project; .venv beside the plugin is skipped, because it is the
 // plugin's own.
-func (f *finder) activeFirst() (Interpreter, *Error) {
+func (f *finder) activeFirst() (Interpreter, *Attempt) {
 	for _, active := range f.unjudged() {
 		if f.Active || bounded.Exists(active.Path) && f.related(active.Path) {
 			f.judged = append(f.judged, active.Source)
@@ -68,7 +68,7 @@ func SamePath(a, b string) bool {
 // active looks at the other activated environments. It also accepts the prefix of an
 // installation, because container images set that. It skips an environment that cannot be used,
 // but reports an error if an environment of the project does not exist.
-func (f *finder) active() (Interpreter, *Error) {
+func (f *finder) active() (Interpreter, *Attempt) {
 	for _, active := range f.unjudged() {
 		found, broken := f.inEnv(active.Path, active.Source)
 		if broken == nil || !bounded.Exists(active.Path) && f.related(active.Path) { // its packages would be missing

@@ -15,7 +15,7 @@ const askScript = `import sys; v = sys.version_info; i = getattr(sys, "implement
 var answer = expression("\x1epyplug (\\w+) (\\d+) (\\d+) (\\d+) (\\w+) (\\d+)\x1e")
 
 // ask runs the Python at path and returns its version.
-func ask(ctx context.Context, run RunFunc, path string) (v Version, implementation string, broken *Error) {
+func ask(ctx context.Context, run RunFunc, path string) (v Version, implementation string, broken *Attempt) {
 	out, said, err := run(ctx, path, []string{"-I", "-S", "-B", "-c", askScript})
 	m := answer().FindSubmatch(out)
 	if err == nil && m != nil {
@@ -33,9 +33,7 @@ func ask(ctx context.Context, run RunFunc, path string) (v Version, implementati
 			why += fmt.Sprintf(", %q", shorten(lines[len(lines)-1]))
 		}
 	}
-	broken = problem(NotPython, path, "is not a Python: it did not print its version (%s)", why)
-	broken.Err = err
-	return Version{}, "", broken
+	return Version{}, "", problem(NotPython, path, "is not a Python: it did not print its version (%s)", why)
 }
 
 // preTag formats the level and the serial of sys.version_info as a tag such as "rc2". A release

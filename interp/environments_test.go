@@ -40,8 +40,8 @@ func TestEnvironments(t *testing.T) {
 			}
 			run(command...)
 			d, err := interp.Explain(t.Context(), interp.Request{Dirs: []string{dir}, Cwd: dir, Environ: environ})
-			if err != nil || d.Err != nil {
-				t.Fatal(err, d.Err)
+			if err != nil || d.Broken != nil {
+				t.Fatal(err, d.Broken)
 			}
 			facts := interp.FactsOf(d.Chosen, environ)
 			var packages []string

@@ -1,10 +1,12 @@
 package interp
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -57,7 +59,7 @@ type Attempt struct {
 	// link".
 	Code   Code
 	Reason string
-	// Fix says what to do, by a command if possible. [Explain] and errors set it.
+	// Fix says what to do, by a command if possible. [Explain] sets it.
 	Fix schema.Hint
 
 	env      string // the environment that Path belongs to, empty if none is known
@@ -78,54 +80,49 @@ func shown(path string) string {
 	return path
 }
 
-// Error says why no Python was chosen. Either the search found none, or the Python of a deciding
-// source cannot be used, or the requirements cannot be read or satisfied.
-type Error struct {
-	// Attempt is the Python that cannot be used. If the error is not about a Python, Path and
-	// Source are empty, and Reason is the whole message.
-	Attempt
-	// Tried lists what the search looked at, in order, if it found nothing.
-	Tried []Attempt
-	// Err is the error of the system or of running the Python. It is nil if a file was the
-	// reason.
-	Err error
-}
-
-// Error returns the path, the source and the reason.
-func (e *Error) Error() string {
-	if e.Path == "" {
-		return e.Reason
-	}
-	return fmt.Sprintf("%s: %s %s", e.Source, shown(e.Path), e.Reason)
-}
-
-// Hints returns the fix.
-func (e *Error) Hints() []schema.Hint { return []schema.Hint{e.Fix} }
-
-// Unwrap returns Err.
-func (e *Error) Unwrap() error { return e.Err }
-
-// problem returns an error about the Python at path.
-func problem(code Code, path, format string, args ...any) *Error {
-	return &Error{Attempt: Attempt{Path: path, Code: code, Reason: fmt.Sprintf(format, args...)}}
+// problem returns what is wrong with the Python at path. If path is empty, the reason is about no
+// Python, and is the whole message.
+func problem(code Code, path, format string, args ...any) *Attempt {
+	return &Attempt{Path: path, Code: code, Reason: fmt.Sprintf(format, args...)}
 }
 
 // from sets the source of the Python.
-func (e *Error) from(source Source) *Error {
-	e.Source = source
-	return e
+func (a *Attempt) from(source Source) *Attempt {
+	a.Source = source
+	return a
 }
 
 // in sets the environment that the Python belongs to.
-func (e *Error) in(env string) *Error {
-	e.env = env
+func (a *Attempt) in(env string) *Attempt {
+	a.env = env
+	return a
+}
+
+// failure returns the error of a search that this Python decided. It names the path, the source and
+// the reason.
+func (a Attempt) failure() *hook.Error {
+	text := a.Reason
+	if a.Path != "" {
+		text = fmt.Sprintf("%s: %s %s", a.Source, shown(a.Path), a.Reason)
+	}
+	return &hook.Error{Kind: hook.Interpreter, Err: errors.New(text), Hints: []schema.Hint{a.Fix}}
+}
+
+// failure returns the error of the search. If nothing was found, it lists what the search looked at.
+func (f *finder) failure(broken *Attempt) *hook.Error {
+	broken.Fix = f.fix(*broken)
+	e := broken.failure()
+	if broken.Code == NoPython || broken.Code == PinNotInstalled {
+		for _, a := range f.tried {
+			e.Tried = append(e.Tried, a.String())
+		}
+	}
 	return e
 }
 
-// notFound returns the error that no Python satisfies the requirements.
-func (f *finder) notFound() *Error {
+// notFound says that no Python satisfies the requirements.
+func (f *finder) notFound() *Attempt {
 	e := problem(NoPython, "", "no python found")
-	e.Tried = f.tried
 	if len(f.Requires) > 0 {
 		e.Reason += " that satisfies " + JoinRequirements(f.Requires)
 	}
@@ -135,16 +132,16 @@ func (f *finder) notFound() *Error {
 	return e
 }
 
-// notInstalled returns the error that a source asks for something that is not there, such as
+// notInstalled says that a source asks for something that is not there, such as
 // "nopython" or ">=3.12".
-func (f *finder) notInstalled(asked string, source Source, reason string) *Error {
+func (f *finder) notInstalled(asked string, source Source, reason string) *Attempt {
 	e := problem(NoPython, asked, "%s", reason)
-	e.Source, e.Tried, e.wanted = source, f.tried, f.wanted.name
+	e.Source, e.wanted = source, f.wanted.name
 	return e
 }
 
-// conflict returns an error if no Python can satisfy all requirements.
-func (f *finder) conflict() *Error {
+// conflict says that no Python can satisfy all requirements, or returns nil.
+func (f *finder) conflict() *Attempt {
 	if len(f.bounds) == 1 || satisfiable(f.clauses()) {
 		return nil
 	}

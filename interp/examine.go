@@ -15,7 +15,7 @@ import (
 
 // inspect reads what files say about a Python that is not a shim, and judges it. real is path with
 // its links resolved.
-func (f *finder) inspect(path, real string, source Source) (Interpreter, *Error) {
+func (f *finder) inspect(path, real string, source Source) (Interpreter, *Attempt) {
 	cfg, env := findConfig(path)
 	version, implementation := installation(real)
 	broken := program(path)
@@ -44,8 +44,8 @@ func (f *finder) inspect(path, real string, source Source) (Interpreter, *Error)
 	return f.judge(found)
 }
 
-// program returns an error if path cannot be started. It follows links.
-func program(path string) *Error {
+// program says why path cannot be started, or returns nil. It follows links.
+func program(path string) *Attempt {
 	info, err := os.Stat(path)
 	if err != nil {
 		return statError(path, err)
@@ -63,23 +63,19 @@ func program(path string) *Error {
 	return nil
 }
 
-// statError returns the error for a path that cannot be examined.
-func statError(path string, err error) *Error {
+// statError says what is wrong with a path that cannot be examined.
+func statError(path string, err error) *Attempt {
 	_, lerr := os.Lstat(path)
 	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-	var broken *Error
 	switch {
 	case errors.Is(err, syscall.ELOOP):
-		broken = problem(SymlinkLoop, path, "is a loop of symbolic links: %s", chain(path))
+		return problem(SymlinkLoop, path, "is a loop of symbolic links: %s", chain(path))
 	case missing && lerr == nil:
-		broken = problem(BrokenSymlink, path, "is a broken symbolic link: %s, which does not exist", chain(path))
+		return problem(BrokenSymlink, path, "is a broken symbolic link: %s, which does not exist", chain(path))
 	case missing:
-		broken = problem(Missing, path, "does not exist")
-	default:
-		broken = problem(Unreadable, path, "cannot be read: %v", cmp.Or(errors.Unwrap(err), err)) // without the path
+		return problem(Missing, path, "does not exist")
 	}
-	broken.Err = err
-	return broken
+	return problem(Unreadable, path, "cannot be read: %v", cmp.Or(errors.Unwrap(err), err)) // without the path
 }
 
 // chain formats the links from path on: "python -> python3 -> /gone/python3".

@@ -10,10 +10,11 @@ import (
 
 // Decision says how a Python was chosen.
 type Decision struct {
-	// Chosen is the zero Interpreter if Err is set. A Python of unknown version can be chosen,
+	// Chosen is the zero Interpreter if Broken is set. A Python of unknown version can be chosen,
 	// too, because only a start can ask for its version.
 	Chosen Interpreter
-	Err    *Error
+	// Broken is the Python that decides and cannot be used, or says that there is none; or nil.
+	Broken *Attempt
 	// Before lists the candidates before the chosen one, After those that come later in the
 	// order.
 	Before, After []Attempt
@@ -28,10 +29,10 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 	f.assume = true
 	var d Decision
 	var later []look
-	d.Chosen, later, d.Err = f.find(ctx)
+	d.Chosen, later, d.Broken = f.find(ctx)
 	d.Requires = f.requirements()
-	if d.Err != nil {
-		d.Err.Fix = f.fix(d.Err.Attempt)
+	if d.Broken != nil {
+		d.Broken.Fix = f.fix(*d.Broken)
 	}
 	d.Before = f.fixed()
 	for _, look := range later[:max(0, len(later)-1)] { // what is installed does not matter any more
@@ -48,6 +49,14 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 	}
 	d.once()
 	return d, ctx.Err()
+}
+
+// Err returns why no Python was chosen, without what the decision lists; or nil.
+func (d *Decision) Err() error {
+	if d.Broken == nil {
+		return nil
+	}
+	return d.Broken.failure()
 }
 
 // fixed returns what was not chosen, each with its fix.
@@ -68,8 +77,8 @@ func (f *finder) requirements() (all []Requirement) {
 // once removes duplicate candidates, such as the chosen environment found through another source.
 func (d *Decision) once() {
 	path, env := d.Chosen.Path, d.Chosen.Env
-	if d.Err != nil {
-		path, env = d.Err.Path, d.Err.env
+	if d.Broken != nil {
+		path, env = d.Broken.Path, d.Broken.env
 	}
 	seen := map[string]bool{path: true}
 	listed := func(a Attempt) bool {
@@ -90,7 +99,7 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 	f.assume = true
 	var all []Interpreter
 	seen := map[string]bool{}
-	add := func(found Interpreter, broken *Error) {
+	add := func(found Interpreter, broken *Attempt) {
 		key := found.Env
 		if key == "" {
 			key = bounded.Real(found.Path)

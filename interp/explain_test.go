@@ -36,10 +36,10 @@ func (c findCase) explained(t *testing.T, root string) []Attempt {
 	d, err := Explain(t.Context(), c.request(root))
 	check(t, err)
 	all := append(d.Before, d.After...)
-	if d.Err != nil {
-		all = append(all, d.Err.Attempt)
+	if d.Broken != nil {
+		all = append(all, *d.Broken)
 	}
-	seen := map[string]bool{d.Chosen.Path: d.Err == nil}
+	seen := map[string]bool{d.Chosen.Path: d.Broken == nil}
 	for _, a := range all {
 		if a.Fix.IsZero() && a.Code != Shim {
 			t.Errorf("%s has no fix", a)
@@ -155,11 +155,11 @@ func TestHints(t *testing.T) {
 				c.tree, c.environ = lines(opt, c.tree), []string{"PATH=$ROOT/opt/bin"}
 			}
 			root, found, err := search(t, c.findCase)
-			var e *Error
-			if !errors.As(err, &e) {
-				t.Fatalf("got %v, %v", found, err)
+			e := hook.AsError(err)
+			if e == nil {
+				t.Fatalf("got %v", found)
 			}
-			if got := strings.ReplaceAll(strings.Join(hook.Words(e.Hints()), "; "), root+"/", ""); got != c.want {
+			if got := strings.ReplaceAll(strings.Join(hook.Words(e.Hints), "; "), root+"/", ""); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -192,9 +192,9 @@ func TestManaged(t *testing.T) {
 // A shim whose Python will not do is told once, and so are the others of its manager.
 func TestShimOnce(t *testing.T) {
 	root, _, err := search(t, findCase{tree: pyenvTree, requires: []string{">=3.15 p.py"}, environ: []string{"PATH=$ROOT/pyenv/shims"}})
-	var missing *Error
-	if !errors.As(err, &missing) {
-		t.Fatal(err)
+	missing := hook.AsError(err)
+	if missing == nil {
+		t.Fatal("one was found")
 	}
 	want := "[pyenv/shims/python3 (PATH): is a shim of pyenv for pyenv/versions/3.11.7/bin/python3, which is 3.11.7, want >=3.15 (p.py) " +
 		"pyenv/versions (pyenv): has no suitable version, only 3.14.0rc1, 3.12.9, 3.12.1, 3.11.7, mine]"
@@ -219,7 +219,7 @@ func TestAskFails(t *testing.T) {
 		run := func(context.Context, string, []string) ([]byte, string, error) { return nil, c.said, c.err }
 		_, _, broken := ask(t.Context(), run, path)
 		broken.Source = SourceFlag
-		if got, want := broken.Error(), start+c.want+")"; got != want {
+		if got, want := broken.failure().Error(), start+c.want+")"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

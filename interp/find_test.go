@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // findCase is one search in one tree. Paths are relative to the tree; want is
@@ -69,22 +71,18 @@ func (c findCase) run(t *testing.T) {
 	root := c.make(t)
 	found, err := Find(t.Context(), c.request(root))
 	got := fmt.Sprintf("%s %s %s", found.Path, found.Version, found.Source)
-	tried := found.Tried
+	var tried []string
+	for _, attempt := range found.Tried {
+		tried = append(tried, attempt.String())
+	}
 	if err != nil {
-		got = "error: " + err.Error()
-		var missing *Error
-		if errors.As(err, &missing) {
-			tried = missing.Tried
-		}
+		got, tried = "error: "+err.Error(), hook.AsError(err).Tried
 	}
 	got = strings.ReplaceAll(got, root+"/", "")
 	if got != c.want && !(strings.HasSuffix(c.want, "…") && strings.HasPrefix(got, strings.TrimSuffix(c.want, "…"))) {
 		t.Errorf("got  %s\nwant %s\ntried %v", got, c.want, tried)
 	}
-	text := ""
-	for _, attempt := range tried {
-		text += strings.ReplaceAll(attempt.String(), root+"/", "") + "\n"
-	}
+	text := strings.ReplaceAll(strings.Join(tried, "\n"), root+"/", "")
 	for _, want := range c.tried {
 		if !strings.Contains(text, want) {
 			t.Errorf("tried has no %q:\n%s", want, text)
@@ -310,10 +308,9 @@ func TestFindAsks(t *testing.T) {
 				return []byte(c.out), "", nil
 			}
 			found, err := Find(t.Context(), r)
-			var missing *Error
-			switch {
-			case errors.As(err, &missing):
-				if len(missing.Tried) != 1 || missing.Tried[0].Reason != c.want {
+			switch missing, ok := errors.AsType[*hook.Error](err); {
+			case ok:
+				if len(missing.Tried) != 1 || !strings.HasSuffix(missing.Tried[0], ": "+c.want) {
 					t.Errorf("tried %v, want %q", missing.Tried, c.want)
 				}
 			case err != nil || found.Version.String() != c.want:

@@ -141,20 +141,16 @@ type Interpreter struct {
 	Skipped []Attempt `json:"-"`
 }
 
-// Find returns the Python for r. It is safe for concurrent use. The error is an [*Error] or
+// Find returns the Python for r. It is safe for concurrent use. The error is a [*hook.Error] or
 // ctx's.
 func Find(ctx context.Context, r Request) (Interpreter, error) {
-	f := newFinder(r)
-	if r.Run != nil {
-		f.ask = func(path string) (Version, string, *Error) { return ask(ctx, r.Run, path) }
-	}
+	f := newAsking(ctx, r)
 	found, _, broken := f.find(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return Interpreter{}, ctx.Err()
 	case broken != nil:
-		broken.Fix = f.fix(broken.Attempt)
-		return Interpreter{}, broken
+		return Interpreter{}, f.failure(broken)
 	}
 	found.Tried = f.tried
 	for _, attempt := range f.tried {
@@ -166,29 +162,28 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	return found, nil
 }
 
-// FindIn returns the Python of an environment that nobody named. Like [Find], it returns an [*Error]
+// FindIn returns the Python of an environment that nobody named. Like [Find], it returns an error
 // if the Python does not satisfy the requirements, or if untrusted users may change the environment.
 func FindIn(ctx context.Context, r Request, env string) (Interpreter, error) {
-	f := newFinder(r)
-	f.ask = func(path string) (Version, string, *Error) { return ask(ctx, r.Run, path) }
+	f := newAsking(ctx, r)
 	broken := f.readRequirements()
 	var found Interpreter
 	if broken == nil {
 		found, broken = f.environment(env, SourceDotVenv)
 	}
 	if broken != nil {
-		return Interpreter{}, broken
+		return Interpreter{}, f.failure(broken)
 	}
 	return found, ctx.Err()
 }
 
 // finder is one search. A method that looks at a source returns the zero Interpreter if the
-// source has none. It returns an error only if the source decides.
+// source has none. It returns an attempt only if the source decides, and its Python cannot be used.
 type finder struct {
 	Request
 	// ask runs a Python for its version; nil if none may be run. It fails at once after the search
 	// has ended.
-	ask       func(path string) (v Version, implementation string, broken *Error)
+	ask       func(path string) (v Version, implementation string, broken *Attempt)
 	vars      map[string]string
 	uid       int      // of this process
 	judged    []Source // sources of the activated environments that were examined
@@ -213,8 +208,17 @@ func newFinder(r Request) *finder {
 	return f
 }
 
+// newAsking returns a search that may run a Python.
+func newAsking(ctx context.Context, r Request) *finder {
+	f := newFinder(r)
+	if r.Run != nil {
+		f.ask = func(path string) (Version, string, *Attempt) { return ask(ctx, r.Run, path) }
+	}
+	return f
+}
+
 // look looks at one source.
-type look func() (Interpreter, *Error)
+type look func() (Interpreter, *Attempt)
 
 // sources returns the sources in the order of the search.
 func (f *finder) sources() []look {
@@ -231,7 +235,7 @@ func (f *finder) sources() []look {
 }
 
 // find looks at one source after the other, until one decides. later are those after it.
-func (f *finder) find(ctx context.Context) (found Interpreter, later []look, broken *Error) {
+func (f *finder) find(ctx context.Context) (found Interpreter, later []look, broken *Attempt) {
 	if broken := f.readRequirements(); broken != nil {
 		return Interpreter{}, nil, broken
 	}
@@ -245,7 +249,7 @@ func (f *finder) find(ctx context.Context) (found Interpreter, later []look, bro
 	return Interpreter{}, nil, f.notFound()
 }
 
-func (f *finder) readRequirements() *Error {
+func (f *finder) readRequirements() *Attempt {
 	f.Requires = slices.DeleteFunc(slices.Clone(f.Requires), func(r Requirement) bool {
 		return strings.TrimSpace(r.Spec) == ""
 	})
@@ -267,8 +271,8 @@ func (f *finder) skip(code Code, path string, source Source, reason string) *Att
 	return &f.tried[len(f.tried)-1]
 }
 
-// skipBroken records an error as the reason why a Python was not chosen.
-func (f *finder) skipBroken(broken *Error) { f.tried = append(f.tried, broken.Attempt) }
+// skipBroken records a Python that cannot be used, and that does not decide.
+func (f *finder) skipBroken(broken *Attempt) { f.tried = append(f.tried, *broken) }
 
 // Variables converts an environment, shaped like os.Environ(), to a map. The last entry of a name
 // counts. On Windows it ignores the case of names.

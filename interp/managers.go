@@ -74,7 +74,7 @@ func shimAt(path, real string) (pyenv string, isShim bool) {
 
 // shim examines the Python that a shim starts. It follows a shim of pyenv by reading the files
 // that pyenv would read. What any other shim starts is unknown until it runs.
-func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Error) {
+func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Attempt) {
 	if pyenv == "" {
 		if f.Untrusted && !source.Named() { // files of the working directory may select what it starts
 			return Interpreter{}, problem(ShimUnresolved, path, "is a shim: the Python that it starts is unknown until it runs").from(source)
@@ -101,7 +101,7 @@ func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Error) {
 }
 
 // follow finds the program that a shim of pyenv at path would run.
-func (f *finder) follow(path string) (python string, broken *Error) {
+func (f *finder) follow(path string) (python string, broken *Attempt) {
 	versions, origin := f.selected()
 	name := filepath.Base(path)
 	for _, version := range versions {

@@ -255,8 +255,7 @@ func TestDistrust(t *testing.T) {
 // The environment that the plugin is in is never emptied by a hint.
 func TestHintKeepsPlugin(t *testing.T) {
 	_, _, err := search(t, findCase{tree: lines(base("opt"), venv("plug", "opt", "3.9.1"))})
-	e, ok := err.(*Error)
-	if !ok || strings.Contains(strings.Join(hook.Words(e.Hints()), " "), "--clear") {
+	if e := hook.AsError(err); e == nil || strings.Contains(strings.Join(hook.Words(e.Hints), " "), "--clear") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 const EnvMarker = "pyplug-env.json"
 
 // synced looks for the environment that pyplug made for the plugin.
-func (f *finder) synced() (Interpreter, *Error) {
+func (f *finder) synced() (Interpreter, *Attempt) {
 	for i, dir := range f.Project.Dirs {
 		env := filepath.Join(dir, ".venv")
 		if bounded.Exists(filepath.Join(env, EnvMarker)) && !f.forOthers(env) {
@@ -36,7 +36,7 @@ func (f *finder) where(i int) string {
 func (f *finder) forOthers(env string) bool { return f.ForOthers != nil && f.ForOthers(env) }
 
 // owned looks for the plugin's own environment, which decides.
-func (f *finder) owned() (found Interpreter, broken *Error) {
+func (f *finder) owned() (found Interpreter, broken *Attempt) {
 	for _, look := range []look{f.near, f.kept, f.enclosing} {
 		if found, broken = look(); found.Path != "" || broken != nil {
 			break
@@ -51,7 +51,7 @@ func (f *finder) owned() (found Interpreter, broken *Error) {
 }
 
 // near looks beside the plugin, then up to the root of its project.
-func (f *finder) near() (found Interpreter, broken *Error) {
+func (f *finder) near() (found Interpreter, broken *Attempt) {
 	for i, dir := range f.Project.Dirs {
 		if found, broken = f.ownedIn(dir, f.where(i)); found.Path != "" || broken != nil {
 			break
@@ -62,7 +62,7 @@ func (f *finder) near() (found Interpreter, broken *Error) {
 
 // ownedIn looks in dir for an environment with one of the known names, then for a single
 // environment with any other name.
-func (f *finder) ownedIn(dir, where string) (Interpreter, *Error) {
+func (f *finder) ownedIn(dir, where string) (Interpreter, *Attempt) {
 	for _, name := range [...]string{".venv", "venv", "env", ".conda"} {
 		source := Source(name + where)
 		path := filepath.Join(dir, name)
@@ -85,7 +85,7 @@ func (f *finder) ownedIn(dir, where string) (Interpreter, *Error) {
 }
 
 // environment examines the Python of an environment that nobody named.
-func (f *finder) environment(env string, source Source) (Interpreter, *Error) {
+func (f *finder) environment(env string, source Source) (Interpreter, *Attempt) {
 	if broken := f.distrust(env); broken != nil {
 		return Interpreter{}, broken.from(source)
 	}
@@ -96,7 +96,7 @@ func (f *finder) environment(env string, source Source) (Interpreter, *Error) {
 var notEnvs = []string{".venv", ".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
 
 // only looks for an environment of any other name. More than one is an error.
-func (f *finder) only(dir, where string) (Interpreter, *Error) {
+func (f *finder) only(dir, where string) (Interpreter, *Attempt) {
 	entries, err := bounded.Dir(dir)
 	if errors.Is(err, fs.ErrPermission) {
 		f.skip(Unreadable, dir, Source("environments"+where), "cannot be listed, and an environment of another name would not be found")
@@ -119,7 +119,7 @@ func (f *finder) only(dir, where string) (Interpreter, *Error) {
 
 // enclosing looks for the environment that contains the plugin. An installed module is in such an
 // environment.
-func (f *finder) enclosing() (Interpreter, *Error) {
+func (f *finder) enclosing() (Interpreter, *Attempt) {
 	for _, dir := range f.Dirs {
 		for _, level := range f.above(dir) {
 			if _, none := envPython(level); none != nil || !bounded.Exists(filepath.Join(level, "pyvenv.cfg")) {

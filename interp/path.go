@@ -12,7 +12,7 @@ import (
 )
 
 // path looks for a Python on PATH.
-func (f *finder) path() (Interpreter, *Error) {
+func (f *finder) path() (Interpreter, *Attempt) {
 	return f.search(f.names(), f.pathDirs(), SourcePath), nil
 }
 

@@ -30,7 +30,7 @@ const system = "system"
 const mostPins = 20
 
 // pinsIn reads the pins in a file. There are none if the file does not exist.
-func pinsIn(path string) (pins []pin, broken *Error) {
+func pinsIn(path string) (pins []pin, broken *Attempt) {
 	text, err := bounded.Head(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bounded.ErrIrregular) {
 		return nil, statError(path, err).from(SourcePin)
@@ -61,7 +61,7 @@ func textsOf(pins []pin) []string {
 
 // pinned looks for the Python that a file of the project pins. It must be installed and satisfy
 // the requirements. Another minor version never replaces a missing one.
-func (f *finder) pinned() (Interpreter, *Error) {
+func (f *finder) pinned() (Interpreter, *Attempt) {
 	for _, dir := range f.Project.Dirs {
 		file := filepath.Join(dir, pinFile)
 		pins, broken := pinsIn(file)
@@ -82,8 +82,8 @@ func (f *finder) pinned() (Interpreter, *Error) {
 // like a version is neither.
 var pinName = expression(`^(?:[\pL_.]|~?/|\d+[\pL_@-]|[\d.]+/)[\pL\pN._+@/\\:-]*$`)
 
-// unclear returns an error for the first pin that is neither a version nor a name.
-func (f *finder) unclear(pins []pin, file string) *Error {
+// unclear returns the first pin that is neither a version nor a name, or nil.
+func (f *finder) unclear(pins []pin, file string) *Attempt {
 	for _, p := range pins {
 		if _, isVersion := parsePin(p.text); isVersion || pinName().MatchString(p.text) || installed(f.pyenvVersions(), p.text) != "" {
 			continue
@@ -98,7 +98,7 @@ func (f *finder) unclear(pins []pin, file string) *Error {
 // pinnedTo returns the first of the versions that is installed. It skips versions that the
 // requirements exclude and names that no version manager has. If a later entry is system, it also
 // skips versions that are not installed.
-func (f *finder) pinnedTo(versions []string, file string) (Interpreter, *Error) {
+func (f *finder) pinnedTo(versions []string, file string) (Interpreter, *Attempt) {
 	wanted, orSystem := "", slices.Contains(versions, system)
 	skip := func(code Code, version, why, fix string) {
 		skipped := f.skip(code, version, SourcePin, "is pinned by "+file+why)
@@ -126,7 +126,7 @@ func (f *finder) pinnedTo(versions []string, file string) (Interpreter, *Error) 
 		return Interpreter{}, nil
 	}
 	broken := problem(PinNotInstalled, file, "pins Python %s, which is not installed", strings.Join(versions, ", "))
-	broken.Source, broken.Tried, broken.wanted = SourcePin, f.tried, wanted
+	broken.Source, broken.wanted = SourcePin, wanted
 	return Interpreter{}, broken
 }
 
@@ -195,4 +195,4 @@ func (f *finder) anyInstalled() Interpreter {
 }
 
 // installed looks for any Python that is not on PATH.
-func (f *finder) installed() (Interpreter, *Error) { return f.anyInstalled(), nil }
+func (f *finder) installed() (Interpreter, *Attempt) { return f.anyInstalled(), nil }

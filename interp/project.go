@@ -118,12 +118,12 @@ func (p Project) Src() string {
 	return ""
 }
 
-// distrust returns an error if untrusted users may change an environment that nobody named.
+// distrust says whether untrusted users may change an environment that nobody named. If not, it returns nil.
 // Trusted are this user, root, the plugin's owner, and everybody if everybody may change the
 // plugin. It checks the environment, its programs, and the directories between it and the
 // project. It does not check the targets of the environment's links, because the environment's
 // owner chose them: the Pythons of a computing centre belong to another user.
-func (f *finder) distrust(env string) *Error {
+func (f *finder) distrust(env string) *Attempt {
 	var own owner
 	if len(f.Dirs) > 0 {
 		own, _ = f.ownerOf(f.Dirs[0])

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -106,8 +107,9 @@ func TestProgramRows(t *testing.T) {
 }
 
 func (c row) run(t *testing.T) {
-	root, found, err := search(t, c.findCase)
-	c.compare(t, root, found, err)
+	root := c.make(t)
+	found, code, err := findCode(t.Context(), c.request(root))
+	c.compare(t, root, found, code, err)
 	c.explained(t, root)
 }
 
@@ -160,15 +162,21 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// compare compares the result of a search in the tree at root.
-func (c row) compare(t *testing.T, root string, found Interpreter, err error) {
-	t.Helper()
-	var code Code
-	if e, ok := err.(*Error); ok {
-		code = e.Code
+// findCode runs a Find, and also returns the code of the error or of the first candidate that was skipped.
+func findCode(ctx context.Context, r Request) (found Interpreter, code Code, err error) {
+	found, err = Find(ctx, r)
+	if err != nil {
+		_, _, broken := newAsking(ctx, r).find(ctx)
+		code = broken.Code
 	} else if len(found.Tried) > 0 {
 		code = found.Tried[0].Code
 	}
+	return found, code, err
+}
+
+// compare compares the result of a search in the tree at root.
+func (c row) compare(t *testing.T, root string, found Interpreter, code Code, err error) {
+	t.Helper()
 	got := strings.ReplaceAll(found.Path+" "+found.Version.String()+" "+string(found.Source), root+"/", "")
 	if err != nil {
 		got = ""
@@ -213,8 +221,8 @@ func TestProbeRows(t *testing.T) {
 				}
 				return []byte(c.out), "", c.err
 			}
-			found, err := Find(t.Context(), request)
-			c.compare(t, root, found, err)
+			found, code, err := findCode(t.Context(), request)
+			c.compare(t, root, found, code, err)
 			if facts := FactsOf(found, nil); found.Env != "" && string(facts.Prefix) != root+"/plug/.venv" {
 				t.Errorf("prefix %s", facts.Prefix)
 			}
@@ -235,7 +243,7 @@ func TestNames(t *testing.T) {
 		check(t, os.WriteFile(dir+"/.venv/pyvenv.cfg", []byte(cfg), 0o600))
 		d, err := Explain(t.Context(), Request{Dirs: []string{dir}, Cwd: root, systemRoot: root, Environ: []string{"HOME="}})
 		facts := FactsOf(d.Chosen, nil)
-		if err != nil || d.Err != nil || d.Chosen.Path != dir+"/.venv/bin/python" || string(facts.Base) != root+"/opt" {
+		if err != nil || d.Broken != nil || d.Chosen.Path != dir+"/.venv/bin/python" || string(facts.Base) != root+"/opt" {
 			t.Errorf("%q: got %+v, %v", name, d, err)
 		}
 		text, err := json.Marshal(facts)
@@ -245,7 +253,7 @@ func TestNames(t *testing.T) {
 		}
 		check(t, os.Remove(dir+"/.venv/bin/python"))
 		check(t, os.Remove(dir+"/.venv/bin/python3"))
-		if _, err := Find(t.Context(), Request{Dirs: []string{dir}, Cwd: root, systemRoot: root}); err == nil || len(err.(*Error).Hints()) == 0 {
+		if _, err := Find(t.Context(), Request{Dirs: []string{dir}, Cwd: root, systemRoot: root}); err == nil || hook.Word(hook.AsError(err).Hints[0]) == "" {
 			t.Errorf("%q: got %v", name, err)
 		}
 		line := quoted("printf", "%s", dir)

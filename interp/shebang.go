@@ -28,7 +28,7 @@ func Shebang(script string) []string {
 // hinted looks at the Python that the plugin's #! line names. One in an environment decides,
 // because the file was made for it. A version is chosen only if it is installed, since the line
 // may be older than the plugin's requirements.
-func (f *finder) hinted() (Interpreter, *Error) {
+func (f *finder) hinted() (Interpreter, *Attempt) {
 	words := Shebang(f.Entry)
 	if len(words) == 0 {
 		return Interpreter{}, nil

@@ -26,7 +26,7 @@ func isVersion(value string) bool {
 
 // explicit returns the look at an explicit source, which decides if it has a value.
 func (f *finder) explicit(value, dir string, source Source) look {
-	return func() (Interpreter, *Error) {
+	return func() (Interpreter, *Attempt) {
 		if value == "" || f.Making != "" && within(f.Making, f.under(dir, value)) {
 			return Interpreter{}, nil
 		}
@@ -36,7 +36,7 @@ func (f *finder) explicit(value, dir string, source Source) look {
 
 // named resolves the value of an explicit source: a path, a directory, a version or a name on
 // PATH.
-func (f *finder) named(value, dir string, source Source) (Interpreter, *Error) {
+func (f *finder) named(value, dir string, source Source) (Interpreter, *Attempt) {
 	if isSpec(value) {
 		b, broken := readRequirement(Requirement{Spec: value, From: string(source)})
 		if broken != nil {
@@ -69,7 +69,7 @@ func (f *finder) named(value, dir string, source Source) (Interpreter, *Error) {
 }
 
 // inEnv examines the Python of an environment or installation.
-func (f *finder) inEnv(env string, source Source) (Interpreter, *Error) {
+func (f *finder) inEnv(env string, source Source) (Interpreter, *Attempt) {
 	python, broken := envPython(env)
 	if broken != nil {
 		return Interpreter{}, broken.from(source)
@@ -79,7 +79,7 @@ func (f *finder) inEnv(env string, source Source) (Interpreter, *Error) {
 
 // version resolves a version that an explicit source names: first in the environment that pyplug
 // made for the plugin, then among the installed Pythons.
-func (f *finder) version(value string, b bound, source Source) (Interpreter, *Error) {
+func (f *finder) version(value string, b bound, source Source) (Interpreter, *Attempt) {
 	f.bounds = append(f.bounds, b)
 	if broken := f.conflict(); broken != nil {
 		return Interpreter{}, broken
@@ -118,7 +118,7 @@ func hasSlash(s string) bool {
 // envAt returns the environment that decides at a path: a directory with a pyvenv.cfg or a Python, or
 // the one that a file .venv names (PEP 832). It returns "" if there is none; a directory that only
 // happens to be called venv is skipped.
-func (f *finder) envAt(path string, source Source) (env string, broken *Error) {
+func (f *finder) envAt(path string, source Source) (env string, broken *Attempt) {
 	if _, err := os.Lstat(path); err != nil && !errors.Is(err, fs.ErrPermission) { // what may not be looked at may be there
 		return "", nil
 	}
@@ -154,7 +154,7 @@ func (f *finder) envAt(path string, source Source) (env string, broken *Error) {
 
 // envPython returns the path of the Python of an environment or installation. The Python may be
 // broken.
-func envPython(env string) (string, *Error) {
+func envPython(env string) (string, *Attempt) {
 	names := []string{"bin/python", "bin/python3"}
 	if runtime.GOOS == "windows" {
 		names = []string{`Scripts\python.exe`, "python.exe", `bin\python.exe`}
@@ -176,7 +176,7 @@ func envPython(env string) (string, *Error) {
 }
 
 // consider examines one Python.
-func (f *finder) consider(path string, source Source) (Interpreter, *Error) {
+func (f *finder) consider(path string, source Source) (Interpreter, *Attempt) {
 	real := bounded.Real(path)
 	if pyenv, isShim := shimAt(path, real); isShim {
 		return f.shim(path, pyenv, source)
@@ -186,11 +186,11 @@ func (f *finder) consider(path string, source Source) (Interpreter, *Error) {
 
 // judge checks a Python against the requirements. If files do not say enough about the version,
 // it asks the Python.
-func (f *finder) judge(found Interpreter) (Interpreter, *Error) {
+func (f *finder) judge(found Interpreter) (Interpreter, *Attempt) {
 	found.OfProject = f.shimmed
 	found = found.by(found.Source)
 	refused, open := f.against(found.Version)
-	var broken *Error
+	var broken *Attempt
 	if refused == nil && open && f.ask != nil && !(f.Untrusted && found.OfProject) {
 		found.Version, found.Implementation, broken = f.ask(found.Path)
 		refused, open = f.against(found.Version)

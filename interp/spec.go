@@ -89,7 +89,7 @@ var clauseText = expression(`(?i)^(~=|===|==|!=|<=|>=|<|>)\s*` +
 var arbitraryText = expression(`^===\s*([^\s;)]*)$`)
 
 // readRequirement parses a specifier set.
-func readRequirement(r Requirement) (bound, *Error) {
+func readRequirement(r Requirement) (bound, *Attempt) {
 	clauses, bad := parseClauses(r.Spec)
 	if bad != "" {
 		broken := problem(BadRequirement, "", "python version of %s: %q is not a version specifier, want one such as %q",

@@ -58,7 +58,7 @@ func (t tool) mark(root string) string {
 }
 
 // kept looks for the environment that a tool keeps elsewhere for the plugin's project.
-func (f *finder) kept() (Interpreter, *Error) {
+func (f *finder) kept() (Interpreter, *Attempt) {
 	for _, dir := range f.Dirs {
 		p := project{root: f.Project.roots[dir]}
 		readTOML(filepath.Join(p.root, "pyproject.toml"), &p)

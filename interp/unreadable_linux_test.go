@@ -59,9 +59,10 @@ func TestUnreadable(t *testing.T) {
 			c.environ = append(c.environ, "PATH=$ROOT/a/bin:$ROOT/opt/bin")
 			request := c.request(root)
 			var found Interpreter
-			asNobody(t, func() { found, err = Find(context.Background(), request) })
+			var code Code
+			asNobody(t, func() { found, code, err = findCode(context.Background(), request) })
 			check(t, os.Chmod(path, info.Mode()))
-			c.compare(t, root, found, err)
+			c.compare(t, root, found, code, err)
 		})
 	}
 }

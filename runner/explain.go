@@ -51,7 +51,7 @@ func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 		if err != nil {
 			return interp.Interpreter{}, err
 		}
-		return findBy(ctx, r)
+		return interp.Find(ctx, r)
 	})
 }
 

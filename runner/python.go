@@ -77,22 +77,3 @@ func syncLine(p manifest.Plugin, python string, more ...string) string {
 	}
 	return schema.QuoteLine(words)
 }
-
-// findBy chooses the interpreter. The error is a [*hook.Error] or ctx's, which
-// [hook.Interruptible] converts.
-func findBy(ctx context.Context, r interp.Request) (interp.Interpreter, error) {
-	found, err := interp.Find(ctx, r)
-	if none, ok := errors.AsType[*interp.Error](err); ok {
-		return found, PythonError(none)
-	}
-	return found, err
-}
-
-// PythonError converts an error of interp to a [*hook.Error].
-func PythonError(none *interp.Error) *hook.Error {
-	e := hook.NewError(hook.Interpreter, none)
-	for _, a := range none.Tried {
-		e.Tried = append(e.Tried, a.String())
-	}
-	return e
-}

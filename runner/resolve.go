@@ -141,7 +141,7 @@ func (r *resolved) resolvePython(ctx context.Context, transport string) (err err
 	if !executable {
 		ask := request(c, r.plugin, r.environ)
 		r.sync = ask.Sync
-		if r.python, err = findBy(ctx, ask); err != nil {
+		if r.python, err = interp.Find(ctx, ask); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 		}
 		var base interp.Interpreter
 		if r.Making = env.SourceOf(p.Entry, p.Project.Dirs).Venv(); r.Making != "" { // else NewPlan says why
-			if base, err = findBy(ctx, r); err != nil {
+			if base, err = interp.Find(ctx, r); err != nil {
 				return plan, err
 			}
 			request.Python, request.Packages = base.Path, interp.FactsOf(base, c.Environ).Packages

@@ -54,8 +54,8 @@ func (s *Streams) Why(plugin string, d runner.Decision, python *interp.Facts, as
 	switch {
 	case python != nil:
 		attempts = append(attempts, interp.Attempt{Path: d.Chosen.Path, Source: d.Chosen.Source})
-	case d.Err.Source != "":
-		attempts = append(attempts, d.Err.Attempt)
+	case d.Broken.Source != "":
+		attempts = append(attempts, *d.Broken)
 	}
 	for _, a := range append(attempts, d.After...) {
 		status := cmp.Or(statuses[a.Code], "rejected")
