@@ -2,14 +2,13 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner/daemon"
-	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
 )
@@ -110,11 +109,10 @@ func (prog *program) toStop(ctx context.Context, words []string) (names []string
 	}
 	for _, word := range words {
 		e, err := service.Find(ctx, word)
-		noPlugin := (*manifest.Error)(nil)
-		switch {
+		switch fault := hook.AsError(err); {
 		case isNotRunning(err) && !daemon.ValidName(word):
 			failures = append(failures, cmdline.Usage("%s is not a name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
-		case isNotRunning(err), err == nil && e.Name == "", errors.As(err, &noPlugin):
+		case isNotRunning(err), err == nil && e.Name == "", err != nil && fault.Kind == hook.Usage && fault.Permanent: // it is no plugin
 			prog.streams.Note(word + " is not running")
 		case err != nil:
 			failures = append(failures, err)

@@ -89,7 +89,7 @@ func pythonRequest(c Config) (interp.Request, manifest.Plugin, error) {
 		p.Requires = manifest.Requires(p.Project.Dirs)
 	}
 	if err != nil {
-		return interp.Request{}, p, hook.NewError(hook.Usage, err)
+		return interp.Request{}, p, err
 	}
 	env := environ(c, p.Manifest)
 	if p.Kind != manifest.Executable {

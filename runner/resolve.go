@@ -49,7 +49,7 @@ func resolve(ctx context.Context, c Config) (r resolved, err error) {
 	began := time.Now()
 	r.plugin, err = findPlugin(c)
 	if r.took = time.Since(began); err != nil {
-		return r, hook.NewError(hook.Usage, err)
+		return r, err
 	}
 	if r.dir, err = workDir(c, cmp.Or(c.WorkDir, r.plugin.Manifest.WorkDir)); err != nil {
 		return r, hook.NewError(hook.Usage, err)
@@ -85,7 +85,7 @@ func (r *resolved) misfit(c Config) error {
 			}
 			return e
 		case row.IsSet(&r.plugin.Manifest.Settings) && r.why != byFlag:
-			return hook.NewError(hook.Usage, r.plugin.OnlyGRPC(row.Key))
+			return r.plugin.OnlyGRPC(row.Key)
 		}
 	}
 	return nil

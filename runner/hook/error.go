@@ -108,7 +108,7 @@ func NewError(kind Kind, err error) *Error {
 		known  interface{ Reason() string }
 	)
 	if inner := (*Error)(nil); errors.As(err, &inner) {
-		e.Hints, e.Drawing, e.Reason = inner.Hints, inner.Drawing, inner.Reason
+		e.Hints, e.Drawing, e.Reason, e.Permanent = inner.Hints, inner.Drawing, inner.Reason, inner.Permanent
 	}
 	if bad := (*schema.ArgumentError)(nil); errors.As(err, &bad) {
 		e.Place, e.Unknown, e.Word = bad.Place, bad.Unknown, bad.Word

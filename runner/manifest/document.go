@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -35,48 +36,44 @@ type document struct {
 type position struct{ line, column int }
 
 // fault reports a problem with a value in pyplug's table.
-func (m Manifest) fault(mistake *settings.Mistake) *Error {
+func (m Manifest) fault(mistake *settings.Mistake) *hook.Error {
 	locate := locateTOML
 	if m.Form == PluginJSON {
 		locate = locateJSON
 	}
-	e := m.errorAt(locate(m.text, slices.Concat(m.table, mistake.Path)))
+	at := locate(m.text, slices.Concat(m.table, mistake.Path))
 	key := strings.ReplaceAll(strings.Join(mistake.Path, "."), ".[", "[")
+	text := key + " " + mistake.Text
 	switch {
 	case mistake.Text == "":
-		e.Message = fmt.Sprintf("unknown key %q", key)
+		text = fmt.Sprintf("unknown key %q", key)
 	case key == "":
-		e.Message = "the document " + mistake.Text
-	default:
-		e.Message = key + " " + mistake.Text
+		text = "the document " + mistake.Text
 	}
-	e.Advice = mistake.Advice
-	return e
+	return m.wrongAt(at, text, mistake.Advice...)
 }
 
 // entryError returns the error for an entry. more says what is wrong with it.
-func (m Manifest) entryError(more, wanted string) *Error {
+func (m Manifest) entryError(more, wanted string) *hook.Error {
 	mistake := &settings.Mistake{Text: fmt.Sprintf("is %q%s, want %s", m.Entry, more, wanted), Advice: schema.DidYouMean(closest(m.entry))}
 	return m.fault(mistake.Within(m.entryKey...))
 }
 
 // missingEntry returns the error for an entry that does not exist.
-func (m Manifest) missingEntry(err error) *Error {
-	e := m.entryError("", "a file or package that exists")
-	e.Err = err
-	return e
+func (m Manifest) missingEntry() *hook.Error {
+	return m.entryError("", "a file or package that exists")
 }
 
-// errorAt returns an error with a place. The caller adds the message.
-func (m Manifest) errorAt(at position) *Error {
-	e := &Error{Place: short(m.File)}
+// wrongAt returns an error with a place in the manifest.
+func (m Manifest) wrongAt(at position, text string, hints ...schema.Hint) *hook.Error {
+	place := short(m.File)
 	if m.Form == Script {
 		at.column += len("# ")
 	}
 	if at.line > 0 {
-		e.Place += fmt.Sprintf(":%d:%d", m.skipped+at.line, at.column)
+		place += fmt.Sprintf(":%d:%d", m.skipped+at.line, at.column)
 	}
-	return e
+	return wrong(place+": "+text, hints...)
 }
 
 // parse parses TOML.
@@ -87,12 +84,10 @@ func (m Manifest) parse() (map[string]any, error) {
 		return root, nil
 	}
 	at := position{}
-	if wrong := (*toml.DecodeError)(nil); errors.As(err, &wrong) {
-		at.line, at.column = wrong.Position()
+	if syntax, ok := errors.AsType[*toml.DecodeError](err); ok {
+		at.line, at.column = syntax.Position()
 	}
-	e := m.errorAt(at)
-	e.Message = strings.TrimPrefix(err.Error(), "toml: ")
-	return nil, e
+	return nil, m.wrongAt(at, strings.TrimPrefix(err.Error(), "toml: "))
 }
 
 // locateTOML returns the place of a key, or of the closest key or table that contains it. The
@@ -132,34 +127,15 @@ func locateTOML(text string, path []string) (found position) {
 	return found
 }
 
-// Error is the only error type of this package: a mistake in a manifest or in the path of a
-// plugin.
-type Error struct {
-	// Place is the file with the mistake, with the line and the column if they are known. It is empty
-	// for a mistake in the path of a plugin.
-	Place string
-	// Message says what was seen and what was expected.
-	Message string
-	schema.Advice
-	// Err is the error of the system, or nil.
-	Err error
+// wrong returns the error of a mistake in a manifest, or in the path of a plugin.
+func wrong(text string, hints ...schema.Hint) *hook.Error {
+	return &hook.Error{Kind: hook.Usage, Err: errors.New(text), Hints: hints, Permanent: true}
 }
-
-// Error returns one line with the place and the message.
-func (e *Error) Error() string {
-	if e.Place == "" {
-		return e.Message
-	}
-	return e.Place + ": " + e.Message
-}
-
-// Unwrap returns the error of the system, if any.
-func (e *Error) Unwrap() error { return e.Err }
 
 // unreadable reports a file that exists but cannot be read.
-func unreadable(path string, err error) *Error {
+func unreadable(path string, err error) *hook.Error {
 	cause := cmp.Or(errors.Unwrap(err), err) // without the path again
-	return &Error{Place: short(path), Message: "cannot be read: " + cause.Error(), Err: err}
+	return wrong(short(path) + ": cannot be read: " + cause.Error())
 }
 
 // short returns the path relative to the working directory if it is below that,

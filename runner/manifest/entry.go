@@ -32,7 +32,7 @@ func (f found) plugin(typed string) (Plugin, error) {
 	info, err := os.Stat(p.Entry)
 	switch {
 	case err != nil && m.entry != "":
-		return Plugin{}, m.missingEntry(err)
+		return Plugin{}, m.missingEntry()
 	case err != nil:
 		return Plugin{}, missing(p.Entry, err)
 	case info.IsDir() && hasInit(p.Entry):
@@ -173,9 +173,9 @@ func ModuleOf(path string) (module string, ok bool) { return strings.CutPrefix(p
 func resolveModule(path, module, from string) (Plugin, error) {
 	parts := strings.Split(module, ".")
 	if slices.ContainsFunc(parts, func(part string) bool { return !pysrc.IsIdentifier(part) }) {
-		e := &Error{Message: fmt.Sprintf("%q is not a module name, want names separated by dots", module)}
+		e := wrong(fmt.Sprintf("%q is not a module name, want names separated by dots", module))
 		if _, err := os.Stat(filepath.Join(from, module)); err == nil {
-			e.Advice = schema.DidYouMean(module)
+			e.Hints = schema.DidYouMean(module)
 		}
 		return Plugin{}, e
 	}

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,16 +9,14 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// errNoManifest marks the error of a directory that is not a plugin.
-var errNoManifest = errors.New("no manifest")
-
 // isPlugin reports whether a directory is a plugin, even one with a mistake.
 func isPlugin(dir string) bool {
 	abs, err := filepath.Abs(dir)
-	if err == nil {
-		_, err = findDir(abs)
+	if err != nil || hasInit(abs) {
+		return true
 	}
-	return !errors.Is(err, errNoManifest)
+	f, err := readDirectory(abs)
+	return err != nil || len(f.manifests) > 0
 }
 
 // Expand lists the plugins that a path names: those that match if it is a pattern of [filepath.Match]; those in

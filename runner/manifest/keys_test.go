@@ -151,13 +151,13 @@ func TestManifestErrors(t *testing.T) {
 		{"id = 'a'\nid = 'b'", `/p/pyplug.toml:2:1: key id is already defined`, ""},
 	} {
 		_, err := readText(c.text)
-		var e *Error
+		var e *hook.Error
 		if !errors.As(err, &e) {
 			t.Errorf("%q: got %v", c.text, err)
 			continue
 		}
-		if e.Error() != c.want || c.suggest != "*" && !reflect.DeepEqual(e.Hints(), schema.DidYouMean(c.suggest)) {
-			t.Errorf("%q:\ngot  %s (%s)\nwant %s (%s)", c.text, e, e.Hints(), c.want, c.suggest)
+		if e.Error() != c.want || c.suggest != "*" && !reflect.DeepEqual(e.Hints, schema.DidYouMean(c.suggest)) {
+			t.Errorf("%q:\ngot  %s (%s)\nwant %s (%s)", c.text, e, e.Hints, c.want, c.suggest)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -72,7 +73,7 @@ type Plugin struct {
 }
 
 // OnlyGRPC returns the error for a key that only applies to gRPC plugins.
-func (p Plugin) OnlyGRPC(key string) *Error {
+func (p Plugin) OnlyGRPC(key string) *hook.Error {
 	m := &settings.Mistake{Text: "applies only to gRPC plugins, and this is a functions file",
 		Advice: schema.Hints(`to start it as a gRPC plugin, set transport = "grpc"`)}
 	return p.Manifest.fault(m.Within(strings.Split(key, ".")...))

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -49,12 +50,12 @@ func (f *found) readJSON(m Manifest) error {
 }
 
 // decodeError adds the place to an error of encoding/json.
-func (m Manifest) decodeError(err error) *Error {
+func (m Manifest) decodeError(err error) *hook.Error {
 	at := position{}
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = positionOf(m.text, syntax.Offset-1) // Offset is after the wrong byte
-	} else if wrong := (*schema.KeyError)(nil); errors.As(err, &wrong) {
-		at = positionOf(m.text, int64(wrong.Offset))
+	} else if key := (*schema.KeyError)(nil); errors.As(err, &key) {
+		at = positionOf(m.text, int64(key.Offset))
 	} else if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) {
 		at = positionOf(m.text, mismatch.Offset-1)
 		want := "an object"
@@ -63,9 +64,7 @@ func (m Manifest) decodeError(err error) *Error {
 		}
 		err = fmt.Errorf("%s is of type %s, want %s", cmp.Or(mismatch.Field, "the document"), mismatch.Value, want)
 	}
-	e := m.errorAt(at)
-	e.Message, e.Err = err.Error(), err
-	return e
+	return m.wrongAt(at, err.Error())
 }
 
 // take sets the keys that a plugin.json implies. It checks the entry and the version.

@@ -13,12 +13,13 @@ import (
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Resolve returns the plugin at path with its manifest. A relative path starts from the working
 // directory. A module, see [ModulePath], starts from from. Resolve starts no process. The error
-// is an [*Error].
+// is a [*hook.Error].
 func Resolve(path, from string) (Plugin, error) {
 	if module, ok := ModuleOf(path); ok {
 		return resolveModule(path, module, from)
@@ -28,7 +29,7 @@ func Resolve(path, from string) (Plugin, error) {
 		return Plugin{}, unreadable(path, err)
 	}
 	if path == "" {
-		return Plugin{}, &Error{Message: `plugin "" does not exist: the path is empty`}
+		return Plugin{}, wrong(`plugin "" does not exist: the path is empty`)
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
@@ -75,7 +76,7 @@ func about(entry string, isFile bool, all []Manifest) (about []Manifest, err err
 	for _, m := range all {
 		if isFile && m.Form != PluginJSON && m.entry != "" {
 			if _, err := os.Stat(m.entry); err != nil {
-				return nil, m.missingEntry(err)
+				return nil, m.missingEntry()
 			}
 		}
 		if isFile && m.entry == "" || same(m.entry, entry) {
@@ -129,38 +130,38 @@ func obviousEntry(dir, manifest string) (string, error) {
 	case 1:
 		return filepath.Join(dir, scripts[0]), nil
 	}
-	return "", &Error{Place: short(manifest), Message: "no entry: the directory has " + files + ", want the file to run"}
+	return "", wrong(short(manifest) + ": no entry: the directory has " + files + ", want the file to run")
 }
 
 // noManifest returns the error for a directory without a manifest.
-func noManifest(dir string) *Error {
-	e := &Error{Err: errNoManifest, Message: fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest "+
-		"(pyplug.toml, [tool.pyplug] in pyproject.toml, or a plugin.json with server)", short(dir)), Advice: schema.Hints("name a .py file, or the directory of a plugin")}
+func noManifest(dir string) *hook.Error {
+	hint := schema.Hintf("name a .py file, or the directory of a plugin")
 	if files := pythonFiles(dir); len(files) > 0 {
-		e.Advice = schema.Hints("name one of its files: %s", strings.Join(files[:min(len(files), 5)], ", "))
+		hint = schema.Hintf("name one of its files: %s", strings.Join(files[:min(len(files), 5)], ", "))
 	}
-	return e
+	return wrong(fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest "+
+		"(pyplug.toml, [tool.pyplug] in pyproject.toml, or a plugin.json with server)", short(dir)), hint)
 }
 
 // notPlugin returns the error for a file that cannot be a plugin.
-func notPlugin(path, reason string) *Error {
-	return &Error{Message: fmt.Sprintf("%q is not a plugin: %s, want a .py file, an executable, a package or a directory with a manifest",
-		short(path), reason)}
+func notPlugin(path, reason string) *hook.Error {
+	return wrong(fmt.Sprintf("%q is not a plugin: %s, want a .py file, an executable, a package or a directory with a manifest",
+		short(path), reason))
 }
 
 // missing returns the error for a path that does not exist or cannot be accessed.
-func missing(path string, err error) *Error {
+func missing(path string, err error) *hook.Error {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return unreadable(path, err)
 	}
-	e := &Error{Message: fmt.Sprintf("plugin %q does not exist", short(path)), Advice: schema.DidYouMean(closest(path)), Err: err}
+	text, hints := fmt.Sprintf("plugin %q does not exist", short(path)), schema.DidYouMean(closest(path))
 	if two := TwoWords(short(path)); two != nil {
-		e.Advice = two
+		hints = two
 	}
 	if target, err := os.Readlink(path); err == nil {
-		e.Message += ": it is a symbolic link to " + target + ", which does not exist"
+		text += ": it is a symbolic link to " + target + ", which does not exist"
 	}
-	return e
+	return wrong(text, hints...)
 }
 
 // TwoWords returns a hint if a path is FILE.py:HOOK, as other tools name a function.

@@ -187,7 +187,7 @@ func TestResolveErrors(t *testing.T) {
 			tree(t, c.archive)
 			cwd, _ := os.Getwd()
 			p, err := Resolve(c.path, cwd)
-			var e *Error
+			var e *hook.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("got %+v, %v", p, err)
 			}
@@ -195,7 +195,7 @@ func TestResolveErrors(t *testing.T) {
 			if prefix, cut := strings.CutSuffix(c.want, "…"); got != c.want && !(cut && strings.HasPrefix(got, prefix)) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
-			if hint := strings.Join(hook.Words(e.Hints()), ""); hint != c.suggest && hint != "did you mean "+c.suggest+"?" {
+			if hint := strings.Join(hook.Words(e.Hints), ""); hint != c.suggest && hint != "did you mean "+c.suggest+"?" {
 				t.Errorf("got hint %q; want %q", hint, c.suggest)
 			}
 		})

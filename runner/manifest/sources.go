@@ -188,7 +188,7 @@ func (f *found) readScript(path string) error {
 	code, _ := pysrc.Read(path, pysrc.LargestFile) // Python says why it cannot be read
 	block, err := pysrc.Script(code)
 	if mistake := (*pysrc.BlockError)(nil); errors.As(err, &mistake) {
-		return &Error{Place: fmt.Sprintf("%s:%d", short(path), mistake.Line), Message: mistake.Message, Advice: schema.Hints("%s", mistake.Fix)}
+		return wrong(fmt.Sprintf("%s:%d: %s", short(path), mistake.Line, mistake.Message), schema.Hintf("%s", mistake.Fix))
 	}
 	var own found
 	d := document{text: block.Text, skipped: block.Line - 1}
