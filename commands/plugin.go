@@ -307,7 +307,7 @@ func (p *plugin) hints(e *hook.Error) (hints []schema.Hint) {
 	if e.Exit != nil && e.Exit.Limit != "" {
 		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))
 	}
-	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
+	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints) == 0 {
 		hints = append(hints, schema.Hintf("%s shows its parameters", append(schema.Command{"hooks"}, cmdline.TypedWords([]string{p.path, e.Hook})...)))
 	}
 	if p.opened == nil {

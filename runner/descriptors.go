@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
@@ -40,11 +41,11 @@ func describedBy(c Config) ([]protoschema.Source, error) {
 // notGenerated returns the error for a file of --proto that is no generated code. Its hint
 // compiles a source.
 func notGenerated(name string) error {
-	e := &protoschema.DescriptorError{Err: fmt.Errorf("%s is no code that protoc generated, want a *_pb2.py", name)}
+	e := hook.NewError(hook.Usage, fmt.Errorf("%s is no code that protoc generated, want a *_pb2.py", name))
 	if base, isSource := strings.CutSuffix(name, ".proto"); isSource {
 		set := base + ".pb"
 		line := []string{"python", "-m", "grpc_tools.protoc", "-I" + filepath.Dir(name), "--include_imports", "-o", set, name}
-		e.Advice = schema.Hints("run `%s`, then pass %s %s", schema.QuoteLine(line), schema.Setting("protoset"), schema.QuoteLine([]string{set}))
+		e.Hints = schema.Hints("run `%s`, then pass %s %s", schema.QuoteLine(line), schema.Setting("protoset"), schema.QuoteLine([]string{set}))
 	}
 	return e
 }

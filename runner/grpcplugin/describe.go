@@ -72,7 +72,7 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 func (i *Instance) notDescribed(err error) *hook.Error {
 	s, isStatus := status.FromError(err)
 	switch own := asError(err); {
-	case own != nil:
+	case own != nil && own.Kind != hook.Request: // else it is about descriptors
 		return own
 	case isStatus && i.exits():
 		return i.exitError("")

@@ -211,7 +211,7 @@ func (l *launch) verify(text string) *hook.Error {
 		e := hook.NewError(hook.Handshake, err)
 		e.Reason, e.Permanent = ReasonBadHandshake, true
 		if fault := (*handshake.Error)(nil); errors.As(err, &fault) {
-			e.Hints = lineHints(fault)
+			e.Hints, e.Drawing = lineHints(fault), fault.Drawing()
 			if fault.Name == "protocol" && !l.cfg.Python && (fault.Seen == "netrpc" || fault.Seen == "") { // which a program in Go may speak
 				e.Err, e.Hints = fmt.Errorf("it is a net/rpc plugin: %w", err), schema.Hints(`pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`)
 			}

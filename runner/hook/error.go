@@ -97,30 +97,18 @@ type Error struct {
 	Err error `json:"-"`
 }
 
-// NewError returns an error of a kind with err as its cause. It copies hints,
-// drawing, place and reason from the chain: from an *Error, or from an error of another
-// package with the methods Hints() []schema.Hint, Drawing() []string or Reason() string.
+// NewError returns an error of a kind with err as its cause. It knows what an *Error in the chain knows,
+// and what package schema says about a wrong argument or hook.
 func NewError(kind Kind, err error) *Error {
 	e := &Error{Kind: kind, Err: err}
-	var (
-		hinted interface{ Hints() []schema.Hint }
-		drawn  interface{ Drawing() []string }
-		known  interface{ Reason() string }
-	)
-	if inner := (*Error)(nil); errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*Error](err); ok {
 		e.Hints, e.Drawing, e.Reason, e.Permanent = inner.Hints, inner.Drawing, inner.Reason, inner.Permanent
 	}
-	if bad := (*schema.ArgumentError)(nil); errors.As(err, &bad) {
-		e.Place, e.Unknown, e.Word = bad.Place, bad.Unknown, bad.Word
+	if bad, ok := errors.AsType[*schema.ArgumentError](err); ok {
+		e.Place, e.Unknown, e.Word, e.Hints = bad.Place, bad.Unknown, bad.Word, bad.Hints
 	}
-	if errors.As(err, &hinted) {
-		e.Hints = hinted.Hints()
-	}
-	if errors.As(err, &drawn) {
-		e.Drawing = drawn.Drawing()
-	}
-	if errors.As(err, &known) {
-		e.Reason = known.Reason()
+	if none, ok := errors.AsType[*schema.NoHookError](err); ok {
+		e.Reason, e.Hints = "no-hook", none.Hints()
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -46,18 +47,18 @@ func TestErrorJSONBytes(t *testing.T) {
 	}
 }
 
-type hinted struct{}
-
-func (hinted) Error() string        { return "wrong" }
-func (hinted) Hints() []schema.Hint { return schema.Hints("do it right") }
-func (hinted) Reason() string       { return "no-hook" }
-func (hinted) Drawing() []string    { return []string{"^"} }
-
-// NewError finds hints, reason and drawing anywhere in the chain.
+// NewError knows what an error anywhere in the chain knows.
 func TestNewError(t *testing.T) {
-	got := NewError(Request, errors.Join(errors.New("first"), hinted{}))
-	if got.Reason != "no-hook" || !reflect.DeepEqual(got.Hints, schema.Hints("do it right")) || !reflect.DeepEqual(got.Drawing, []string{"^"}) {
+	inner := &Error{Kind: Handshake, Err: errors.New("x"), Reason: "r", Hints: schema.Hints("do it right"), Drawing: []string{"^"}}
+	got := NewError(Request, errors.Join(errors.New("first"), inner))
+	if got.Kind != Request || got.Reason != "r" || !reflect.DeepEqual(got.Hints, inner.Hints) || !reflect.DeepEqual(got.Drawing, inner.Drawing) {
 		t.Errorf("got %+v", got)
+	}
+	if bad := NewError(Request, fmt.Errorf("x: %w", schema.BadValue("a", "b", "c", inner.Hints...))); bad.Place != "a" || !reflect.DeepEqual(bad.Hints, inner.Hints) {
+		t.Errorf("got %+v", bad)
+	}
+	if none := NewError(Request, &schema.NoHookError{Hook: "greeet", Known: []string{"greet"}}); none.Reason != "no-hook" || len(none.Hints) != 1 {
+		t.Errorf("got %+v", none)
 	}
 	if AsError(nil) != nil || AsError(got) != got || AsError(errors.New("x")).Kind != Internal {
 		t.Error("AsError")

@@ -138,7 +138,7 @@ func checkSpecifiers(spec string) *settings.Mistake {
 	}
 	m := settings.Wrong(clause, `a version specifier such as ">=3.11"`)
 	if isVersion := !strings.ContainsFunc(clause, func(c rune) bool { return c != '.' && (c < '0' || c > '9') }); isVersion {
-		m.Advice = schema.DidYouMean(">=" + clause)
+		m.Hints = schema.DidYouMean(">=" + clause)
 	}
 	return m
 }

@@ -53,22 +53,22 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	if a.Dashed {
 		meant = schema.OptionOf(meant)
 	}
-	e.Advice = schema.DidYouMean(meant)
+	e.Hints = schema.DidYouMean(meant)
 	if a.Typed != "" {
-		e.Advice = append(e.Advice, schema.Hintf("to pass it as text, write %s", schema.QuoteLine([]string{"=" + a.Typed})))
+		e.Hints = append(e.Hints, schema.Hintf("to pass it as text, write %s", schema.QuoteLine([]string{"=" + a.Typed})))
 	}
 	if a.AsJSON != "" {
-		e.Advice = append(e.Advice, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
+		e.Hints = append(e.Hints, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
 	}
 	if a.Other != "" {
-		e.Advice = append(e.Advice, schema.Hintf("pass %s by name: %s VALUE", a.Other, schema.OptionOf(a.Other)))
+		e.Hints = append(e.Hints, schema.Hintf("pass %s by name: %s VALUE", a.Other, schema.OptionOf(a.Other)))
 	}
 	if a.Signature != nil {
 		a.Signature.Name = hookName
 		if a.Ends {
 			e.Problem += " " + a.Signature.ShortSignature()
 		} else {
-			e.Advice = append(e.Advice, schema.Hintf("the hook is %s", a.Signature.ShortSignature()))
+			e.Hints = append(e.Hints, schema.Hintf("the hook is %s", a.Signature.ShortSignature()))
 		}
 	}
 	return requestError(hookName, e)

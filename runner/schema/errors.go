@@ -26,7 +26,8 @@ type ArgumentError struct {
 	Word int
 	// Err is the cause, such as the error of reading a file, or nil.
 	Err error
-	Advice
+	// Hints say what to do.
+	Hints []Hint
 }
 
 // Error is the problem.
@@ -41,9 +42,9 @@ func ArgumentErrorf(place, format string, args ...any) *ArgumentError {
 }
 
 // BadValue reports a value that does not fit the type of place.
-func BadValue(place, seen, want string, advice ...Hint) *ArgumentError {
+func BadValue(place, seen, want string, hints ...Hint) *ArgumentError {
 	e := ArgumentErrorf(place, "%s is %q, want %s", Short(place), Short(seen), want)
-	e.Advice = advice
+	e.Hints = hints
 	return e
 }
 
@@ -80,9 +81,6 @@ func (e *NoHookError) Hints() []Hint {
 	}
 	return Hints("its hooks are %s", list(e.Known, 10))
 }
-
-// Reason is "no-hook".
-func (e *NoHookError) Reason() string { return "no-hook" }
 
 // MissingModuleError reports that a plugin imports a module that does not exist.
 type MissingModuleError struct {

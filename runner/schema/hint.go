@@ -28,12 +28,6 @@ func Hintf(format string, args ...any) Hint { return Hint{format, args} }
 // Hints returns one hint as a list, see [Hintf].
 func Hints(format string, args ...any) []Hint { return []Hint{Hintf(format, args...)} }
 
-// Advice is the hints of an error whose type embeds it.
-type Advice []Hint
-
-// Hints returns the hints.
-func (a Advice) Hints() []Hint { return a }
-
 // Parts returns the arguments of [Hintf]. Only hook.Word needs it.
 func (h Hint) Parts() (format string, args []any) { return h.format, h.args }
 

@@ -67,7 +67,7 @@ func (h Hook) checkName(w Word) error {
 	if w.IsDashed() {
 		meant = OptionOf(meant)
 	}
-	e.Advice = DidYouMean(meant)
+	e.Hints = DidYouMean(meant)
 	return e
 }
 
@@ -91,7 +91,7 @@ func (h Hook) RemainingField(words []Word) (string, error) {
 		return left[0], nil
 	}
 	e := ArgumentErrorf("", "a line as text is the only field that no word gives, but %s has %s", h.Name, cmp.Or(strings.Join(left, ", "), "none"))
-	e.Advice = Hints("to pass each line as an object, omit %s", Setting("items"))
+	e.Hints = Hints("to pass each line as an object, omit %s", Setting("items"))
 	return "", e
 }
 

@@ -56,7 +56,7 @@ func keysBelow(prefix string) map[string]*Row {
 
 // unknownKey returns the mistake that a key is not one of those that are known. Its text is empty.
 func unknownKey(key string, known []string) *Mistake {
-	return &Mistake{Advice: schema.DidYouMean(schema.Suggest(key, known))}
+	return &Mistake{Hints: schema.DidYouMean(schema.Suggest(key, known))}
 }
 
 // decode stores a value of a manifest: a value of TOML. Texts, numbers, and true and false, are read as for a flag.

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -84,10 +86,9 @@ type Mistake struct {
 	// Path leads from the setting to the wrong part of its value.
 	Path []string
 	Text string // empty if the key is unknown
-	schema.Advice
+	// Hints say what to do.
+	Hints []schema.Hint
 }
-
-func (m *Mistake) Error() string { return m.Text }
 
 // Within adds steps to the front of the path.
 func (m *Mistake) Within(steps ...string) *Mistake {
@@ -100,10 +101,10 @@ func Wrong(value any, wanted string) *Mistake {
 	return &Mistake{Text: "is " + show(value) + ", want " + wanted}
 }
 
-// Set stores a value that is written as for a flag. A list gets one more element.
+// Set stores a value that is written as for a flag. A list gets one more element. The error is a [*hook.Error].
 func (r *Row) Set(s *Settings, text string) error {
 	if m := r.set(s, text, strconv.Quote(text)); m != nil {
-		return m
+		return &hook.Error{Kind: hook.Usage, Err: errors.New(m.Text), Hints: m.Hints}
 	}
 	return nil
 }
@@ -155,7 +156,7 @@ func (r *Row) set(s *Settings, text, shown string) *Mistake {
 	if valid {
 		return nil
 	}
-	return &Mistake{Text: "is " + shown + ", want " + r.wanted(), Advice: schema.DidYouMean(schema.Suggest(text, r.Words))}
+	return &Mistake{Text: "is " + shown + ", want " + r.wanted(), Hints: schema.DidYouMean(schema.Suggest(text, r.Words))}
 }
 
 // inRange reports whether a number is valid.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -96,7 +97,7 @@ func TestSet(t *testing.T) {
 			var s Settings
 			err := row.Set(&s, c.text)
 			if m := row.decode(&s, c.text); decode && m != nil {
-				err = m
+				err = errors.New(m.Text)
 			}
 			wanted, _ := c.want.(string)
 			if got := row.value(&s).Interface(); err == nil && got != c.want || err != nil && (wanted == "" || !strings.Contains(err.Error(), wanted)) {

@@ -40,7 +40,7 @@ import (
 // A name that is no Python identifier is given as --labels.my-key VALUE. A bool needs no value as
 // --NAME and --no-NAME. If content is not nil, it is the request as JSON, and the words give the fields
 // that it does not have. An error is a [*schema.ArgumentError], whose Place is the path of the
-// field, or a [*DescriptorError].
+// field, or a [*hook.Error].
 func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.Message, error) {
 	b := binder{method: m, own: map[string]bool{}}
 	if content != nil {
@@ -137,7 +137,7 @@ func (b *binder) put(w schema.Word) error {
 	isList := field != nil && field.IsList()
 	if at.members != nil || len(at.words) > 0 && !isList {
 		e := schema.ArgumentErrorf(strings.Join(path, "."), "%s is given twice, last by %q", schema.Short(strings.Join(path, ".")), schema.Short(w.Typed))
-		e.Advice = []schema.Hint{b.method.hint()}
+		e.Hints = []schema.Hint{b.method.hint()}
 		return e
 	}
 	at.field, at.words = field, append(at.words, w)
@@ -325,7 +325,7 @@ func (b *binder) noName(w schema.Word) error {
 		if w.Form == schema.Plain && strings.Contains(w.Typed, "=") { // its name is no identifier
 			words = []string{"--" + w.Typed}
 		}
-		e.Advice = schema.Hints("fields have no positions: %s", schema.QuoteLine(words))
+		e.Hints = schema.Hints("fields have no positions: %s", schema.QuoteLine(words))
 	}
 	return e
 }
@@ -342,9 +342,9 @@ func noField(message protoreflect.MessageDescriptor, at, name string, w schema.W
 	meant := schema.Suggest(strings.ReplaceAll(name, "-", "_"), names)
 	switch {
 	case meant != "" && w.IsDashed():
-		e.Advice = schema.DidYouMean(schema.OptionOf(join(at, meant)))
+		e.Hints = schema.DidYouMean(schema.OptionOf(join(at, meant)))
 	case meant != "":
-		e.Advice = schema.DidYouMean(join(at, meant))
+		e.Hints = schema.DidYouMean(join(at, meant))
 	}
 	return e
 }
@@ -364,10 +364,10 @@ func (b *binder) withForm(err error) error {
 	var value bytes.Buffer
 	switch field := given.field; {
 	case field.IsMap():
-		bad.Advice = append(bad.Advice, schema.Hintf("name the key: %s.KEY VALUE", schema.OptionOf(name)))
+		bad.Hints = append(bad.Hints, schema.Hintf("name the key: %s.KEY VALUE", schema.OptionOf(name)))
 	case !field.IsList() && (field.Message() == nil || hasOwnJSON(field.Message())):
 	case json.Unmarshal(b.method.Template(), &values) == nil && json.Compact(&value, values[name]) == nil:
-		bad.Advice = append(bad.Advice, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{name + ":=" + value.String()})))
+		bad.Hints = append(bad.Hints, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{name + ":=" + value.String()})))
 	}
 	return err
 }

@@ -291,8 +291,8 @@ func TestBindMessageErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", test.words, err, test.want)
 			continue
 		}
-		if !strings.HasPrefix(ae.Error(), test.want) || test.hint != "" && !slices.Contains(hook.Words(ae.Hints()), test.hint) {
-			t.Errorf("%s: got %v (%q)\n want %s (%q)", test.words, ae, hook.Words(ae.Hints()), test.want, test.hint)
+		if !strings.HasPrefix(ae.Error(), test.want) || test.hint != "" && !slices.Contains(hook.Words(ae.Hints), test.hint) {
+			t.Errorf("%s: got %v (%q)\n want %s (%q)", test.words, ae, hook.Words(ae.Hints), test.want, test.hint)
 		}
 	}
 	var we *schema.ArgumentError

@@ -1,6 +1,7 @@
 package protoschema
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -84,7 +86,7 @@ func (d *Descriptors) Schema(q schema.Query) schema.Schema {
 
 // Find finds a method by "Method", "Service/Method" or "pkg.Service/Method". It finds hidden
 // methods only by their full name. The error is a [*schema.NoHookError], says that the name
-// is ambiguous, or is a [*DescriptorError] if no source describes the method's own messages.
+// is ambiguous, or is a [*hook.Error] if no source describes the method's own messages.
 func (d *Descriptors) Find(name string) (Method, error) {
 	service, method, qualified := strings.Cut(name, "/")
 	if !qualified {
@@ -120,13 +122,12 @@ func (d *Descriptors) Find(name string) (Method, error) {
 // to it.
 func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.Descriptor) error {
 	path := user.ParentFile().Path()
-	return &DescriptorError{
-		Code: MissingImport, Err: fmt.Errorf("%s is not described, but %s uses it", typeName(symbol), place(path, d.sources[path])),
-		Advice: []schema.Hint{missingAdvice},
-	}
+	e := faulty(fmt.Errorf("%s is not described, but %s uses it", typeName(symbol), place(path, d.sources[path])))
+	e.Reason, e.Hints = MissingImport, []schema.Hint{missingHint}
+	return e
 }
 
-var missingAdvice = schema.Hintf("name a file that declares what is missing with %s or %s; protoc includes imports if it is told so",
+var missingHint = schema.Hintf("name a file that declares what is missing with %s or %s; protoc includes imports if it is told so",
 	schema.Setting("proto"), schema.Setting("protoset"))
 
 // typeName strips the mark of an undescribed type from a full name.
@@ -149,7 +150,7 @@ type Source struct {
 }
 
 // ReadFiles reads serialized FileDescriptorProtos, as server reflection sends
-// them and generated Python code holds them. The error is a [*DescriptorError].
+// them and generated Python code holds them. The error is a [*hook.Error].
 func ReadFiles(name string, serialized ...[]byte) (Source, error) {
 	s := Source{Name: name}
 	for _, content := range serialized {
@@ -163,7 +164,7 @@ func ReadFiles(name string, serialized ...[]byte) (Source, error) {
 }
 
 // ReadProtoset reads a serialized FileDescriptorSet, as protoc -o writes it.
-// The error is a [*DescriptorError].
+// The error is a [*hook.Error].
 func ReadProtoset(name string, content []byte) (Source, error) {
 	set := new(descriptorpb.FileDescriptorSet)
 	if err := proto.Unmarshal(content, set); err != nil {
@@ -173,18 +174,10 @@ func ReadProtoset(name string, content []byte) (Source, error) {
 }
 
 func unreadable(source string, err error) error {
-	return &DescriptorError{Err: fmt.Errorf("descriptor in %s: %s", source, cleanProto(err))}
+	return faulty(fmt.Errorf("descriptor in %s: %s", source, cleanProto(err)))
 }
 
-// DescriptorError reports descriptors that cannot be read, merged or used.
-type DescriptorError struct {
-	Err error
-	// Code is [Disagree], [MissingImport] or empty.
-	Code string
-	schema.Advice
-}
-
-// The codes of a DescriptorError that callers distinguish.
+// The reasons of an error that callers distinguish.
 const (
 	// Disagree means that two sources describe one symbol differently.
 	Disagree = "descriptors-disagree"
@@ -192,14 +185,11 @@ const (
 	MissingImport = "missing-import"
 )
 
-// Error is the problem.
-func (e *DescriptorError) Error() string { return cleanProto(e.Err) }
-
-// Unwrap returns the cause.
-func (e *DescriptorError) Unwrap() error { return e.Err }
-
-// Reason is the code.
-func (e *DescriptorError) Reason() string { return e.Code }
+// faulty returns the error of descriptors that cannot be read, merged or used. Callers that do not make a
+// call give it another kind.
+func faulty(err error) *hook.Error {
+	return &hook.Error{Kind: hook.Request, Err: errors.New(cleanProto(err))}
+}
 
 // cleanProto is the text of a protobuf error without its prefix, after which the
 // library writes one of two spaces at random.

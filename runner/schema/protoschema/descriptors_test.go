@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -29,7 +30,7 @@ func TestBrokenDescriptors(t *testing.T) {
 		return f
 	}
 	_, err := MergeDescriptors(Source{Files: []*descriptorpb.FileDescriptorProto{uses("a", "b"), uses("b", "a")}})
-	var de *DescriptorError
+	var de *hook.Error
 	if !errors.As(err, &de) || err.Error() != "descriptor of a.proto: it imports itself, directly or through others" {
 		t.Errorf("cycle: got %v", err)
 	}
@@ -60,8 +61,8 @@ func TestMissingImport(t *testing.T) {
 	d := missingImport(t)
 	want := "lib.B is not described, but a.proto in a_pb2.py uses it"
 	_, err := d.Find("Far")
-	var me *DescriptorError
-	if !errors.As(err, &me) || me.Reason() != MissingImport || len(me.Hints()) != 1 || err.Error() != want {
+	var me *hook.Error
+	if !errors.As(err, &me) || me.Reason != MissingImport || len(me.Hints) != 1 || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	m, err := d.Find("Call")

@@ -95,9 +95,9 @@ func (m Method) unfit(at, why string) error {
 	if at == "" {
 		e.Problem = fmt.Sprintf("the request does not fit %s: %s", wantedMessage(m.desc.Input()), why)
 	}
-	e.Advice = []schema.Hint{m.hint()}
+	e.Hints = []schema.Hint{m.hint()}
 	if m.set.incomplete {
-		e.Advice = append(e.Advice, missingAdvice)
+		e.Hints = append(e.Hints, missingHint)
 	}
 	return e
 }
@@ -128,7 +128,7 @@ func noPanic(f func() error) (err error) {
 
 // EncodeMessage writes a message as one line of JSON with proto names. Equal messages have
 // equal lines. A value without JSON, such as a Timestamp out of range, is an error. The error is
-// a [*DescriptorError] if no source describes a message inside.
+// a [*hook.Error] if no source describes a message inside.
 func (d *Descriptors) EncodeMessage(message proto.Message) (json.RawMessage, error) {
 	if d != nil && d.incomplete {
 		if err := d.undescribed(message.ProtoReflect()); err != nil {
@@ -149,9 +149,9 @@ func (d *Descriptors) EncodeMessage(message proto.Message) (json.RawMessage, err
 	if err == nil {
 		return line.Bytes(), nil
 	}
-	e := &DescriptorError{Err: fmt.Errorf("message %s has no JSON: %s", message.ProtoReflect().Descriptor().FullName(), cleanProto(err))}
+	e := faulty(fmt.Errorf("message %s has no JSON: %s", message.ProtoReflect().Descriptor().FullName(), cleanProto(err)))
 	if strings.Contains(e.Error(), "unable to resolve") { // the type of an Any
-		e.Code, e.Advice = MissingImport, []schema.Hint{missingAdvice}
+		e.Reason, e.Hints = MissingImport, []schema.Hint{missingHint}
 	}
 	return nil, e
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -28,7 +29,7 @@ func TestDecodeMessageErrors(t *testing.T) {
 	for _, test := range tests {
 		_, err := DecodeMessage(m, []byte(test.in))
 		var ae *schema.ArgumentError
-		if want := "the request does not fit message all.All: " + test.want; !errors.As(err, &ae) || err.Error() != want || len(ae.Hints()) != 1 {
+		if want := "the request does not fit message all.All: " + test.want; !errors.As(err, &ae) || err.Error() != want || len(ae.Hints) != 1 {
 			t.Errorf("%s: got %v (%+v), want %s", test.in, err, ae, want)
 		}
 	}
@@ -94,8 +95,8 @@ func TestEncodeMessage(t *testing.T) {
 	}
 	// An Any of a type that no source describes is an error, with the flags that describe it.
 	_, err = unknown.EncodeMessage(known)
-	missing := (*DescriptorError)(nil)
-	if !errors.As(err, &missing) || missing.Code != MissingImport || len(missing.Hints()) != 1 || !strings.Contains(err.Error(), `unable to resolve "a/all.Address"`) {
+	missing := (*hook.Error)(nil)
+	if !errors.As(err, &missing) || missing.Reason != MissingImport || len(missing.Hints) != 1 || !strings.Contains(err.Error(), `unable to resolve "a/all.Address"`) {
 		t.Errorf("got %v", err)
 	}
 	_, err = unknown.EncodeMessage(wrapperspb.String("\xff"))

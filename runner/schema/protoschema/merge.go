@@ -30,7 +30,7 @@ import (
 // MergeDescriptors joins several sources. Two sources may describe a symbol if they differ
 // only in comments, options and JSON names; the first description counts. The files of
 // package google.protobuf are built in, and the sources' copies are ignored. A missing import
-// is an error only where it is needed. An error is a [*DescriptorError]. MergeDescriptors
+// is an error only where it is needed. An error is a [*hook.Error]. MergeDescriptors
 // does not change the files; the caller must not change them afterwards.
 func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 	m := merger{declared: map[string]declaration{}, built: map[string]bool{}, set: &Descriptors{
@@ -124,11 +124,9 @@ func undeclared[D interface {
 			m.declared[name] = declaration{at.file, at.source, d}
 			kept = append(kept, d)
 		case m.err == nil && !sameShape(before.descriptor, d):
-			m.err = &DescriptorError{
-				Code:   Disagree,
-				Err:    fmt.Errorf("descriptors disagree about %s: %s and %s", name, before, at),
-				Advice: schema.Hints("one of them is out of date: regenerate the code from one set of .proto files"),
-			}
+			e := faulty(fmt.Errorf("descriptors disagree about %s: %s and %s", name, before, at))
+			e.Reason, e.Hints = Disagree, schema.Hints("one of them is out of date: regenerate the code from one set of .proto files")
+			m.err = e
 		}
 	}
 	return kept
@@ -187,7 +185,7 @@ func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	path := file.GetName()
 	fault := func(err error) error {
-		return &DescriptorError{Err: fmt.Errorf("descriptor of %s: %w", place(path, m.set.sources[path]), err)}
+		return faulty(fmt.Errorf("descriptor of %s: %w", place(path, m.set.sources[path]), err))
 	}
 	if built, begun := m.built[path]; built {
 		return nil

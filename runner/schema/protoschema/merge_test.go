@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -147,8 +148,8 @@ func TestMergeDisagrees(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, err := MergeDescriptors(first, test.second)
-		var de *DescriptorError
-		if !errors.As(err, &de) || de.Reason() != Disagree || err.Error() != test.want {
+		var de *hook.Error
+		if !errors.As(err, &de) || de.Reason != Disagree || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
 		}
 	}
