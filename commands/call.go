@@ -289,7 +289,7 @@ func wantHook(words []string, what string) error {
 	if two := manifest.TwoWords(words[0]); two != nil {
 		return cmdline.Hinted(err, two...)
 	}
-	return cmdline.Hinted(err, schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, cmdline.TypedWords(words)...)))
+	return cmdline.Hinted(err, schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, manifest.TypedWords(words)...)))
 }
 
 // run opens the plugin, calls the hook and prints what it returns.

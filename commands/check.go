@@ -201,7 +201,6 @@ func newPluginCheck(prog *program, o checkOptions, path string) *pluginCheck {
 	c.p.opened = new(runner.Opened)
 	c.o.Config.Plugin = path
 	c.p.follow(&c.o.Config)
-	c.o.Hints = func(err error) []schema.Hint { return c.p.withHints(err).Hints }
 	c.o.Prepared = func(opened *runner.Opened) { c.p.opened = opened }
 	return c
 }

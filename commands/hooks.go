@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -58,7 +59,7 @@ func (p *plugin) showHooks(ctx context.Context, q schema.Query, flags cmdline.Fl
 		words[0] = "call"
 	}
 	typed := slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return !cmdline.Of(f).Typed })
-	line := slices.Concat([]string{"pyplug", words[0]}, cmdline.Words(typed), cmdline.TypedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
+	line := slices.Concat([]string{"pyplug", words[0]}, cmdline.Words(typed), manifest.TypedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
 	return prog.write(ctx, func() error { return prog.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), prog.opts.json) })
 }
 

@@ -180,7 +180,7 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags c
 			args = append(args, "--cwd="+dir)
 		}
 	}
-	text := mcp.ClientConfig(client, mcpName(word), program, append(args, cmdline.TypedWords([]string{entry})...))
+	text := mcp.ClientConfig(client, mcpName(word), program, append(args, manifest.TypedWords([]string{entry})...))
 	return prog.write(ctx, func() error { return prog.streams.Line(text) })
 }
 

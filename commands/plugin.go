@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"
@@ -283,8 +282,7 @@ func pluginOf(err error) *plugin {
 	return nil
 }
 
-// complete is an error with the plugin's name and with the hints that only the command
-// line knows. p may be nil.
+// complete is an error with the plugin's name and its hints. p may be nil.
 func (p *plugin) complete(err error) *hook.Error {
 	e := p.withHints(err)
 	if p != nil && e.Plugin == "" && e.Kind != hook.Usage && !isNotRunning(e) {
@@ -293,28 +291,11 @@ func (p *plugin) complete(err error) *hook.Error {
 	return e
 }
 
-// withHints is an error with the hints that only the command line knows. p may be nil.
+// withHints is an error with the hints of the plugin. p may be nil.
 func (p *plugin) withHints(err error) *hook.Error {
 	e := *hook.AsError(err)
-	if p != nil && !p.elsewhere {
-		e.Hints = slices.Concat(e.Hints, p.hints(&e))
+	if p != nil && p.opened != nil && !p.elsewhere {
+		e.Hints = p.opened.Hints(&e)
 	}
 	return &e
-}
-
-// hints returns hints about memory limits and the hooks of the plugin.
-func (p *plugin) hints(e *hook.Error) (hints []schema.Hint) {
-	if e.Exit != nil && e.Exit.Limit != "" {
-		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))
-	}
-	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints) == 0 {
-		hints = append(hints, schema.Hintf("%s shows its parameters", append(schema.Command{"hooks"}, cmdline.TypedWords([]string{p.path, e.Hook})...)))
-	}
-	if p.opened == nil {
-		return hints
-	}
-	if none := (*schema.NoHookError)(nil); errors.As(e, &none) && len(none.Known) == 0 {
-		hints = append(hints, p.opened.ProgramHint()...)
-	}
-	return hints
 }

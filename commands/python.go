@@ -8,6 +8,7 @@ import (
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -53,7 +54,7 @@ func (prog *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 	if d.Broken == nil {
 		chosen = new(interp.FactsOf(d.Chosen, cfg.Environ))
 	}
-	plugin := strings.Join(cmdline.TypedWords([]string{cfg.Plugin}), " ")
+	plugin := strings.Join(manifest.TypedWords([]string{cfg.Plugin}), " ")
 	if err := prog.write(ctx, func() error { return prog.streams.Why(plugin, d, chosen, prog.opts.json) }); err != nil {
 		return err
 	}

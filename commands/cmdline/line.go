@@ -77,18 +77,6 @@ func (l *Line) module(args []string) []string {
 	return args[1:]
 }
 
-// TypedWords returns words as they were typed, with -m before a module.
-func TypedWords(words []string) (typed []string) {
-	for _, word := range words {
-		if module, ok := manifest.ModuleOf(word); ok {
-			typed = append(typed, "-m")
-			word = module
-		}
-		typed = append(typed, word)
-	}
-	return typed
-}
-
 // flag reads a flag, or several of one letter, and returns the words after it.
 func (l *Line) flag(args []string) []string {
 	word := args[0]
@@ -156,7 +144,7 @@ func (l *Line) reordered(at int) (hint schema.Hint, ok bool) {
 		return schema.Hint{}, false
 	}
 	if f.Name == "help" {
-		return schema.Hintf("for the help of the hook: %s", schema.QuoteLine(slices.Concat(l.typed, TypedWords(names), []string{"--help"}))), true
+		return schema.Hintf("for the help of the hook: %s", schema.QuoteLine(slices.Concat(l.typed, manifest.TypedWords(names), []string{"--help"}))), true
 	}
 	typed, rest := data[at:at+1], data[at+1:]
 	if !f.IsSwitch && !hasValue {
@@ -166,7 +154,7 @@ func (l *Line) reordered(at int) (hint schema.Hint, ok bool) {
 		}
 		typed = slices.Concat(typed, value)
 	}
-	line := schema.QuoteLine(slices.Concat(l.typed, typed, TypedWords(names), data[:at], rest))
+	line := schema.QuoteLine(slices.Concat(l.typed, typed, manifest.TypedWords(names), data[:at], rest))
 	return schema.Hintf("as a flag of pyplug: %s", line), true
 }
 

@@ -30,8 +30,6 @@ type Options struct {
 	// Host is a program and the first words of a command line that runs [stock.Main]. If
 	// it is empty, the stage "host" reports that it could not run.
 	Host []string
-	// Hints returns what to do about an error. It may be nil.
-	Hints func(error) []schema.Hint
 	// Prepared is called with the plugin before anything is started. It may be nil.
 	Prepared func(*runner.Opened)
 	// Ended is called with each stage when it is over or was skipped, from the goroutine of

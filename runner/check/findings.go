@@ -112,8 +112,8 @@ func (c *check) fail(id string, err error) hook.Finding {
 	e := hook.AsError(err)
 	// What later starts print is only in the error.
 	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
-	if c.o.Hints != nil && id != healthSilent { // no flag of check sets its limit
-		f.Fix = hook.Words(c.o.Hints(e))
+	if id != healthSilent { // no flag of check sets its limit
+		f.Fix = hook.Words(c.s.Hints(e))
 	}
 	f.File, f.Line = c.place(e)
 	return f

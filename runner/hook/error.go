@@ -43,8 +43,8 @@ func Kinds() []Kind {
 	return []Kind{Failed, Usage, Interpreter, Request, Start, Handshake, Unhealthy, Crash, Unavailable, Timeout, Internal, Canceled}
 }
 
-// Error is the only error type that leaves runner. Its public JSON is documented in
-// docs/lines.md. Its fields do not change after it is returned.
+// Error is the only error type that leaves runner, from interp and the manifest on. Its public JSON is
+// documented in docs/lines.md. Its fields do not change after it is returned.
 type Error struct {
 	// Kind decides the exit code and whether the instance is kept.
 	Kind Kind `json:"kind"`

@@ -168,6 +168,18 @@ func ModulePath(module string) string { return modulePrefix + module }
 // ModuleOf returns the module that a path names. It returns false for a file.
 func ModuleOf(path string) (module string, ok bool) { return strings.CutPrefix(path, modulePrefix) }
 
+// TypedWords returns words of a command line as they were typed, with -m before a module.
+func TypedWords(words []string) (typed []string) {
+	for _, word := range words {
+		if module, ok := ModuleOf(word); ok {
+			typed = append(typed, "-m")
+			word = module
+		}
+		typed = append(typed, word)
+	}
+	return typed
+}
+
 // resolveModule looks for a module in from, where Python looks first. If the module is not there,
 // the plugin has no Entry, because only its Python can find it.
 func resolveModule(path, module, from string) (Plugin, error) {

@@ -1,0 +1,26 @@
+package runner
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Hints returns the hints of an error of the plugin, with those about its limits and its hooks.
+func (r *resolved) Hints(e *hook.Error) []schema.Hint {
+	hints := slices.Clone(e.Hints)
+	if e.Exit != nil && e.Exit.Limit != "" {
+		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))
+	}
+	if bad, ok := errors.AsType[*schema.ArgumentError](e); ok && bad.Place == "" && bad.Err == nil && len(bad.Hints) == 0 {
+		hooks := append(schema.Command{"hooks"}, manifest.TypedWords([]string{r.config.Plugin, e.Hook})...)
+		hints = append(hints, schema.Hintf("%s shows its parameters", hooks))
+	}
+	if none, ok := errors.AsType[*schema.NoHookError](e); ok && len(none.Known) == 0 {
+		hints = append(hints, r.ProgramHint()...)
+	}
+	return hints
+}
