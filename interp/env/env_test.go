@@ -497,7 +497,7 @@ func TestOthersChange(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"pylock.toml": {map[string]string{"pylock.toml": ""}, "pylock.toml cannot be installed together with what "},
+		"pylock.toml": {map[string]string{"pylock.toml": ""}, "a pylock.toml shares no environment, and "},
 		"uv is gone":  {map[string]string{"uv.lock": ""}, "needs uv, which is not on PATH"},
 	} {
 		t.Run(name, func(t *testing.T) {

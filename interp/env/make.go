@@ -23,8 +23,8 @@ const lockName, temporaryName = "pyplug-env.lock", "pyplug-tmp"
 
 // Make makes the environment unless it exists, and installs what the source asks for. It waits for
 // another process that syncs the same environment. made reports that there was no environment
-// before. If the installer fails, the environment is as it was before; a new one is removed. An
-// interrupted sync is completed by the next one. The error is a [*hook.Error].
+// before. If the installer fails, a new environment is removed. One that it changed, and one whose
+// sync was interrupted, is completed by the next sync. The error is a [*hook.Error].
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	unlock, err := p.lock(ctx)
 	if err == nil {
@@ -106,19 +106,11 @@ func (p Plan) sources(before mark) ([]Source, error) {
 		case s.needsUV && p.Installer != "uv":
 			return nil, refused(schema.Hints("install uv"), "%s shares the environment and needs uv, which is not on PATH", e.Of)
 		case s.Kind == "pylock.toml", p.Source.Kind == "pylock.toml":
-			return nil, failed(fmt.Errorf("pylock.toml cannot be installed together with what %s asks for", p.otherThan(s, "pylock.toml")))
+			return nil, failed(fmt.Errorf("a pylock.toml shares no environment, and %s and %s would", p.Source.Path, s.Path))
 		}
 		sources = append(sources, s)
 	}
 	return sources, nil
-}
-
-// otherThan returns the path of the plugin's source, or of s, whichever is of another kind.
-func (p Plan) otherThan(s Source, kind string) string {
-	if p.Source.Kind == kind {
-		return s.Path
-	}
-	return p.Source.Path
 }
 
 // fill makes an environment unless there is one, and installs what sources ask for. was is the state
