@@ -214,7 +214,7 @@ func (prog *program) fail(err error) {
 		return
 	}
 	p := pluginOf(err)
-	prog.streams.Fail(prog.signals.kill, ui.Failure{Err: p.complete(err), Shown: p.shown(), JSON: prog.opts.json})
+	prog.streams.Fail(prog.signals.kill, ui.Failure{Err: completeError(err), Shown: p != nil && p.shown(), JSON: prog.opts.json})
 }
 
 // untilSignal returns the error of a command that runs until a signal. The signal is no failure.
@@ -277,7 +277,7 @@ func asKind(kind hook.Kind, err error) error {
 }
 
 // connect connects to the background plugin that word names.
-func (prog *program) connect(ctx context.Context, word string) (*plugin, error) {
+func (prog *program) connect(ctx context.Context, word string) (*background, error) {
 	id, err := service.FindRunning(ctx, word)
 	if err != nil {
 		return nil, err
@@ -286,7 +286,7 @@ func (prog *program) connect(ctx context.Context, word string) (*plugin, error) 
 }
 
 // connectTo connects to the background plugin name. word names it in messages.
-func (prog *program) connectTo(ctx context.Context, name, word string) (*plugin, error) {
+func (prog *program) connectTo(ctx context.Context, name, word string) (*background, error) {
 	c, err := daemon.Open(ctx, name)
 	if err != nil {
 		return nil, err
@@ -294,14 +294,9 @@ func (prog *program) connectTo(ctx context.Context, name, word string) (*plugin,
 	return prog.background(c, word), nil
 }
 
-// background returns the background plugin of a client. word names it in messages.
-func (prog *program) background(c *daemon.Client, word string) *plugin {
-	return &plugin{prog: prog, path: word, client: c, elsewhere: true}
-}
-
 // connectNamed connects to the background plugin that a plain word names. It returns nil if
 // the word is a path, or if no such plugin runs.
-func (prog *program) connectNamed(ctx context.Context, word string) (*plugin, error) {
+func (prog *program) connectNamed(ctx context.Context, word string) (*background, error) {
 	if !service.Plain(word) {
 		return nil, nil
 	}
@@ -314,7 +309,7 @@ func (prog *program) connectNamed(ctx context.Context, word string) (*plugin, er
 
 // reach connects to the background plugin that word names, or starts the plugin at that path for
 // a call or two. With a name it rejects the flags ofPlugin, which say how a plugin is started.
-func (prog *program) reach(ctx context.Context, word string, cfg runner.Config, ofPlugin cmdline.Flags) (*plugin, error) {
+func (prog *program) reach(ctx context.Context, word string, cfg runner.Config, ofPlugin cmdline.Flags) (plugin, error) {
 	err := openConfig(&cfg, word)
 	if err != nil {
 		return nil, err
@@ -327,13 +322,17 @@ func (prog *program) reach(ctx context.Context, word string, cfg runner.Config, 
 		return nil, err
 	}
 	cfg.Once = true
-	return prog.launch(ctx, cfg, nil)
+	started, err := prog.launch(ctx, cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	return started, nil
 }
 
 // rejects returns a usage error if a flag of a start was typed, since the plugin is already running.
-func (p *plugin) rejects(ofStart cmdline.Flags) error {
+func (p *background) rejects(ofStart cmdline.Flags) error {
 	if name := cmdline.FirstTyped(ofStart); name != "" {
-		return p.failed(cmdline.Usage("%s does not apply to %s, which is already running", name, p.path))
+		return failed(p, cmdline.Usage("%s does not apply to %s, which is already running", name, p.word))
 	}
 	return nil
 }

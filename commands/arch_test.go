@@ -163,7 +163,7 @@ var ofJSON = map[string]string{
 	"runner/schema/schema.go":           "values of a template",
 	"runner/schema/value.go":            "texts",
 	"runner/schema/words.go":            "any value",
-	"runner/start.go":                   "the result of a hook",
+	"runner/calls.go":                   "the result of a hook",
 }
 
 // TestDecoders holds that objects which come from outside are decoded by their exact keys.

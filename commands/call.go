@@ -10,7 +10,6 @@ import (
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/fastcall"
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -75,21 +74,21 @@ type target struct {
 // because a call must not be sent twice. It repeats a call that has not begun, unless its stream
 // may have been read from.
 func (prog *program) call(ctx context.Context, to target, o *callOptions) error {
-	return prog.withCallee(ctx, to, func(p *plugin) (_ bool, err error) {
+	return prog.withCallee(ctx, to, func(p *background) (_ bool, err error) {
 		defer p.close()
 		if o.call.Args.JSON == nil { // else it has been read
 			err = prog.readInput(ctx, p.transport().Streams, o)
 		}
 		if err == nil {
-			err = p.answer(ctx, *o)
+			err = prog.answer(ctx, p, *o)
 		}
-		return o.stream == nil, p.failed(err)
+		return o.stream == nil, failed(p, err)
 	})
 }
 
 // withCallee connects to the target, and calls do. If do may be repeated, it repeats both when
 // the plugin was stopping, or when it is started for a call and has stopped meanwhile.
-func (prog *program) withCallee(ctx context.Context, to target, do func(*plugin) (mayRepeat bool, err error)) error {
+func (prog *program) withCallee(ctx context.Context, to target, do func(*background) (mayRepeat bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		mayRepeat := true
 		p, err := prog.callee(ctx, to)
@@ -104,14 +103,14 @@ func (prog *program) withCallee(ctx context.Context, to target, do func(*plugin)
 		if p == nil {
 			continue
 		}
-		if err := p.client.AwaitFree(ctx); err != nil {
-			return p.failed(err)
+		if err := p.AwaitFree(ctx); err != nil {
+			return failed(p, err)
 		}
 	}
 }
 
 // callee connects to the target.
-func (prog *program) callee(ctx context.Context, to target) (*plugin, error) {
+func (prog *program) callee(ctx context.Context, to target) (*background, error) {
 	switch {
 	case to.left != nil:
 		client, err := daemon.Adopt(to.left.Dir, to.left.Name, to.left.Conn, to.left.Read)
@@ -190,26 +189,21 @@ func (prog *program) readHook(ctx context.Context, o *callOptions, words []strin
 }
 
 // answer makes a call and prints the result.
-func (p *plugin) answer(ctx context.Context, o callOptions) error {
-	limit := o.Config.Timeouts.Call
-	if p.opened != nil {
-		limit = p.opened.Config().Timeouts.Call
-	}
-	callCtx, cancel := hook.WithLimit(ctx, limit)
+func (prog *program) answer(ctx context.Context, p plugin, o callOptions) error {
+	callCtx, cancel := hook.WithLimit(ctx, p.timeouts(o.Config.Timeouts).Call)
 	defer cancel()
 	if o.stream != nil {
 		most, tooLong := hook.MessageLimit(int(cmp.Or(o.Config.MaxMessage, settings.Defaults().MaxMessage)))
 		o.call.Input = hook.Messages(callCtx, o.stream, inputName(o.input), most, tooLong)
 	}
-	prog := p.prog
 	stop := prog.streams.Waiting("waiting for " + o.call.Hook)
 	o.call.Emit = func(item hook.Item) error {
-		p.output.Flush()
+		p.flush()
 		return prog.write(callCtx, func() error { return prog.streams.Item(o.format, o.call.Hook, item) })
 	}
-	r, err := p.running().Call(callCtx, o.call)
+	r, err := p.Call(callCtx, o.call)
 	stop()
-	p.output.Flush()
+	p.flush()
 	if err != nil {
 		return prog.hintInput(err, o)
 	}
@@ -295,12 +289,12 @@ func wantHook(words []string, what string) error {
 // run opens the plugin, calls the hook and prints what it returns.
 func (prog *program) run(ctx context.Context, o callOptions) error {
 	o.Config.Once = true
-	p, err := prog.launch(ctx, o.Config, func(s *runner.Opened) error {
-		return prog.readInput(ctx, s.Transport().Streams, &o)
+	p, err := prog.launch(ctx, o.Config, func(p *local) error {
+		return prog.readInput(ctx, p.Transport().Streams, &o)
 	})
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	return p.failed(p.answer(ctx, o))
+	return failed(p, prog.answer(ctx, p, o))
 }

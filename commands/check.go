@@ -190,18 +190,18 @@ func verdictCode(r hook.Report, ended error, strict bool) int {
 
 // pluginCheck is the check of one plugin.
 type pluginCheck struct {
-	p      *plugin
+	p      *local
 	o      checkOptions
 	done   chan struct{} // closed when result is set
 	result ui.CheckResult
 }
 
 func newPluginCheck(prog *program, o checkOptions, path string) *pluginCheck {
-	c := &pluginCheck{p: prog.newPlugin(path, prog.opts.quiet), o: o, done: make(chan struct{})}
-	c.p.opened = new(runner.Opened)
-	c.o.Config.Plugin = path
+	c := &pluginCheck{p: prog.newLocal(path, prog.opts.quiet), o: o, done: make(chan struct{})}
+	c.p.Keeper = new(runner.Keeper)
+	c.o.Config.Plugin, c.o.Config.Once = path, true
 	c.p.follow(&c.o.Config)
-	c.o.Prepared = func(opened *runner.Opened) { c.p.opened = opened }
+	c.o.Prepared = func(k *runner.Keeper) { c.p.Keeper = k }
 	return c
 }
 

@@ -63,14 +63,15 @@ func TestCheckEndedByItself(t *testing.T) {
 				}
 				cfg.Plugin, cfg.Environ = filepath.Join(dir, "plugin.py"), append(cfg.Environ, "PYPLUG_PYTHON=")
 			}
-			pid := 0
-			cfg.Started = func(info hook.Info) { pid = info.PID }
+			var keeper *runner.Keeper
 			report, err := check.Run(t.Context(), context.Background(), check.Options{
 				Config: cfg, Skip: c.skip,
+				Prepared: func(k *runner.Keeper) { keeper = k },
 				Ended: func(st hook.Stage) {
 					if st.Name != c.after {
 						return
 					}
+					pid := keeper.Newest().PID
 					err := os.WriteFile(end, nil, 0o600)
 					if c.transport == "grpc" { // which reads no file
 						err = syscall.Kill(pid, syscall.SIGKILL)

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,28 +64,24 @@ func (prog *program) health(ctx context.Context, word string, among bool, cfg ru
 		return unanswered(err)
 	}
 	defer p.close()
-	limit := cmp.Or(cfg.Timeouts.Probe, settings.Defaults().Timeouts.Probe)
-	if p.opened != nil {
-		limit = p.opened.Config().Timeouts.Probe
-	}
 	probe := func() error {
-		ctx, cancel := hook.WithLimit(ctx, limit)
+		ctx, cancel := hook.WithLimit(ctx, p.timeouts(cfg.Timeouts).Probe)
 		defer cancel()
-		return p.running().Health(ctx)
+		return p.Health(ctx)
 	}
 	if watch {
-		return p.failed(p.watchHealth(ctx, probe))
+		return failed(p, prog.watchHealth(ctx, p, probe))
 	}
 	began := time.Now()
 	if err := probe(); err != nil {
-		return p.failed(err)
+		return failed(p, err)
 	}
 	took, name := time.Since(began), ""
 	if among {
-		name = p.path
+		name = p.typed()
 	}
 	info, _ := p.process(ctx)
-	return p.failed(prog.write(ctx, func() error { return prog.streams.Healthy(name, took, info, prog.opts.json) }))
+	return failed(p, prog.write(ctx, func() error { return prog.streams.Healthy(name, took, info, prog.opts.json) }))
 }
 
 // unanswered turns the error of a start into a timeout if the health service did not
@@ -97,16 +92,15 @@ func unanswered(err error) error {
 		return err
 	}
 	e.Kind, e.Hints = hook.Timeout, hook.TimeoutHints
-	return pluginOf(err).failed(&e)
+	return failed(pluginOf(err), &e)
 }
 
 // watchHealth prints a line for each change of a plugin's health, until the plugin or ctx
 // ends.
-func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
-	prog := p.prog
+func (prog *program) watchHealth(ctx context.Context, p plugin, probe func() error) error {
 	var exited <-chan struct{} // nil if a daemon runs the plugin
-	if p.pool != nil {
-		exited = p.pool.Failed()
+	if own, ok := p.(*local); ok {
+		exited = own.Failed()
 	}
 	for last := "not probed yet"; ; {
 		found := probe()
@@ -114,12 +108,12 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 		case <-ctx.Done():
 			return hook.NewError(hook.Canceled, context.Cause(ctx))
 		case <-exited:
-			status, _ := p.pool.Status(context.Background())
+			status, _ := p.Status(context.Background())
 			return &hook.Error{Kind: hook.Crash, Exit: status.LastExit, Err: errors.New("the plugin exited")}
 		default:
 		}
-		if daemon.Is(found, daemon.Lost) || isNotRunning(found) {
-			return daemon.NotRunningError(p.client.Identity().Name)
+		if of, ok := p.(*background); ok && (daemon.Is(found, daemon.Lost) || isNotRunning(found)) {
+			return daemon.NotRunningError(of.Identity().Name)
 		}
 		if now := fmt.Sprint(found); now != last {
 			if err := prog.write(ctx, func() error { return prog.streams.Health(hook.AsError(found), prog.opts.json) }); err != nil {

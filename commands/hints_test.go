@@ -27,7 +27,7 @@ func TestTimeoutHint(t *testing.T) {
 		{"a stop", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "the plugin did not exit"}}, nil},
 		{"a start", &hook.Error{Kind: hook.Start, Err: &hook.LimitError{What: "the import did not finish"}}, nil},
 	} {
-		if got := (&plugin{}).withHints(c.err).Hints; !reflect.DeepEqual(got, c.want) {
+		if got := completeError(c.err).Hints; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -36,13 +36,13 @@ func TestTimeoutHint(t *testing.T) {
 // Errors with nothing to say get no hint, nor do those that have all of theirs.
 func TestNoHint(t *testing.T) {
 	for _, c := range []struct {
-		elsewhere bool
-		err       error
+		p   plugin
+		err error
 	}{
-		{false, errors.New("x")},
-		{true, &hook.Error{Kind: hook.Crash, Exit: &hook.Exit{OutOfMemory: true}}}, // complete
+		{&local{Keeper: new(runner.Keeper)}, errors.New("x")},
+		{&background{}, &hook.Error{Kind: hook.Crash, Exit: &hook.Exit{OutOfMemory: true}}}, // complete
 	} {
-		if got := (&plugin{elsewhere: c.elsewhere, opened: new(runner.Opened)}).withHints(c.err).Hints; got != nil {
+		if got := c.p.complete(c.err).Hints; got != nil {
 			t.Errorf("%v: got %q", c.err, got)
 		}
 	}

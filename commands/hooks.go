@@ -33,7 +33,7 @@ func hooksCommand(prog *program) command {
 			}
 			defer p.close()
 			q := schema.Query{Hook: append(words, "")[1], Input: input}
-			return p.failed(p.showHooks(ctx, q, ofPlugin))
+			return failed(p, prog.showHooks(ctx, p, q, ofPlugin))
 		})
 	cmd.config = &cfg
 	return cmd
@@ -41,10 +41,9 @@ func hooksCommand(prog *program) command {
 
 // showHooks lists the hooks of a plugin, explains one, or prints JSON Schemas.
 // The example call has the flags that were typed.
-func (p *plugin) showHooks(ctx context.Context, q schema.Query, flags cmdline.Flags) error {
-	prog := p.prog
-	stop := prog.streams.Waiting("waiting for " + p.path)
-	sch, err := p.running().Hooks(ctx, q)
+func (prog *program) showHooks(ctx context.Context, p plugin, q schema.Query, flags cmdline.Flags) error {
+	stop := prog.streams.Waiting("waiting for " + p.typed())
+	sch, err := p.Hooks(ctx, q)
 	stop()
 	switch {
 	case err != nil:
@@ -52,10 +51,10 @@ func (p *plugin) showHooks(ctx context.Context, q schema.Query, flags cmdline.Fl
 	case q.Input && !prog.opts.json:
 		return prog.inputs(ctx, sch, q.Hook)
 	case q.Hook == "":
-		return p.hooks(ctx, sch)
+		return prog.listHooks(ctx, p, sch)
 	}
-	words := []string{"run", p.path}
-	if p.client != nil {
+	words := []string{"run", p.typed()}
+	if _, isRunning := p.(*background); isRunning {
 		words[0] = "call"
 	}
 	typed := slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return !cmdline.Of(f).Typed })
@@ -63,13 +62,12 @@ func (p *plugin) showHooks(ctx context.Context, q schema.Query, flags cmdline.Fl
 	return prog.write(ctx, func() error { return prog.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), prog.opts.json) })
 }
 
-// hooks lists the hooks of a plugin.
-func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
-	prog := p.prog
+// listHooks lists the hooks of a plugin.
+func (prog *program) listHooks(ctx context.Context, p plugin, sch schema.Schema) error {
 	if len(sch.Hooks) == 0 {
-		why := []string{p.path + " has no hooks: " + p.transport().NoHooks}
-		if p.opened != nil {
-			why = append(why, hook.Words(p.opened.ProgramHint())...)
+		why := []string{p.typed() + " has no hooks: " + p.transport().NoHooks}
+		if own, ok := p.(*local); ok {
+			why = append(why, hook.Words(own.ProgramHint())...)
 		}
 		prog.streams.Warn(strings.Join(why, "; "))
 	}

@@ -66,18 +66,18 @@ func (prog *program) runLines(ctx context.Context, words []string, o *linesOptio
 		return err
 	}
 	cfg.Defaults.Restart.Max, cfg.Patient, cfg.Jobs = linesRestarts, true, o.Jobs
-	p, err := prog.launch(ctx, cfg, func(opened *runner.Opened) error {
-		return prog.openRecord(o, opened.Plugin().ID)
+	p, err := prog.launch(ctx, cfg, func(p *local) error {
+		return prog.openRecord(o, p.Plugin().ID)
 	})
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	if p.opened.TakesSeries() {
+	if p.TakesSeries() {
 		o.Series = linesSeries
 	}
-	o.GaveUp, o.Timeout = p.pool.Failed(), p.opened.Config().Timeouts.Call
-	return p.failed(p.lines(ctx, p.pool, o))
+	o.GaveUp, o.Timeout = p.Failed(), p.Config().Timeouts.Call
+	return failed(p, prog.lines(ctx, p, p.Pool, o))
 }
 
 // readLines reads the words of a command with --lines. what is the word for the plugin in
@@ -120,10 +120,8 @@ func (prog *program) readNamed(ctx context.Context, words []string) ([]schema.Wo
 	return parsed, err
 }
 
-// lines answers the lines of standard input with calls of the plugin, which runs here or in a
-// daemon.
-func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) error {
-	prog := p.prog
+// lines answers the lines of standard input with calls of the plugin p by k.
+func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *linesOptions) error {
 	began, err := k.Status(ctx)
 	if err != nil {
 		return err
@@ -133,7 +131,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	}
 	calls, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	if err := p.beginRecord(ctx, o); err != nil {
+	if err := beginRecord(ctx, p, o); err != nil {
 		return err
 	}
 	// The first signal ends the reading, and the second cancels the calls.
@@ -143,7 +141,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 		o.Raw = prog.streams.RawLine
 	}
 	o.Error = func(line int, e *hook.Error) json.RawMessage {
-		e = p.withHints(e)
+		e = p.complete(e)
 		e.Plugin = "" // a daemon adds it, and it is the same for every line
 		e.Word = 0    // of the words of all lines
 		if o.raw {
@@ -154,7 +152,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 		}
 		return ui.ErrorJSON(e)
 	}
-	o.Jobs = p.jobs(o.Jobs, began.Concurrency)
+	o.Jobs = prog.jobs(o.Jobs, began.Concurrency)
 	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && prog.streams.ErrTTY {
@@ -180,12 +178,12 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 // jobs returns how many calls to make at once: at most as many as the workers take. A call that
 // waits for a worker could be overtaken by the call of a later line, whose stream would then
 // wait for it.
-func (p *plugin) jobs(wanted, places int) int {
+func (prog *program) jobs(wanted, places int) int {
 	if wanted == 0 {
 		return places
 	}
 	if wanted > places {
-		p.prog.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; start it with more --workers or --concurrency", wanted, schema.Plural(places, "call")))
+		prog.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; start it with more --workers or --concurrency", wanted, schema.Plural(places, "call")))
 	}
 	return min(wanted, places)
 }
@@ -236,30 +234,30 @@ func (prog *program) noteLast(why string, last int64) {
 
 // callLines answers the lines of standard input with calls of a background plugin.
 func (prog *program) callLines(ctx context.Context, to target, o *linesOptions) error {
-	var p *plugin
+	var p *background
 	var notes []string
-	err := prog.withCallee(ctx, to, func(found *plugin) (_ bool, err error) {
+	err := prog.withCallee(ctx, to, func(found *background) (_ bool, err error) {
 		defer prog.streams.Waiting("waiting for " + to.word)()
 		p = found
-		_, notes, err = p.client.Ready(ctx)
-		return true, p.failed(err)
+		_, notes, err = p.Ready(ctx)
+		return true, failed(p, err)
 	})
 	if err != nil {
 		return err
 	}
 	prog.streams.Notes(notes)
-	if err := prog.openRecord(o, p.client.Identity().Name); err != nil {
+	if err := prog.openRecord(o, p.Identity().Name); err != nil {
 		return err
 	}
 	gaveUp := make(chan struct{})
 	o.GaveUp = gaveUp
 	giveUp := sync.OnceFunc(func() { close(gaveUp) })
-	k := caller{Plugin: p.client, failed: func(err error) {
-		if takesNoMore(p.client, hook.AsError(err).Kind) { // later lines would all fail in the same way
+	k := caller{Plugin: p, failed: func(err error) {
+		if takesNoMore(p, hook.AsError(err).Kind) { // later lines would all fail in the same way
 			giveUp()
 		}
 	}}
-	return p.failed(p.lines(ctx, k, o))
+	return failed(p, prog.lines(ctx, p, k, o))
 }
 
 // takesNoMore reports whether the kind of a call's error means that the plugin takes no more calls.
@@ -303,15 +301,15 @@ func isFile(stream any, name string) bool {
 }
 
 // beginRecord makes lines use the record for a plugin that has started.
-func (p *plugin) beginRecord(ctx context.Context, o *linesOptions) error {
+func beginRecord(ctx context.Context, p plugin, o *linesOptions) error {
 	if o.record == nil {
 		return nil
 	}
 	o.Record = o.record
 	files := ""
-	if p.opened != nil {
+	if own, ok := p.(*local); ok {
 		var err error
-		if files, err = p.opened.Digest(ctx); err != nil {
+		if files, err = own.Digest(ctx); err != nil {
 			return err
 		}
 	}

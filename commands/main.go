@@ -73,7 +73,7 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 		err = newApp(prog).RunContext(signals.ctx, words)
 	}
 	if err != nil {
-		err = pluginOf(err).failed(prog.line.Misplaced(err))
+		err = failed(pluginOf(err), prog.line.Misplaced(err))
 		prog.fail(err)
 	}
 	return exitCode(err)

@@ -17,7 +17,6 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/mcp"
 	"github.com/pyplug/pyplug/runner/schema"
-	"github.com/pyplug/pyplug/runner/service"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
@@ -95,16 +94,16 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 	case o.start.AutoStarted:
 		o.start.Config.Defaults = settings.Settings{} // as for start
 	case named != nil:
-		entry, files = string(named.client.Identity().Entry), &runner.Config{}
+		entry, files = string(named.Identity().Entry), &runner.Config{}
 	default:
-		if s, err = prog.newOwnSource(ctx, o, func(p mcp.Plugin) { server.Reload(ctx, p) }); err != nil {
+		if s, err = prog.newSession(ctx, o.start.Config, func(p mcp.Plugin) { server.Reload(ctx, p) }); err != nil {
 			return err
 		}
 	}
 	o.filter.Hints = mcpHints(entry)
 	server = mcp.New(mcp.Options{
 		In: prog.streams.In, Out: prog.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(),
-		Plugin: s.plugin, Error: s.Complete, Gone: mcp.ParentGone(),
+		Plugin: s.plugin, Error: s.complete, Gone: mcp.ParentGone(),
 		Kept:   func(ctx context.Context) ([]schema.Hook, bool) { return runner.KeptHooks(ctx, *files) },
 		Source: func(ctx context.Context) []schema.Hook { return runner.SourceHooks(ctx, *files) },
 		Keep: func(hooks []schema.Hook) {
@@ -188,51 +187,9 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags c
 type mcpSource interface {
 	// The first two are those of [mcp.Options].
 	plugin(ctx context.Context) (mcp.Plugin, error)
-	Complete(err error) *hook.Error
+	complete(err error) *hook.Error
 	// close stops the plugin if it belongs to the session.
 	close()
-}
-
-// ownSource is a plugin that runs for one session.
-type ownSource struct {
-	*service.Session
-	p *plugin
-}
-
-// newOwnSource returns an error if the plugin can never start. reload is called when the plugin
-// has loaded other files.
-func (prog *program) newOwnSource(ctx context.Context, o *mcpOptions, reload func(mcp.Plugin)) (mcpSource, error) {
-	cfg := &o.start.Config
-	p := prog.newPlugin(cfg.Plugin, prog.opts.quiet)
-	p.follow(cfg)
-	p.followEvents(cfg)
-	open := func(ctx context.Context) (*runner.Opened, error) {
-		err := p.open(ctx, *cfg)
-		if err == nil {
-			err = p.opened.MCPServer()
-		}
-		return p.opened, err
-	}
-	if _, err := open(ctx); err != nil && hook.AsError(err).Kind == hook.Usage {
-		return nil, p.failed(err)
-	}
-	return &ownSource{p: p, Session: service.NewSession(ctx, service.SessionHost{
-		Open: open, Ready: p.noteReady, Reloaded: func(pool *runner.Pool) { reload(pool) }, Complete: p.complete, Note: p.note,
-	})}, nil
-}
-
-func (s *ownSource) plugin(ctx context.Context) (mcp.Plugin, error) {
-	pool, err := s.Plugin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return caller{Plugin: pool, timeout: s.p.opened.Config().Timeouts.Call}, nil
-}
-
-// close stops the plugin. Nothing of it is left soon after the stop timeout.
-func (s *ownSource) close() {
-	s.Close(s.p.prog.signals.kill)
-	s.p.output.Close()
 }
 
 // sharedSource is a background plugin, which other sessions and commands call, too.
@@ -241,8 +198,8 @@ type sharedSource struct {
 	o    *mcpOptions
 	word string
 
-	mu      sync.Mutex // protects the following
-	running *plugin    // nil: not connected yet
+	mu      sync.Mutex  // protects the following
+	running *background // nil: not connected yet
 }
 
 // plugin connects to the plugin that runs now. With --auto-start it starts the plugin first.
@@ -255,12 +212,12 @@ func (s *sharedSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	}
 	s.running = p
 	cfg := s.o.start.Config
-	return caller{Plugin: p.client, timeout: cfg.Timeouts.Call}, nil
+	return caller{Plugin: p, timeout: cfg.Timeouts.Call}, nil
 }
 
-func (s *sharedSource) connect(ctx context.Context) (*plugin, error) {
+func (s *sharedSource) connect(ctx context.Context) (*background, error) {
 	if s.running != nil {
-		p, err := s.prog.connectTo(ctx, s.running.client.Identity().Name, s.word)
+		p, err := s.prog.connectTo(ctx, s.running.Identity().Name, s.word)
 		if err == nil || !s.o.start.AutoStarted || !isNotRunning(err) {
 			return p, err
 		}
@@ -277,13 +234,13 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 		p := s.running
 		s.mu.Unlock()
 		if p != nil {
-			if now, err := s.prog.connectTo(ctx, p.client.Identity().Name, s.word); err == nil {
+			if now, err := s.prog.connectTo(ctx, p.Identity().Name, s.word); err == nil {
 				p = now
-				server.Reload(ctx, p.client)
+				server.Reload(ctx, p)
 			}
-			for e, err := range p.client.Events(ctx) {
+			for e, err := range p.Events(ctx) {
 				if err == nil && e.To == hook.StateReady {
-					server.Reload(ctx, p.client)
+					server.Reload(ctx, p)
 				}
 			}
 		}
@@ -291,8 +248,8 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 	}
 }
 
-// Complete completes an error.
-func (s *sharedSource) Complete(err error) *hook.Error {
+// complete completes an error.
+func (s *sharedSource) complete(err error) *hook.Error {
 	e := *hook.AsError(err)
 	if isNotRunning(&e) {
 		e.Hints = schema.Hints("the user can start it with %s", schema.Command{"start", s.word})

@@ -103,16 +103,16 @@ func (prog *program) start(ctx context.Context, o startOptions) error {
 // startOrFind returns the name under which a plugin runs in the background. It starts the
 // plugin if it does not run yet.
 func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, error) {
-	p := &plugin{prog: prog, path: o.Config.Plugin}
-	defer prog.streams.Waiting("starting " + p.path)()
-	err := p.open(ctx, o.Config)
-	if err == nil && !o.AutoStarted && prog.opts.json && p.opened.Program().MTLS {
+	path := o.Config.Plugin
+	defer prog.streams.Waiting("starting " + path)()
+	k, err := runner.Open(ctx, o.Config)
+	if err == nil && !o.AutoStarted && prog.opts.json && k.Program().MTLS {
 		err = service.NoAttachError()
 	}
+	p := &background{prog: prog, word: path, about: k.About()}
 	if err != nil {
-		return "", p.failed(err)
+		return "", failed(p, k.Complete(err))
 	}
-	p.elsewhere = true
 	words := cmdline.Words(o.own)
 	if o.AutoStarted {
 		words = append(words, "--auto")
@@ -120,16 +120,16 @@ func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, e
 	if len(prog.opts.debug) > 0 {
 		words = append(words, "--debug="+strings.Join(prog.opts.debug, ","))
 	}
-	notePython := sync.OnceFunc(p.notePython)
-	name, err := service.Start(ctx, p.opened, o.Options, service.Starter{
+	notePython := sync.OnceFunc(func() { prog.notePython(k) })
+	name, err := service.Start(ctx, k, o.Options, service.Starter{
 		Spawn: func() (daemon.Identity, error) {
 			notePython()
-			return daemon.Spawn(ctx, []string{daemonWord, "--", p.path}, append(os.Environ(), daemon.HandOver(words)), prog.streams.Note)
+			return daemon.Spawn(ctx, []string{daemonWord, "--", path}, append(os.Environ(), daemon.HandOver(words)), prog.streams.Note)
 		},
 		Note:      prog.streams.Note,
 		Replacing: func(name string) { prog.streams.Log("info", "replacing the plugin that a call started", "name", name) },
 	})
-	return name, p.failed(err)
+	return name, failed(p, err)
 }
 
 // daemonWord is the hidden command that runs a plugin in the background.
@@ -151,7 +151,7 @@ func daemonCommand(prog *program) command {
 			if err == nil {
 				return nil
 			}
-			starter.Fail(pluginOf(err).complete(err)) // unless it has its answer
+			starter.Fail(completeError(err))          // unless it has its answer
 			return &printedError{code: exitCode(err)} // the log has it, as the reason of the last state
 		})
 	cmd.Hidden, cmd.keeps = true, new(true)
@@ -161,56 +161,41 @@ func daemonCommand(prog *program) command {
 // serve keeps a plugin alive under its name, in the background or in the foreground, until
 // a signal or a client stops it.
 func (prog *program) serve(ctx context.Context, o startOptions, starter *daemon.Starter) error {
-	p := prog.newPlugin(o.Config.Plugin, prog.opts.quiet || o.Detached)
+	p := prog.newLocal(o.Config.Plugin, prog.opts.quiet || o.Detached)
 	defer p.output.Close()
 	hangups, onHangup := service.Hangups()
 	prog.signals.onHangup(onHangup)
 	defer prog.signals.onHangup(nil)
 	p.follow(&o.Config)
-	p.followEvents(&o.Config)
-	stop := prog.streams.Waiting("starting " + p.path)
-	defer stop()
-	host := p.host(o, starter, stop)
-	host.Hangups = hangups
-	kept := service.New(o.Options, host)
+	o.Starter, o.Kill, o.Hangups = starter, prog.signals.kill, hangups
+	kept := service.New(o.Options, p)
 	p.printed = kept.Printed
-	err := p.open(ctx, kept.Config())
-	if err == nil {
-		err = kept.Serve(ctx, p.opened)
-	}
-	if p.pool != nil {
+	ready, err := p.serve(ctx, kept)
+	if ready {
 		prog.streams.Log("info", "stopped", "plugin", p.path)
 	}
 	switch {
-	case p.pool != nil && err == nil && ctx.Err() != nil && !terminated(ctx):
+	case ready && err == nil && ctx.Err() != nil && !terminated(ctx):
 		err = hook.NewError(hook.Canceled, context.Cause(ctx))
-	case p.pool == nil && terminated(ctx) && !o.Detached && prog.signals.kill.Err() == nil:
+	case !ready && terminated(ctx) && !o.Detached && prog.signals.kill.Err() == nil:
 		err = nil
 	}
-	return p.failed(err)
+	return failed(p, err)
 }
 
-// host returns what this process provides for the service that keeps p. The host calls
-// started when the plugin is ready.
-func (p *plugin) host(o startOptions, starter *daemon.Starter, started func()) service.Host {
-	prog := p.prog
-	h := service.Host{
-		Starter: starter, Kill: prog.signals.kill, Complete: p.complete, Note: p.note, Warn: p.warn,
-		Ready: func(pool *runner.Pool) {
-			p.pool = pool
-			started()
-			p.noteReady()
-		},
+// serve opens and starts the plugin, and serves it. ready reports whether it was ready.
+func (p *local) serve(ctx context.Context, kept *service.Service) (ready bool, err error) {
+	stop := p.prog.streams.Waiting("starting " + p.path)
+	defer stop()
+	if err := p.open(ctx, kept.OpenConfig()); err != nil {
+		return false, err
 	}
-	if !o.Detached && !prog.opts.verbose {
-		h.Transition = p.note
+	if err := kept.Start(ctx, p.Keeper); err != nil {
+		return false, err
 	}
-	if !o.Detached {
-		h.Attach = func(ctx context.Context, line string) error {
-			return prog.write(ctx, func() error { return prog.streams.Line(line) })
-		}
-	}
-	return h
+	stop()
+	p.noteReady()
+	return true, kept.Run(ctx)
 }
 
 // terminated reports whether SIGTERM, or the end of its terminal, ended ctx.

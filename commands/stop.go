@@ -67,7 +67,7 @@ func (prog *program) firstOf(errs ...error) (first error) {
 		case first == nil:
 			first = err
 		case p != nil:
-			prog.streams.Warn(p.path + ": " + err.Error())
+			prog.streams.Warn(p.typed() + ": " + err.Error())
 		default:
 			prog.streams.Warn(err.Error())
 		}
@@ -152,10 +152,10 @@ func (prog *program) restartOne(ctx context.Context, word string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.client.Restart(ctx, "restarted by pyplug restart"); err != nil {
-		return p.failed(err)
+	if err := p.Restart(ctx, "restarted by pyplug restart"); err != nil {
+		return failed(p, err)
 	}
-	if _, notes, err := p.client.Ready(ctx); err == nil {
+	if _, notes, err := p.Ready(ctx); err == nil {
 		prog.streams.Notes(notes)
 	}
 	return nil

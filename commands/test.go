@@ -101,16 +101,16 @@ type testRun struct {
 	report
 	o       *testOptions
 	files   []*cases.File
-	plugin  *plugin // nil until it is ready
+	plugin  plugin // nil until it is ready
 	printer *ui.TestPrinter
 	done    atomic.Int64 // cases
 	failed  atomic.Int64
 
 	unwritten []error // of --update
 
-	mu    sync.Mutex // protects the fields below
-	ready hook.Plugin
-	more  []*runner.Pool
+	mu     sync.Mutex     // protects ready
+	ready  hook.Plugin    // that of the preflight
+	starts *runner.Keeper // starts fresh processes; nil if the plugin runs in the background
 }
 
 // run runs the cases and prints the report. The first signal ends the run after the cases in progress,
@@ -154,7 +154,7 @@ func (t *testRun) caseDone(r *cases.Result) {
 	if r.Status == cases.Failed {
 		t.failed.Add(1)
 	}
-	t.print(t.printer.Case(r, t.plugin.shown()))
+	t.print(t.printer.Case(r, t.plugin != nil && t.plugin.shown()))
 }
 
 // fileEnded reports a file, and updates it.
@@ -168,8 +168,8 @@ func (t *testRun) fileEnded(r *cases.FileResult) {
 // outcome returns the error of the run. err is why it ended early.
 func (t *testRun) outcome(ctx context.Context, err error) error {
 	switch {
-	case err != nil && t.plugin != nil:
-		err = t.plugin.failed(err)
+	case err != nil:
+		err = failed(t.plugin, err)
 	case err == nil && ctx.Err() != nil:
 		err = t.untilSignal(context.Cause(ctx))
 	}
@@ -193,44 +193,44 @@ func (t *testRun) progress() string {
 // hooks.
 func (t *testRun) start(ctx context.Context, ofPlugin cmdline.Flags) error {
 	cfg := t.o.cfg
-	p, err := t.connectNamed(ctx, cfg.Plugin)
+	running, err := t.connectNamed(ctx, cfg.Plugin)
 	if err != nil {
 		return err
 	}
-	usual := settings.Defaults().Timeouts
-	t.o.Isolate, t.o.Timeout, t.o.Probe = cases.Isolation(cmp.Or(t.o.isolate, "file")), cmp.Or(cfg.Timeouts.Call, usual.Call), usual.Probe
-	if p != nil {
-		if err := t.useRunning(p, ofPlugin); err != nil {
-			return p.failed(err)
+	t.o.Isolate = cases.Isolation(cmp.Or(t.o.isolate, "file"))
+	if running != nil {
+		if err := t.useRunning(running, ofPlugin); err != nil {
+			return failed(running, err)
 		}
+		t.plugin, t.ready = running, running
 	} else {
 		if err := openConfig(&cfg, cfg.Plugin); err != nil {
 			return err
 		}
 		// Only the isolation decides when a process is replaced.
 		cfg.Workers, cfg.Restart.Policy, cfg.Limits.Calls, cfg.Limits.Age = 1, settings.No, settings.NoLimit, settings.NoLimit
-		if p, err = t.launch(ctx, cfg, nil); err != nil {
+		own, err := t.launch(ctx, cfg, nil)
+		if err != nil {
 			return err
 		}
-		limits := p.opened.Config().Timeouts
-		t.ready, t.o.Timeout, t.o.Probe = p.pool, limits.Call, limits.Probe
+		t.plugin, t.ready, t.starts = own, own.Pool, own.Keeper
 	}
-	t.plugin = p
-	defer t.streams.Waiting("looking at the hooks of " + p.path)()
-	return p.failed(cases.Preflight(ctx, t.ready, t.o.Options, t.files))
+	limits := t.plugin.timeouts(cfg.Timeouts)
+	t.o.Timeout, t.o.Probe = cmp.Or(limits.Call, settings.Defaults().Timeouts.Call), limits.Probe
+	defer t.streams.Waiting("looking at the hooks of " + t.plugin.typed())()
+	return failed(t.plugin, cases.Preflight(ctx, t.ready, t.o.Options, t.files))
 }
 
 // useRunning makes the cases call a background plugin.
-func (t *testRun) useRunning(p *plugin, ofPlugin cmdline.Flags) error {
+func (t *testRun) useRunning(p *background, ofPlugin cmdline.Flags) error {
 	if err := p.rejects(ofPlugin); err != nil {
 		return err
 	}
 	if t.o.isolate != "" && t.o.Isolate != cases.None {
-		return cmdline.Usage("--isolate %s does not apply to %s, which is already running", t.o.isolate, p.path)
+		return cmdline.Usage("--isolate %s does not apply to %s, which is already running", t.o.isolate, p.word)
 	}
 	t.o.Isolate = cases.None
-	t.streams.Note(p.path + " is already running: the isolation is none")
-	t.ready = p.client
+	t.streams.Note(p.word + " is already running: the isolation is none")
 	return nil
 }
 
@@ -238,28 +238,19 @@ func (t *testRun) useRunning(p *plugin, ofPlugin cmdline.Flags) error {
 func (t *testRun) fresh(ctx context.Context) (hook.Plugin, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p := t.ready; p != nil {
-		if t.plugin.client == nil {
-			t.ready = nil
-		}
+	p := t.ready
+	if t.starts == nil { // a background plugin
 		return p, nil
 	}
-	pool, err := t.plugin.opened.Start(ctx)
-	if err != nil {
-		return nil, err
+	if t.ready = nil; p != nil {
+		return p, nil
 	}
-	t.more = append(t.more, pool)
-	return pool, nil
+	return t.starts.Fresh(ctx)
 }
 
 // close stops the plugin.
 func (t *testRun) close() {
-	var stops sync.WaitGroup
-	for _, pool := range t.more {
-		stops.Go(func() { _ = pool.Close(t.signals.kill) }) // the one of the preflight is reported
-	}
 	if t.plugin != nil {
 		t.plugin.close()
 	}
-	stops.Wait()
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Config says what to open and how. It is copied and never written to: [Opened.Config] is a copy
+// Config says what to open and how. It is copied and never written to: [Keeper.Config] is a copy
 // with the settings in force.
 type Config struct {
 	// Settings are those that flags and variables set. The manifest has others, then Defaults, then
@@ -54,10 +54,8 @@ type Config struct {
 	// AnyHealth accepts a gRPC plugin whatever its health service answers. NoCookie sets no
 	// cookie, whatever the settings say.
 	AnyHealth, NoCookie bool
-	// Started receives the facts about each process that is ready. Observe receives the
-	// evidence of each start of a gRPC plugin, even if it failed. Both may be nil, and
+	// Observe receives the evidence of each start of a gRPC plugin, even if it failed. It may be nil, and
 	// must not block.
-	Started func(hook.Info)
 	Observe func(Evidence)
 	// Output receives what the plugin prints, a line at a time; nil discards
 	// it. Several processes may call it at once, each with one line at a time.

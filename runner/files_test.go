@@ -14,7 +14,7 @@ import (
 )
 
 // opened is a gRPC plugin in a tree, as Open returns it.
-func opened(root string, kind manifest.Kind, entry string) *Opened {
+func opened(root string, kind manifest.Kind, entry string) *Keeper {
 	o := openedAt(fakePython(root), filepath.Join(root, filepath.FromSlash(entry)))
 	o.plugin.Kind, o.config.Transport = kind, "grpc"
 	o.transport = &server{resolved: o.resolved}
@@ -35,7 +35,7 @@ func TestFilesOfPrograms(t *testing.T) {
 	binary.transport = &server{resolved: binary.resolved}
 	binary.files = newFiles(&binary.resolved, binary.transport)
 	for _, test := range []struct {
-		o    *Opened
+		o    *Keeper
 		want string
 	}{
 		{opened(root, manifest.File, "plug/main.py"), "plug/helper.py plug/main.py"},

@@ -30,7 +30,8 @@ func TestImportedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := o.Start(t.Context())
+	p := o
+	err = o.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

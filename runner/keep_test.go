@@ -42,8 +42,9 @@ func keeping(t *testing.T, ctx context.Context, cfg runner.Config) (*kept, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := o.Start(ctx)
-	return &kept{p}, err
+	p := o
+	err = o.Start(ctx)
+	return &kept{p.Pool}, err
 }
 
 // kept is a plugin that runs, with short forms for tests.

@@ -11,24 +11,25 @@ import (
 // plugin. It is safe for concurrent use.
 type launcher struct {
 	hook.Launcher
-	files   *files          // nil if there is only one launch
-	started func(hook.Info) // may be nil
-	version atomic.Int64    // of the plugin's files at the newest launch
-	pools   atomic.Int64    // how many use it
+	files   *files                    // nil if there is only one launch
+	newest  atomic.Pointer[hook.Info] // nil: none was ready
+	version atomic.Int64              // of the plugin's files at the newest launch
+	pools   atomic.Int64              // how many use it
 }
 
 // Launch starts one instance, of the files as they are now.
 func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if l.files != nil {
 		if now := int64(l.files.version()); l.version.Load() != now {
-			l.Renew() // a zygote has imported older files, and another launch of this version must not use it
+			l.Renew() // before the version is stored, or a second launch would fork from a zygote of older files
 			l.version.Store(now)
 		}
 		defer l.files.version() // also learn the files that a failed start has imported
 	}
 	inst, err := l.Launcher.Launch(ctx)
-	if err == nil && l.started != nil {
-		l.started(inst.Info())
+	if err == nil {
+		info := inst.Info()
+		l.newest.Store(&info)
 	}
 	return inst, err
 }

@@ -62,7 +62,8 @@ args = ["last"]
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.Start(t.Context())
+	s := o
+	err = o.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestFailedBootstrapLeavesNothing(t *testing.T) {
 	cfg, written := plugin(t, "[[bootstrap]]\nhook = \"note\"\nargs = [\"bad\"]\n[[shutdown]]\nhook = \"note\"\nargs = [\"last\"]\n")
 	o, err := runner.Open(t.Context(), cfg)
 	if err == nil {
-		_, err = o.Start(t.Context())
+		err = o.Start(t.Context())
 	}
 	var e *hook.Error
 	if !errors.As(err, &e) || e.Kind != hook.Failed || e.Hook != "note" || e.Python == nil {
@@ -105,7 +106,8 @@ func TestSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.Start(t.Context())
+	s := o
+	err = o.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +153,7 @@ func TestOpenFails(t *testing.T) {
 			c.change(&cfg)
 			o, err := runner.Open(t.Context(), cfg)
 			if err == nil {
-				_, err = o.Start(t.Context())
+				err = o.Start(t.Context())
 			}
 			var e *hook.Error
 			if !errors.As(err, &e) || e.Kind != c.kind {

@@ -101,7 +101,8 @@ func TestPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := o.Start(t.Context())
+			p := o
+			err = o.Start(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func TestSeveralPools(t *testing.T) {
 	}
 	start := func() *runner.Pool {
 		t.Helper()
-		p, err := o.Start(t.Context())
+		p, err := o.Fresh(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,8 @@ func TestFileChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := o.Start(t.Context()) // which reports the files
+			p := o
+			err = o.Start(t.Context()) // which reports the files
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +151,8 @@ func TestFileChangesInImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := o.Start(t.Context())
+	p := o
+	err = o.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

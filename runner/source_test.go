@@ -199,8 +199,8 @@ func TestPB2Sources(t *testing.T) {
 }
 
 // openedAt is a plugin that is no module, as far as its source needs it.
-func openedAt(python interp.Interpreter, entry string) *Opened {
-	return &Opened{resolved: resolved{plugin: manifest.Plugin{Entry: entry}, python: python, script: scriptOf(entry), dirs: pysrc.PlaceOf(entry, nil).Dirs()}}
+func openedAt(python interp.Interpreter, entry string) *Keeper {
+	return &Keeper{resolved: resolved{plugin: manifest.Plugin{Entry: entry}, python: python, script: scriptOf(entry), dirs: pysrc.PlaceOf(entry, nil).Dirs()}}
 }
 
 func TestPB2SourcesBroken(t *testing.T) {

@@ -18,15 +18,15 @@ import (
 
 // Digest returns a digest of the plugin's own files, as far as they are known, and of its manifest.
 // If ctx ends, the error is of kind Canceled.
-func (o *Opened) Digest(ctx context.Context) (string, error) {
+func (k *Keeper) Digest(ctx context.Context) (string, error) {
 	return hook.Interruptible(ctx, func() (string, error) {
-		files, _ := o.files.look(ownFile, nil)
-		if file := o.plugin.Manifest.File; file != "" {
+		files, _ := k.files.look(ownFile, nil)
+		if file := k.plugin.Manifest.File; file != "" {
 			files[file] = fileStamp{}
 		}
 		sum := sha256.New()
 		for _, path := range slices.Sorted(maps.Keys(files)) {
-			name, err := filepath.Rel(filepath.Dir(o.plugin.Entry), path)
+			name, err := filepath.Rel(filepath.Dir(k.plugin.Entry), path)
 			if err != nil {
 				name = path
 			}
@@ -42,14 +42,24 @@ func (o *Opened) Digest(ctx context.Context) (string, error) {
 }
 
 // Snapshot takes a snapshot of the plugin's files. If ctx ends, the error is of kind Canceled.
-func (o *Opened) Snapshot(ctx context.Context) (Snapshot, error) {
+func (k *Keeper) Snapshot(ctx context.Context) (Snapshot, error) {
 	return hook.Interruptible(ctx, func() (Snapshot, error) {
-		seen, _ := o.files.look(startFile, nil)
-		return Snapshot{o.files, seen}, nil
+		seen, _ := k.files.look(startFile, nil)
+		return Snapshot{k.files, seen}, nil
 	})
 }
 
-// watchEvery is how often [Opened.Watch] looks at the files.
+// Reload replaces the workers with workers that load the current files, and returns the state of these.
+// The errors are those of [pool.Pool.Restart], after which the old workers stay.
+func (k *Keeper) Reload(ctx context.Context, reason string) (Snapshot, error) {
+	now, err := k.Snapshot(ctx)
+	if err == nil {
+		err = k.Pool.Restart(ctx, reason)
+	}
+	return now, err
+}
+
+// watchEvery is how often [Keeper.Watch] looks at the files.
 const watchEvery = 250 * time.Millisecond
 
 // Watch calls load with the changed files until ctx ends, whenever the plugin's own files
@@ -59,8 +69,8 @@ const watchEvery = 250 * time.Millisecond
 //
 // The manifest and the interpreter are not watched: they are read when the plugin is
 // opened.
-func (o *Opened) Watch(ctx context.Context, since Snapshot, load func(ctx context.Context, changed []string)) {
-	watch(ctx, o.files, since.seen, load)
+func (k *Keeper) Watch(ctx context.Context, since Snapshot, load func(ctx context.Context, changed []string)) {
+	watch(ctx, k.files, since.seen, load)
 }
 
 func watch(ctx context.Context, f *files, known stamps, load func(ctx context.Context, changed []string)) {

@@ -31,7 +31,7 @@ type Options struct {
 	// it is empty, the stage "host" reports that it could not run.
 	Host []string
 	// Prepared is called with the plugin before anything is started. It may be nil.
-	Prepared func(*runner.Opened)
+	Prepared func(*runner.Keeper)
 	// Ended is called with each stage when it is over or was skipped, from the goroutine of
 	// Run. It may be nil.
 	Ended func(hook.Stage)
@@ -43,7 +43,7 @@ type Options struct {
 // time to stop.
 func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	o.Config.Untrusted = slices.Contains(o.Skip, stageLaunch) // then nothing is started
-	c := &check{o: o, kill: kill, s: &process{Opened: new(runner.Opened)}, lacking: map[string]string{}}
+	c := &check{o: o, kill: kill, s: &process{Keeper: new(runner.Keeper)}, lacking: map[string]string{}}
 	c.report.Plugin = o.Config.Plugin
 	began := time.Now()
 	for _, st := range stages {
@@ -176,7 +176,7 @@ func (c *check) skipped(st stage) (instead hook.Stage, runs bool) {
 		instead.Message, instead.NotApplicable = "gRPC plugins only", true
 	case st.name == stageAgain && !c.o.Crash && !isSkipped:
 		instead.Message, instead.NotApplicable = "needs --crash", true
-	case st.name == stageStop && c.s.inst == nil:
+	case st.name == stageStop && c.s.Instance == nil:
 		instead.Message = cmp.Or(c.lacking[stageLaunch], "nothing runs")
 	case lacking != "":
 	case isSkipped:

@@ -82,7 +82,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	}
 	within, cancel := hook.WithLimit(ctx, c.s.Config().Timeouts.Probe)
 	defer cancel()
-	if err := c.s.inst.Probe(within); err != nil {
+	if err := c.s.Probe(within); err != nil {
 		return failed(c.unwell(err))
 	}
 	return hook.Stage{Message: asked + "() reports that the plugin is healthy"}

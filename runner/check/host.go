@@ -187,7 +187,7 @@ func (c *check) endedUnderHost(out stock.Outcome) (f hook.Finding, badly bool) {
 		return f, false
 	}
 	seen := fmt.Sprintf("a stock host had to kill it %s after calling Shutdown", schema.Span(stop.Took))
-	if c.s.inst != nil && c.s.inst.Exit().Step == "asked" {
+	if c.s.Instance != nil && c.s.Exit().Step == "asked" {
 		seen += "; this may be intermittent, because it exited at once for pyplug"
 	}
 	return found(hostKills, hook.Warning, seen,

@@ -81,7 +81,7 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 func faultOf(e *hook.Error, s *process) (stage, id string) {
 	_, lacks := errors.AsType[*schema.MissingModuleError](e)
 	switch line, isLine := errors.AsType[*handshake.Error](e); {
-	case s.inst != nil: // it was ready, and a call of its manifest failed
+	case s.Instance != nil: // it was ready, and a call of its manifest failed
 		return stageHooks, callFailed
 	case e.Kind == hook.Start && lacks:
 		return stageLaunch, importMissing

@@ -19,7 +19,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	s, err := open(ctx, cfg)
 	c.s, c.searched = s, time.Since(began)-s.Resolved()
 	if c.o.Prepared != nil {
-		c.o.Prepared(s.Opened)
+		c.o.Prepared(s.Keeper)
 	}
 	c.report.Transport = s.Config().Transport
 	c.report.Entry = s.Plugin().Entry

@@ -50,11 +50,10 @@ def made(end=""):
 				if err != nil {
 					t.Fatal(err)
 				}
-				pool, err := o.Start(ctx)
-				if err != nil {
+				if err := o.Start(ctx); err != nil {
 					return err, nil
 				}
-				return nil, pool.Close(ctx)
+				return nil, o.Close(ctx)
 			}
 			checked := func(ctx context.Context, cfg runner.Config) (start, stop error) {
 				p, err := open(ctx, cfg)

@@ -35,7 +35,7 @@ var ownFiles = pysrc.Limits{Files: pysrc.Whole.Files, Bytes: pysrc.Whole.Bytes, 
 // source compiles the plugin's own files with its Python, without running them. Which of them a
 // start loads, and what they import, only Python can decide.
 func (c *check) source(ctx context.Context) hook.Stage {
-	o := c.s.Opened
+	o := c.s.Keeper
 	if err := o.MayRun(); err != nil {
 		return failed(found(sourceUnchecked, hook.Note, fmt.Sprintf("without the stage launch, nothing runs that the plugin chooses: %v", err),
 			"if you trust it, name the Python with --python, or do not skip launch"))
@@ -83,7 +83,7 @@ type syntaxFault struct {
 }
 
 // compile runs source.py with the plugin's interpreter, in its environment and directory.
-func compile(ctx context.Context, o *runner.Opened, files []string) (faults []syntaxFault, err error) {
+func compile(ctx context.Context, o *runner.Keeper, files []string) (faults []syntaxFault, err error) {
 	_, python, _ := o.Source()
 	out, err := proc.Run(ctx, proc.Tool{
 		Path: python.Path, Args: append([]string{"-B", "-c", sourceProgram}, files...), Env: o.Environ(), Dir: o.Dir(), Limit: sourceLimit,

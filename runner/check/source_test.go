@@ -30,7 +30,7 @@ func opened(t testing.TB, python string, files map[string]string) *check {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &check{s: &process{Opened: o}}
+	return &check{s: &process{Keeper: o}}
 }
 
 // look runs the stage source.
@@ -147,7 +147,7 @@ func TestSourceUnchecked(t *testing.T) {
 }
 
 func TestSourceSkipped(t *testing.T) {
-	c := &check{s: &process{Opened: new(runner.Opened)}}
+	c := &check{s: &process{Keeper: new(runner.Keeper)}}
 	if s := c.look(t); s.Verdict != hook.Skipped || s.Message != "not a Python program" {
 		t.Errorf("%+v", s)
 	}

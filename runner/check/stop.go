@@ -16,7 +16,7 @@ func (c *check) stop(context.Context) hook.Stage {
 	began := time.Now()
 	farewell, err := c.s.Close(c.kill)
 	took := time.Since(began)
-	exit := c.s.inst.Exit()
+	exit := c.s.Exit()
 	st := hook.Stage{Findings: c.program(), Took: took, Message: ended(exit), Details: map[string]any{"code": exit.Code, "step": exit.Step, "signal": exit.Signal}}
 	if g := c.s.GRPC(); g != nil && c.lacking[stageConnect] == "" {
 		if st.Details["controller"] = !g.LacksController(); g.LacksController() {
@@ -92,8 +92,8 @@ func (c *check) crashed() bool {
 // gone waits for that for up to a second.
 func (c *check) gone() hook.Finding {
 	err := &hook.Error{Kind: hook.Crash, Err: errors.New("the plugin exited, although nothing stopped it")}
-	if hook.Within(c.s.inst.Done(), time.Second) {
-		exit := c.s.inst.Exit()
+	if hook.Within(c.s.Done(), time.Second) {
+		exit := c.s.Exit()
 		err.Exit = &exit
 	}
 	return c.fail(endedByItself, err)

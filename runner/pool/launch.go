@@ -22,18 +22,19 @@ func (p *Pool) launchNext(i *instance) {
 	})
 }
 
-// launch launches an instance, unless it runs already, and makes the calls before it is
-// ready. If one fails, launch stops the instance.
+// launch launches an instance and prepares it, unless it runs already, and makes the replays. If one
+// of these fails, launch stops the instance.
 func (p *Pool) launch(i *instance, before []hook.Call) (err error) {
 	if i.Instance == nil {
 		i.version = p.opt.Version()
 		if i.Instance, err = p.launcher.Launch(i.ctx); err != nil {
 			return err
 		}
+		err = p.opt.Bootstrap(i.ctx, i.Instance)
 	}
 	for _, c := range before {
 		if err == nil {
-			err = p.callWithin(i.ctx, i, c)
+			err = p.makeReplay(i.ctx, i, c)
 		}
 	}
 	if err == nil && i.generation == 1 && i.worker.number == 1 && p.opt.Await != nil {
@@ -46,9 +47,9 @@ func (p *Pool) launch(i *instance, before []hook.Call) (err error) {
 	return err
 }
 
-// callWithin makes a bootstrap call, a shutdown call or a replay, with the timeout of a call.
-func (p *Pool) callWithin(ctx context.Context, i *instance, c hook.Call) error {
-	ctx, cancel := hook.WithLimit(ctx, p.opt.CallTimeout)
+// makeReplay makes a replay, with the timeout of a call.
+func (p *Pool) makeReplay(ctx context.Context, i *instance, c hook.Call) error {
+	ctx, cancel := hook.WithLimit(ctx, p.opt.ReplayTimeout)
 	defer cancel()
 	_, err := p.opt.Call(ctx, i.Instance, c)
 	return err
@@ -57,16 +58,11 @@ func (p *Pool) callWithin(ctx context.Context, i *instance, c hook.Call) error {
 // stop makes the shutdown calls, stops an instance and returns after its exit. It releases
 // p.mu meanwhile.
 func (p *Pool) stop(i *instance) *hook.Exit {
-	calls := p.opt.Shutdown
-	if i.running >= i.Concurrency() || i.hangs() {
-		calls = nil
-	}
+	takesCalls := i.running < i.Concurrency() && !i.hangs()
 	var err error
 	p.unlocked(func() {
-		for _, c := range calls {
-			if err == nil && p.kill.Err() == nil && !hook.IsClosed(i.Done()) {
-				err = p.callWithin(p.kill, i, c)
-			}
+		if takesCalls {
+			err = p.opt.Shutdown(p.kill, i.Instance)
 		}
 		err = errors.Join(err, i.Stop(p.kill))
 		<-i.Done() // it was stopped, or died
@@ -195,7 +191,7 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 // replayIn makes a replay in an instance that was ready before, and replaces the
 // instance if it fails.
 func (p *Pool) replayIn(ctx context.Context, i *instance, c hook.Call) error {
-	err := p.callWithin(ctx, i, c)
+	err := p.makeReplay(ctx, i, c)
 	p.mu.Lock()
 	p.release(i, outcome{})
 	current := i.worker.serving == i

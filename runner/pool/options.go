@@ -35,11 +35,12 @@ type Options struct {
 	// Memory returns how many bytes of memory a process uses, 0 if that is not known.
 	Memory func(pid int) int64
 
-	// Bootstrap calls are made in order after every start, before the worker is ready.
-	// Shutdown calls are made before a ready instance is stopped, if it has room for a
-	// call. CallTimeout bounds each; 0 means the default of a call.
-	Bootstrap, Shutdown []hook.Call
-	CallTimeout         time.Duration
+	// Bootstrap prepares an instance after every start, before the worker is ready. After its error
+	// the instance is stopped. Shutdown is called before a ready instance is stopped, if it has room for
+	// a call. Each may be nil.
+	Bootstrap, Shutdown func(ctx context.Context, inst hook.Instance) error
+	// ReplayTimeout bounds a call that is made again after a start; 0 means the default of a call.
+	ReplayTimeout time.Duration
 	// Probe is the time between two probes. 0 means 10 s, a negative value no
 	// probes. ProbeTimeout bounds each probe; 0 means the default of the setting.
 	Probe, ProbeTimeout time.Duration
@@ -74,7 +75,7 @@ func (o Options) withDefaults() Options {
 	usual := settings.Defaults()
 	o.Queue = cmp.Or(o.Queue, usual.Queue)
 	o.Policy = o.Policy.withDefaults()
-	o.CallTimeout = cmp.Or(o.CallTimeout, usual.Timeouts.Call)
+	o.ReplayTimeout = cmp.Or(o.ReplayTimeout, usual.Timeouts.Call)
 	o.Probe = cmp.Or(o.Probe, 10*time.Second)
 	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, usual.Timeouts.Probe)
 	o.Drain = cmp.Or(o.Drain, 2*time.Minute)
@@ -85,6 +86,12 @@ func (o Options) withDefaults() Options {
 		o.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
 			return inst.Call(ctx, c)
 		}
+	}
+	if o.Bootstrap == nil {
+		o.Bootstrap = func(context.Context, hook.Instance) error { return nil }
+	}
+	if o.Shutdown == nil {
+		o.Shutdown = o.Bootstrap
 	}
 	if o.Events == nil {
 		o.Events = func(hook.Event) {}

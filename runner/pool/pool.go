@@ -58,7 +58,6 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 		failures: map[hook.Kind]uint64{}, restarts: map[string]int{},
 	}
 	p.closeLauncher = sync.OnceValue(func() error { return launcher.Close(context.Background()) })
-	p.replays = append(p.replays, opt.Bootstrap...)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.kill, p.killNow = context.WithCancel(context.Background())
 	if err := p.startWorkers(ctx); err != nil {

@@ -15,7 +15,13 @@ import (
 // TestReplays holds the order of bootstrap and replayed calls, now, after every start
 // and in every worker, and that shutdown calls come last.
 func TestReplays(t *testing.T) {
-	opt := Options{Workers: 2, Policy: always, Bootstrap: []hook.Call{{Hook: "boot"}}, Shutdown: []hook.Call{{Hook: "bye"}}}
+	making := func(name string) func(context.Context, hook.Instance) error {
+		return func(ctx context.Context, inst hook.Instance) error {
+			_, err := inst.Call(ctx, hook.Call{Hook: name})
+			return err
+		}
+	}
+	opt := Options{Workers: 2, Policy: always, Bootstrap: making("boot"), Shutdown: making("bye")}
 	bubble(t, opt, nil, func(w *world) {
 		synctest.Wait()
 		for _, name := range []string{"one", "two"} {

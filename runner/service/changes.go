@@ -66,17 +66,17 @@ func (s *Service) notes(maxAge time.Duration) []string {
 // is locked.
 func (s *Service) changed() string {
 	c, name := &s.changes, s.name
-	if stale := s.opened.SyncStale(); stale != "" {
+	if stale := s.SyncStale(); stale != "" {
 		return fmt.Sprintf("%s; then run `pyplug restart %s`", stale, name)
 	}
 	for _, path := range c.started.Changed() {
-		if path == s.opened.Plugin().Manifest.File || path == s.opened.Interpreter().Path {
+		if path == s.Plugin().Manifest.File || path == s.Interpreter().Path {
 			how, _ := changedHow(path)
 			return fmt.Sprintf("%s since %s started; run %s", how, name, startAgain(name))
 		}
 	}
 	changed := c.loaded.Changed()
-	if slices.Contains(changed, s.opened.SyncMarker()) {
+	if slices.Contains(changed, s.SyncMarker()) {
 		return fmt.Sprintf("the environment has changed since %s started; run `pyplug restart %s` to use it", name, name)
 	}
 	if len(changed) == 0 {

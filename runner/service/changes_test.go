@@ -33,13 +33,13 @@ func TestReloadCanceled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{}, Host{Note: func(text string) { t.Errorf("reported %q", text) }})
-	s.opened = opened
-	if s.Pool, err = opened.Start(t.Context()); err != nil {
+	s := New(Options{}, silent{t})
+	s.Keeper = opened
+	if err := opened.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := s.Pool.Close(t.Context()); err != nil {
+		if err := opened.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -49,4 +49,15 @@ func TestReloadCanceled(t *testing.T) {
 	if s.changes.broken != "" {
 		t.Errorf("the files count as broken: %s", s.changes.broken)
 	}
+}
+
+// silent is a [Reporter] that must not be used.
+type silent struct{ *testing.T }
+
+func (t silent) Note(text string)       { t.Errorf("reported %q", text) }
+func (t silent) Warn(err error)         { t.Errorf("warned of %v", err) }
+func (t silent) Transition(text string) { t.Errorf("reported %q", text) }
+func (t silent) Attach(_ context.Context, line string) error {
+	t.Errorf("reported %q", line)
+	return nil
 }

@@ -1,11 +1,8 @@
 package service
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -13,14 +10,14 @@ import (
 // complete adds to an error what only this process knows: its hints, the plugin's name,
 // and that the cause may be an old file.
 func (s *Service) complete(err error) *hook.Error {
-	e, name := s.host.Complete(err), s.name
+	e, name := s.Complete(err), s.name
 	if s.ready.Load() {
 		e.Hints = forCaller(name, e.Hints)
 	}
 	if e.Reason == "gave-up" {
 		e.Hints = append(e.Hints, schema.Hintf("run %s, or change its files and call it again", schema.Command{"restart", name}))
 	}
-	if e.Kind == hook.Request || e.Kind == hook.Failed || (e.Kind == hook.Start || e.Kind == hook.Interpreter) && s.opened.SyncStale() != "" {
+	if e.Kind == hook.Request || e.Kind == hook.Failed || (e.Kind == hook.Start || e.Kind == hook.Interpreter) && s.SyncStale() != "" {
 		for _, note := range s.notes(0) {
 			e.Hints = append(e.Hints, schema.Hintf(note))
 		}
@@ -54,14 +51,4 @@ func startAgain(name string) string {
 func NoAttachError() error {
 	return &hook.Error{Kind: hook.Usage, Err: errors.New("with mtls only pyplug has the key, so no other host can attach"),
 		Hints: schema.Hints("remove %s, or set %[1]s=false if the manifest has mtls", schema.Setting("mtls"))}
-}
-
-// About names a plugin and its Python as errors do. version is what the running Python
-// reported, empty if none runs.
-func About(o *runner.Opened, path, version string) string {
-	py := o.Interpreter()
-	if py.Path == "" {
-		return path
-	}
-	return fmt.Sprintf("%s (python %s, %s)", path, cmp.Or(version, py.Version.String()), cmp.Or(py.Env, py.Path))
 }

@@ -14,8 +14,8 @@ import (
 // note reports something to the user, once.
 func (s *Service) note(text string) {
 	s.logOwn(text)
-	s.host.Starter.Note(text)
-	s.host.Note(text)
+	s.o.Starter.Note(text)
+	s.to.Note(text)
 }
 
 // log adds a line to the log, once there is one.
@@ -102,7 +102,7 @@ func (s *Service) startReports() {
 		close(s.transitions)
 		hook.Within(reported, backlogTimeout) // the rest ends with the process
 		if dropped := s.dropped.Load(); dropped > 0 {
-			s.host.Warn(fmt.Errorf("%d events were not reported: writing them took too long", dropped))
+			s.to.Warn(fmt.Errorf("%d events were not reported: writing them took too long", dropped))
 		}
 	})
 }
@@ -126,8 +126,8 @@ func (s *Service) report(e hook.Event) {
 	if !s.o.Detached {
 		s.notify("STATUS=" + text)
 	}
-	if s.host.Transition != nil && notable(e) {
-		s.host.Transition(text)
+	if !s.o.Detached && notable(e) {
+		s.to.Transition(text)
 	}
 }
 

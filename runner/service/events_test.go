@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,11 +10,22 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
+// reporter records transitions and warnings.
+type reporter struct {
+	report   func(text string)
+	warnings *[]string
+}
+
+func (r reporter) Note(string)                          {}
+func (r reporter) Warn(err error)                       { *r.warnings = append(*r.warnings, err.Error()) }
+func (r reporter) Transition(text string)               { r.report(text) }
+func (r reporter) Attach(context.Context, string) error { return nil }
+
 // withReports returns a service whose transitions go to report, and its warnings. All are
 // reported, or warned of, once end has returned.
 func withReports(report func(text string)) (s *Service, warnings *[]string, end func()) {
 	warnings = new([]string)
-	s = New(Options{}, Host{Transition: report, Warn: func(err error) { *warnings = append(*warnings, err.Error()) }})
+	s = New(Options{}, reporter{report, warnings})
 	s.startReports()
 	return s, warnings, s.endReports
 }

@@ -43,7 +43,7 @@ func (s *Service) notify(state string) {
 		_ = conn.Close() // the datagram was sent
 	}
 	if err != nil {
-		s.host.Warn(fmt.Errorf("%s: %w", notifyVariable, err))
+		s.to.Warn(fmt.Errorf("%s: %w", notifyVariable, err))
 	}
 }
 
@@ -62,7 +62,7 @@ func (s *Service) watchdog(ctx context.Context) {
 	}
 }
 
-// Hangups returns the channel for [Host], and what is to be done on SIGHUP. do returns false if
+// Hangups returns the channel for [Options], and what is to be done on SIGHUP. do returns false if
 // this process was started on a terminal and by no service manager: then SIGHUP means that the
 // terminal closed. The channel holds one, because a restart is enough for all that came before it.
 func Hangups() (hangups <-chan struct{}, do func() bool) {
@@ -86,7 +86,7 @@ func (s *Service) followHangups(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.host.Hangups:
+		case <-s.o.Hangups:
 		}
 		if err := s.Restart(ctx, "restarted by SIGHUP"); err != nil && ctx.Err() == nil {
 			s.note("SIGHUP: " + err.Error())

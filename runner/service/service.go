@@ -35,42 +35,37 @@ type Options struct {
 	Detached bool
 	// Version is the version of this pyplug.
 	Version string
-}
-
-// Host is what the surrounding process provides for a [Service].
-type Host struct {
 	// Starter is the process that waits for the plugin; nil if none does.
 	Starter *daemon.Starter
 	// Kill, when it ends, makes a stop kill the plugin.
 	Kill context.Context
 	// Hangups is the channel of [Hangups].
 	Hangups <-chan struct{}
-	// Complete adds hints and the plugin's name to an error.
-	Complete func(error) *hook.Error
-	// Ready is called once the plugin is ready.
-	Ready func(*runner.Pool)
-	// Note and Warn tell the user something.
-	Note func(text string)
-	Warn func(error)
-	// Transition receives a text about each transition that a user should know. Attach
-	// receives how to attach to each new worker. They may block. After an error Attach is not
-	// called again. Each may be nil.
-	Transition func(text string)
-	Attach     func(ctx context.Context, line string) error
+}
+
+// Reporter reports to the user of the surrounding process. Its methods may block.
+type Reporter interface {
+	// Note and Warn report what the user should know once.
+	Note(text string)
+	Warn(err error)
+	// Transition reports a transition of the plugin's state.
+	Transition(text string)
+	// Attach reports how to attach to a new worker. After an error it is not called again.
+	Attach(ctx context.Context, line string) error
 }
 
 // Service is a plugin that is kept alive under a name. Make one with [New]. While
-// [Service.Serve] runs, its other methods are safe for concurrent use.
+// [Service.Run] runs, its other methods are safe for concurrent use.
 type Service struct {
-	*runner.Pool // nil until the plugin is ready
-	o            Options
-	host         Host
-	opened       *runner.Opened
-	name         string
-	server       *daemon.Server  // nil until it has its name
-	transitions  chan hook.Event // to report
-	dropped      atomic.Int64    // transitions that are not reported
-	endReports   func()          // waits until the transitions are reported; the plugin must be gone
+	*runner.Keeper // nil until Start
+	o              Options
+	to             Reporter
+	attachEnded    bool // Attach failed
+	name           string
+	server         *daemon.Server  // nil until it has its name
+	transitions    chan hook.Event // to report
+	dropped        atomic.Int64    // transitions that are not reported
+	endReports     func()          // waits until the transitions are reported; the plugin must be gone
 
 	changes    changes
 	failures   failures     // for the log
@@ -81,11 +76,11 @@ type Service struct {
 var _ hook.Plugin = (*Service)(nil)
 
 // New prepares a service.
-func New(o Options, host Host) *Service { return &Service{o: o, host: host} }
+func New(o Options, to Reporter) *Service { return &Service{o: o, to: to} }
 
-// Config is the configuration with which the plugin is to be opened. What the plugin
+// OpenConfig is the configuration with which the plugin is to be opened. What the plugin
 // prints must go to [Service.Printed], too.
-func (s *Service) Config() runner.Config {
+func (s *Service) OpenConfig() runner.Config {
 	c := s.o.Config
 	c.Environ = withoutManager(c.Environ)
 	events := c.Events
@@ -97,74 +92,71 @@ func (s *Service) Config() runner.Config {
 	return c
 }
 
-// Serve starts the plugin, which was opened with [Service.Config], and serves it until ctx
-// ends, a client stops it, or it is idle. In the foreground it also ends when the pool
-// gives up; in the background it stays, and reports that to callers.
-//
-// The error is that of the start, or that the pool gave up, or of kind Canceled if ctx
-// ended and the plugin had to be killed. If ctx ended and the plugin stopped by itself, it
-// is nil.
-func (s *Service) Serve(ctx context.Context, opened *runner.Opened) error {
-	s.opened = opened
+// Start acquires the name and starts the plugin, which was opened with [Service.OpenConfig]. After an
+// error, which is that of the start, nothing is left.
+func (s *Service) Start(ctx context.Context, k *runner.Keeper) error {
+	s.Keeper = k
 	s.startReports()
-	defer s.endReports()
 	starting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := s.listen(starting, cancel)
 	if err == nil {
-		s.Pool, err = opened.Start(starting)
+		err = k.Start(starting)
 	}
 	if err != nil {
+		s.endReports() // before the log is closed
 		if s.server != nil {
-			s.endReports() // before the log is closed
 			s.logDetails(hook.AsError(err))
 			s.server.Fail(err) // it reports to everybody who waits for the start
 		}
-		return err
 	}
-	s.host.Ready(s.Pool)
-	return s.run(ctx)
+	return err
 }
 
 // listen acquires the name before the plugin starts. cancel ends the start.
 func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) error {
-	if !s.o.Detached && s.opened.Program().MTLS {
+	if !s.o.Detached && s.Program().MTLS {
 		return NoAttachError()
 	}
-	seen, err := s.opened.Snapshot(ctx)
+	seen, err := s.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	s.changes.started, s.changes.loaded = seen, seen
 	opts := daemon.Options{
-		Starter: s.host.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
-		CallTimeout: s.opened.Config().Timeouts.Call, Kill: s.host.Kill,
+		Starter: s.o.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
+		CallTimeout: s.Keeper.Config().Timeouts.Call, Kill: s.o.Kill,
 	}
 	if s.o.AutoStarted {
 		opts.IdleExit = autoIdle
 	}
-	for _, s.name = range namesOf(s.opened, s.o.Name) {
-		if s.server, err = daemon.Listen(identity(s.opened, s.o, s.name), opts); !daemon.Is(err, daemon.Taken) {
+	for _, s.name = range namesOf(s.Keeper, s.o.Name) {
+		if s.server, err = daemon.Listen(identity(s.Keeper, s.o, s.name), opts); !daemon.Is(err, daemon.Taken) {
 			break
 		}
 	}
 	if err != nil {
 		return err
 	}
-	s.logOwn(fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.opened.Plugin().Entry))
+	s.logOwn(fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.Plugin().Entry))
 	stopping := s.server.Stopping()
 	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
 	return nil
 }
 
-// run serves the plugin, which is ready, until it ends.
-func (s *Service) run(ctx context.Context) error {
+// Run serves the started plugin until ctx ends, a client stops it, or it is idle. In the foreground it
+// also ends when the pool gives up; in the background it stays, and reports that to callers.
+//
+// The error is that the pool gave up, or of kind Canceled if ctx ended and the plugin had to be killed.
+// If ctx ended and the plugin stopped by itself, it is nil.
+func (s *Service) Run(ctx context.Context) error {
+	defer s.endReports()
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var work sync.WaitGroup
 	events := s.Events(running)
 	if s.o.Config.Watch == settings.On {
-		work.Go(func() { s.opened.Watch(running, s.changes.started, s.reload) })
+		work.Go(func() { s.Watch(running, s.changes.started, s.reload) })
 	}
 	work.Go(func() { s.followHangups(running) })
 	var gaveUp error
@@ -193,7 +185,7 @@ func (s *Service) run(ctx context.Context) error {
 	stop()
 	work.Wait()
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.host.Warn(err)
+		s.to.Warn(err)
 	}
 	switch {
 	case ctx.Err() == nil: // a client stopped it, it was idle, or it was given up
@@ -227,7 +219,7 @@ func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 // Status returns the plugin's status and how to attach to it.
 func (s *Service) Status(ctx context.Context) (hook.Status, error) {
 	st, err := s.Pool.Status(ctx)
-	st.Attach, st.Memory = s.attach(st), s.opened.Memory()
+	st.Attach, st.Memory = s.attach(st), s.Memory()
 	if st.Note == "" && st.Reason == "" {
 		st.Note = strings.Join(s.notes(noteAge), "")
 	}
@@ -242,11 +234,8 @@ func (s *Service) status() hook.Status {
 
 // Restart replaces the workers with workers that load the current files.
 func (s *Service) Restart(ctx context.Context, reason string) error {
-	now, err := s.opened.Snapshot(ctx)
+	now, err := s.Reload(ctx, reason)
 	if err != nil {
-		return err
-	}
-	if err := s.Pool.Restart(ctx, reason); err != nil {
 		return err
 	}
 	s.changes.load(now)
@@ -257,7 +246,7 @@ func (s *Service) Restart(ctx context.Context, reason string) error {
 // Close drains and stops the plugin, and writes its end into the log. The error is not nil
 // if the plugin was killed.
 func (s *Service) Close(ctx context.Context) error {
-	err := s.Pool.Close(ctx)
+	err := s.Keeper.Close(ctx)
 	s.endFailures() // before the log is closed
 	s.endReports()
 	return cmp.Or(err, ctx.Err())
@@ -273,12 +262,12 @@ func (s *Service) attach(st hook.Status) json.RawMessage {
 		Name   string      `json:"name"`
 		Socket schema.Path `json:"socket"`
 	}{1, id.Name, id.Socket}
-	if s.opened.Transport().Serves {
+	if s.Transport().Serves {
 		if st.Attach == nil {
 			return nil
 		}
 		key := id.Name
-		if written := s.opened.Plugin().Manifest.ID; written != "" {
+		if written := s.Plugin().Manifest.ID; written != "" {
 			key = written // such as a provider's address
 		}
 		shape = map[string]json.RawMessage{key: st.Attach}
@@ -293,7 +282,7 @@ const describeLimit = 2 * time.Second
 // describe asks the worker of a functions file for its hooks before it is busy: it does
 // one thing at a time, and clients then get the answer even while a call runs.
 func (s *Service) describe(ctx context.Context) {
-	if s.opened.Transport().Serves {
+	if s.Transport().Serves {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
@@ -310,14 +299,14 @@ func (s *Service) describe(ctx context.Context) {
 // loaded older files.
 func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
 	s.printAttach(ctx)
-	alone := s.opened.Config().Workers == 1
+	alone := s.Keeper.Config().Workers == 1
 	seen := s.changes.started
 	for e, err := range events {
 		switch {
 		case err != nil:
 			return
 		case e.To == hook.StateStarting:
-			if now, err := s.opened.Snapshot(ctx); err == nil { // else ctx has ended
+			if now, err := s.Snapshot(ctx); err == nil { // else ctx has ended
 				seen = now
 			}
 		case e.To == hook.StateReady && e.From == hook.StateStarting: // a degraded one is not new
@@ -333,13 +322,13 @@ func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event,
 // printAttach reports how to attach, if that is possible just now.
 func (s *Service) printAttach(ctx context.Context) {
 	line := s.attach(s.status())
-	if s.host.Attach == nil || line == nil {
+	if s.o.Detached || s.attachEnded || line == nil {
 		return
 	}
-	err := s.host.Attach(ctx, string(line))
+	err := s.to.Attach(ctx, string(line))
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	s.host.Attach = nil // the reader is gone, which does not end the plugin
-	s.host.Warn(err)
+	s.attachEnded = true // the reader is gone, which does not end the plugin
+	s.to.Warn(err)
 }

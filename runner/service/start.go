@@ -31,10 +31,10 @@ type Starter struct {
 
 // Start returns the name under which the opened plugin runs in the background. It starts
 // the plugin if it does not run yet.
-func Start(ctx context.Context, opened *runner.Opened, o Options, by Starter) (string, error) {
+func Start(ctx context.Context, k *runner.Keeper, o Options, by Starter) (string, error) {
 	for range StartAttempts {
-		for _, name := range namesOf(opened, o.Name) {
-			if ok, err := by.reuse(ctx, identity(opened, o, name)); ok || err != nil {
+		for _, name := range namesOf(k, o.Name) {
+			if ok, err := by.reuse(ctx, identity(k, o, name)); ok || err != nil {
 				return name, err
 			}
 		}
@@ -100,23 +100,23 @@ func StartedAttach(ctx context.Context, name string) (string, error) {
 // namesOf returns the names that a plugin may get, the preferred one first: the typed one;
 // or, if none was typed, its own name and then that name with a short hash of its path. The
 // second is for when another plugin has the first.
-func namesOf(opened *runner.Opened, typed string) []string {
+func namesOf(k *runner.Keeper, typed string) []string {
 	if typed != "" {
 		return []string{typed}
 	}
-	p := opened.Plugin()
+	p := k.Plugin()
 	hash := sha256.Sum256([]byte(p.Entry))
 	return []string{p.ID, p.ID + "-" + hex.EncodeToString(hash[:3])}
 }
 
 // identity says what is served under a name.
-func identity(opened *runner.Opened, o Options, name string) daemon.Identity {
-	c := opened.Config()
+func identity(k *runner.Keeper, o Options, name string) daemon.Identity {
+	c := k.Config()
 	calls, rest := c.Digest()
 	return daemon.Identity{
-		Name: name, Plugin: schema.Path(c.Plugin), Entry: schema.Path(opened.Plugin().Entry), Python: schema.Path(opened.Interpreter().Path),
-		Transport: c.Transport, Dir: schema.Path(opened.Dir()),
-		About: About(opened, c.Plugin, ""), Digest: calls + "." + rest, Version: o.Version, AutoStarted: o.AutoStarted,
+		Name: name, Plugin: schema.Path(c.Plugin), Entry: schema.Path(k.Plugin().Entry), Python: schema.Path(k.Interpreter().Path),
+		Transport: c.Transport, Dir: schema.Path(k.Dir()),
+		About: k.About(), Digest: calls + "." + rest, Version: o.Version, AutoStarted: o.AutoStarted,
 	}
 }
 

@@ -75,3 +75,15 @@ func digestOf(values ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", values))
 	return hex.EncodeToString(sum[:16])
 }
+
+// SourceHooks returns a plugin's hooks with the first line of their documentation, and their
+// parameters with their choices, as far as its files show them. It starts neither the plugin nor anything else that its
+// files choose. After an error it returns no hooks.
+func SourceHooks(ctx context.Context, c Config) []schema.Hook {
+	c.Untrusted = true
+	k, err := Open(ctx, c)
+	if err != nil {
+		return nil
+	}
+	return k.transport.sourceHooks(ctx)
+}

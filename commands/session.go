@@ -1,0 +1,119 @@
+package commands
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/mcp"
+)
+
+// session is a plugin that runs for one client of mcp and ends with it. It starts while the client is
+// already served, is started again after a failed start, and loads changed files.
+type session struct {
+	*local
+	ctx      context.Context // of the session
+	cfg      runner.Config
+	reloaded func(mcp.Plugin) // called when other files are loaded
+	ready    atomic.Bool      // it has started
+
+	mu   sync.Mutex      // held while the plugin starts or loads other files; protects the following
+	seen runner.Snapshot // what runs
+}
+
+// newSession returns an error if the plugin can never start.
+func (prog *program) newSession(ctx context.Context, cfg runner.Config, reloaded func(mcp.Plugin)) (*session, error) {
+	s := &session{local: prog.newLocal(cfg.Plugin, prog.opts.quiet), ctx: ctx, cfg: cfg, reloaded: reloaded}
+	s.follow(&s.cfg)
+	if err := s.open(ctx); err != nil && hook.AsError(err).Kind == hook.Usage {
+		return nil, failed(s.local, err)
+	}
+	return s, nil
+}
+
+func (s *session) open(ctx context.Context) error {
+	if err := s.local.open(ctx, s.cfg); err != nil {
+		return err
+	}
+	return s.MCPServer()
+}
+
+// plugin returns the plugin with its current files, and starts it if necessary. If a caller gives
+// up, the start continues for the others.
+func (s *session) plugin(ctx context.Context) (mcp.Plugin, error) {
+	return hook.Interruptible(ctx, func() (mcp.Plugin, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.ready.Load() {
+			s.reload(s.ctx)
+		} else if err := s.start(); err != nil {
+			return nil, s.local.complete(err)
+		}
+		return s.caller(), nil
+	})
+}
+
+func (s *session) caller() caller {
+	return caller{Plugin: s.Pool, timeout: s.Config().Timeouts.Call}
+}
+
+// start starts the plugin. s.mu is held.
+func (s *session) start() (err error) {
+	if err := s.open(s.ctx); err != nil {
+		return err
+	}
+	if s.seen, err = s.Snapshot(s.ctx); err != nil {
+		return err
+	}
+	if err := s.Start(s.ctx); err != nil {
+		return err
+	}
+	s.noteReady()
+	s.ready.Store(true)
+	go s.Watch(s.ctx, s.seen, func(ctx context.Context, _ []string) { // ends with s.ctx
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.reload(ctx)
+	})
+	return nil
+}
+
+// reload loads changed files. If they do not start, the old plugin stays. s.mu is held.
+func (s *session) reload(ctx context.Context) {
+	if len(s.seen.Changed()) == 0 {
+		return
+	}
+	now, err := s.Reload(ctx, "its files changed")
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		s.Note("its files changed and do not start, so the old plugin stays: " + err.Error())
+	default:
+		go s.reloaded(s.Pool) // it may call the plugin
+	}
+	s.seen = now
+}
+
+// complete completes an error of the plugin, unless plugin has: until the plugin is ready, all errors
+// are that method's.
+func (s *session) complete(err error) *hook.Error {
+	if s.ready.Load() {
+		return s.local.complete(err)
+	}
+	return hook.AsError(err)
+}
+
+// close stops the plugin. Nothing of it is left soon after the stop timeout.
+func (s *session) close() {
+	s.mu.Lock() // a start ends with s.ctx
+	defer s.mu.Unlock()
+	if s.ready.Load() {
+		ctx, cancel := context.WithTimeout(s.prog.signals.kill, s.Config().Timeouts.Stop)
+		defer cancel()
+		_ = s.Close(ctx) // it has killed what did not stop
+	}
+	s.output.Close()
+}

@@ -1,0 +1,256 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/pool"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/settings"
+)
+
+// leastDrain is the minimum time that the calls of a replaced worker get to finish.
+const leastDrain = 2 * time.Minute
+
+// Keeper has the life of one plugin: [Open] resolves it, [Keeper.Start] starts it and keeps it alive,
+// [Keeper.Reload] loads its current files, [Keeper.Close] drains and stops it. What is resolved never
+// changes. It is safe for concurrent use, except that Start must have returned before the methods of
+// the pool are called. The zero value is a plugin that is not resolved.
+type Keeper struct {
+	resolved
+	*Pool // nil until the plugin is started
+
+	// The following are nil until the plugin is opened.
+	transport transport
+	files     *files
+	launcher  *launcher // of all its pools
+
+	mu   sync.Mutex // protects more
+	more []*Pool    // of Fresh
+}
+
+// Pool is a plugin that runs. See [pool.Pool].
+type Pool = pool.Pool
+
+// Open resolves a plugin: its path, manifest, interpreter, transport and settings. It
+// starts nothing. The result is never nil. After an error it has what was resolved before.
+// The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled. Open returns
+// when ctx ends, even while it reads a file that blocks.
+func Open(ctx context.Context, c Config) (*Keeper, error) {
+	k, err := hook.Interruptible(ctx, func() (*Keeper, error) { return open(ctx, c) })
+	if k == nil {
+		k = &Keeper{resolved: resolved{config: c}}
+	}
+	return k, err
+}
+
+// openers open a plugin of each transport, by its name.
+var openers = map[string]func(resolved) (transport, error){"pipe": openFunctions, "grpc": openServer}
+
+func open(ctx context.Context, c Config) (k *Keeper, err error) {
+	k = &Keeper{}
+	if k.resolved, err = resolve(ctx, c); err != nil {
+		return k, err
+	}
+	if k.transport, err = openers[k.config.Transport](k.resolved); err != nil {
+		return k, hook.NewError(hook.Usage, err)
+	}
+	k.files = newFiles(&k.resolved, k.transport)
+	k.launcher = &launcher{Launcher: k.transport.launcher()}
+	if !c.Once {
+		k.launcher.files = k.files
+	}
+	return k, nil
+}
+
+// Start starts the plugin and keeps it alive as the settings of [Keeper.Config] say. It returns
+// when the first worker is ready. The error is that of the first start, which is not
+// retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
+// Canceled, or those of a call if a bootstrap call failed. After an error nothing is
+// left, and the plugin may be started again.
+func (k *Keeper) Start(ctx context.Context) error {
+	if k.config.Note != nil && k.lacks != "" {
+		k.config.Note(k.lacks)
+	}
+	p, err := k.startPool(ctx)
+	if err == nil {
+		k.Pool = p
+	}
+	return err
+}
+
+// Fresh starts one more pool of a started plugin, which shares what makes a start cheap. [Keeper.Close]
+// closes it, unless its caller has.
+func (k *Keeper) Fresh(ctx context.Context) (*Pool, error) {
+	p, err := k.startPool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.more = append(k.more, p)
+	return p, nil
+}
+
+func (k *Keeper) startPool(ctx context.Context) (*Pool, error) {
+	c := k.config
+	opt := pool.Options{
+		Workers:     c.Workers,
+		Concurrency: c.Concurrency,
+		Queue:       c.Queue,
+		Policy: pool.Policy{
+			Restart: c.Restart.Policy, MaxFailures: max(0, c.Restart.Max),
+			Backoff: c.Restart.Backoff, BackoffMax: c.Restart.BackoffMax, HealthyAfter: c.Restart.HealthyAfter,
+		},
+		Patient:       c.Patient,
+		MaxCalls:      max(0, c.Limits.Calls),
+		MaxAge:        max(0, c.Limits.Age),
+		MaxMemory:     max(0, c.Limits.Memory) / 5 * 4, // from four fifths of the limit on, a worker is replaced between calls
+		Memory:        proc.Memory,
+		Bootstrap:     k.calls().bootstrap,
+		Shutdown:      k.calls().shutdown,
+		ReplayTimeout: c.Timeouts.Call,
+		Probe:         c.ProbeEvery,
+		ProbeTimeout:  c.Timeouts.Probe,
+		Drain:         max(c.Timeouts.Call, leastDrain),
+		Await:         c.Await,
+		Events:        k.event,
+		Note:          c.Note,
+	}
+	if k.plugin.Manifest.CarriesErrors {
+		opt.Call = callIn
+	}
+	if c.Once {
+		opt.Probe, opt.MaxMemory = -1, 0
+	} else {
+		opt.Version = k.files.version
+	}
+	k.launcher.pools.Add(1)
+	return pool.Start(ctx, k.launcher, opt)
+}
+
+// event passes on a transition.
+func (k *Keeper) event(e hook.Event) {
+	if k.config.Debug != nil {
+		k.config.Debug("state", k.plugin.ID+" is "+string(e.To))
+	}
+	if k.config.Events != nil {
+		k.config.Events(e)
+	}
+}
+
+// Launch starts one process and returns it before its bootstrap calls. The plugin was opened with
+// [Config].Once. The errors are those of a [hook.Launcher].
+func (k *Keeper) Launch(ctx context.Context) (Process, error) {
+	inst, err := k.launcher.Launch(ctx)
+	return Process{Instance: inst, launcher: k.launcher.Launcher, calls: k.calls()}, err
+}
+
+func (k *Keeper) calls() calls { return callsOf(k.config, k.plugin.Manifest.CarriesErrors) }
+
+// Close drains and stops all that was started, see [pool.Pool.Close]. It may be called before a start.
+func (k *Keeper) Close(ctx context.Context) (err error) {
+	k.mu.Lock()
+	more := k.more
+	k.mu.Unlock()
+	var stops sync.WaitGroup
+	for _, p := range more {
+		stops.Go(func() { _ = p.Close(ctx) }) // the first pool's error is reported
+	}
+	if k.Pool != nil {
+		err = k.Pool.Close(ctx)
+	}
+	stops.Wait()
+	return err
+}
+
+// Complete returns an error of the plugin with all its hints and the plugin's name.
+func (k *Keeper) Complete(err error) *hook.Error {
+	e := *hook.AsError(err)
+	e.Hints = k.Hints(&e)
+	if e.Plugin == "" && e.Kind != hook.Usage {
+		e.Plugin = k.About()
+	}
+	return &e
+}
+
+// About names the plugin and its Python as errors do.
+func (k *Keeper) About() string {
+	if k.python.Path == "" || k.plugin.Kind == manifest.Executable {
+		return k.config.Plugin
+	}
+	return fmt.Sprintf("%s (python %s, %s)", k.config.Plugin, k.PythonVersion(), cmp.Or(k.python.Env, k.python.Path))
+}
+
+// PythonVersion is the version that the newest start reported, else that of the Python's files.
+func (k *Keeper) PythonVersion() string {
+	return cmp.Or(k.Newest().Python, k.Interpreter().Version.String())
+}
+
+// Newest describes the newest process that was ready; the zero Info if none was.
+func (k *Keeper) Newest() hook.Info {
+	if k.launcher != nil {
+		if info := k.launcher.newest.Load(); info != nil {
+			return *info
+		}
+	}
+	return hook.Info{}
+}
+
+// Plugin is what the path was resolved to.
+func (k *Keeper) Plugin() manifest.Plugin { return k.plugin }
+
+// Config returns the configuration with the settings in force: what was asked for, the manifest says or is the default.
+func (k *Keeper) Config() Config { return k.config }
+
+// Dir is the plugin's working directory.
+func (k *Keeper) Dir() string { return k.dir }
+
+// Why returns what decided the transport, or "" if it is the default.
+func (k *Keeper) Why() string { return k.why }
+
+// TakesSeries reports whether workers make a [hook.Series]: they make one call at a time, and
+// results are not searched for errors.
+func (k *Keeper) TakesSeries() bool {
+	return k.transport.takesSeries() && !k.plugin.Manifest.CarriesErrors
+}
+
+// Interpreter is the Python that was chosen; the zero one for an executable.
+func (k *Keeper) Interpreter() interp.Interpreter {
+	if k.plugin.Kind == manifest.Executable {
+		return interp.Interpreter{}
+	}
+	return k.python
+}
+
+// Environ is the plugin's environment.
+func (k *Keeper) Environ() []string { return k.environ }
+
+// Resolved returns how long the search for the plugin and its manifest took.
+func (k *Keeper) Resolved() time.Duration { return k.took }
+
+// Host is the host that --host or the manifest names; false if none is named.
+func (k *Keeper) Host() (settings.Host, bool) {
+	host, named := settings.Hosts[k.config.Host]
+	return host, named
+}
+
+// Program returns how a gRPC plugin is started. Other plugins have the zero value.
+func (k *Keeper) Program() Program { return programOf(k.transport) }
+
+// Memory returns the resident memory of the plugin's processes and everything below them, in
+// bytes; 0 if the system does not report it.
+func (k *Keeper) Memory() int64 { return proc.TotalMemory() }
+
+// Shutdown releases what this process keeps for all its plugins. Call it after the last
+// of them is closed.
+func Shutdown() { proc.Close() }
+
+// Lacks returns what this system does not support, or "".
+func Lacks() string { return proc.Lacks() }

@@ -1,0 +1,78 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Process is one process of a plugin that is never restarted, for a caller who looks at the parts of its
+// life: [Keeper.Launch] starts it, and Bootstrap makes it ready. It belongs to one goroutine. The zero
+// value never ran.
+type Process struct {
+	hook.Instance // nil if it did not start
+	launcher      hook.Launcher
+	calls         calls
+	ready         bool // the bootstrap calls succeeded, so Close makes the shutdown calls
+}
+
+// Bootstrap makes the manifest's calls after a start. If one fails, the process runs until Close.
+func (p *Process) Bootstrap(ctx context.Context) error {
+	err := p.calls.bootstrap(ctx, p.Instance)
+	p.ready = err == nil
+	return err
+}
+
+// Call calls a hook, within the limit of a call.
+func (p *Process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	return p.calls.call(ctx, p.Instance, c)
+}
+
+// Hooks describes the hooks, within the limit of a call.
+func (p *Process) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
+	ctx, cancel := hook.WithLimit(ctx, p.calls.limit)
+	defer cancel()
+	return p.Describe(ctx, q)
+}
+
+// Running reports whether the process was started and has not ended.
+func (p *Process) Running() bool { return p.Instance != nil && !exited(p.Instance) }
+
+// Info describes the process. It is the zero Info if none was started.
+func (p *Process) Info() hook.Info {
+	if p.Instance == nil {
+		return hook.Info{}
+	}
+	return p.Instance.Info()
+}
+
+// Crash kills the process as something outside of pyplug would, and waits until it is gone.
+func (p *Process) Crash(ctx context.Context) error {
+	err := p.Instance.Crash()
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return &hook.Error{Kind: hook.Internal, Err: err}
+	}
+	select {
+	case <-p.Done():
+		return nil
+	case <-ctx.Done():
+		return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+	}
+}
+
+// Close makes the shutdown calls if the bootstrap calls succeeded, stops the process, and returns when
+// all of it is gone. farewell is the error of the calls, stop that of the stop. If ctx ends, the
+// process is killed. Close may be called more than once.
+func (p *Process) Close(ctx context.Context) (farewell, stop error) {
+	if p.Instance == nil {
+		return nil, nil
+	}
+	if p.ready {
+		farewell = p.calls.shutdown(ctx, p.Instance)
+	}
+	p.ready = false
+	return farewell, errors.Join(p.Stop(ctx), p.launcher.Close(context.WithoutCancel(ctx))) // no start is under way: it does not wait
+}
