@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // ownerOf returns the owner of a file. It follows links. It returns false if the file cannot be
@@ -17,5 +19,5 @@ func ownerOf(path string) (owner, bool) {
 	}
 	st := info.Sys().(*syscall.Stat_t)
 	writable := info.Mode().Perm()&0o002 != 0
-	return owner{uid: int(st.Uid), device: uint64(st.Dev), shared: writable, sticky: info.Mode()&fs.ModeSticky != 0}, true
+	return owner{uid: bounded.Owner(info), device: uint64(st.Dev), shared: writable, sticky: info.Mode()&fs.ModeSticky != 0}, true
 }

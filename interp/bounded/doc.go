@@ -8,7 +8,8 @@
 //     their number.
 //  4. [Replace] writes a file atomically, so that no reader gets half of it. [Rewrite] does so only
 //     if the file is still as it was read.
-//  5. [Exists] and [Real] ask about a path without opening it. [UserCache] is where pyplug keeps
+//  5. [Lock] locks a file for one process. [IsOurs] reports whether a file belongs to this user.
+//  6. [Exists] and [Real] ask about a path without opening it. [UserCache] is where pyplug keeps
 //     files of its own.
 //
 // The package does not know what the files mean. A test checks that all code that reads files of

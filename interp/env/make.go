@@ -225,15 +225,15 @@ func lockNow(path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	ok, err := tryLock(f)
-	if err != nil {
-		err = &fs.PathError{Op: "lock", Path: path, Err: err}
-	}
-	if ok {
+	err = bounded.Lock(f)
+	if err == nil {
 		locked, _ := f.Stat()
 		if there, err := os.Stat(path); err == nil && os.SameFile(locked, there) {
 			return func() { f.Close() }, nil
 		} // else a sync that failed removed it before this process locked it
+	}
+	if errors.Is(err, bounded.ErrLocked) {
+		err = nil
 	}
 	return nil, errors.Join(err, f.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -63,6 +64,15 @@ func OpenRecord(path string, head Head) (*Record, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// lock locks the file of a record until it is closed.
+func lock(file *os.File) error {
+	err := bounded.Lock(file)
+	if errors.Is(err, bounded.ErrLocked) {
+		return hook.NewError(hook.Unavailable, fmt.Errorf("record: %s is in use by another process", file.Name()))
+	}
+	return err
 }
 
 // refused returns an error about a record that cannot be used.

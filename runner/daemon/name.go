@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -147,7 +148,7 @@ func (p place) locked() bool {
 		return false
 	}
 	defer func() { _ = f.Close() }()
-	return errors.Is(flock(f, false), errTaken)
+	return bounded.Locked(f)
 }
 
 // taken reports whether a process has the name: it holds the lock or, if the state
@@ -178,11 +179,14 @@ func (p place) acquire() (*held, error) {
 			return nil, err
 		}
 		h := &held{place: p, file: f}
-		if err = flock(f, true); err == nil && h.owns() {
+		if err = bounded.Lock(f); err == nil && h.owns() {
 			return h, nil
 		}
 		_ = f.Close()
-		if err != nil {
+		switch {
+		case errors.Is(err, bounded.ErrLocked):
+			return nil, errTaken
+		case err != nil:
 			return nil, err
 		}
 		// The previous holder removed the file before it released the lock: retry.

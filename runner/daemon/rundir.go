@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -33,7 +34,7 @@ func RunDirs() []string {
 	own := filepath.Join(sharedTemp, "pyplug-"+strconv.Itoa(os.Geteuid()))
 	base := os.Getenv("XDG_RUNTIME_DIR")
 	// Root in a user's session does not use that user's directory.
-	if info, err := os.Stat(base); !filepath.IsAbs(base) || err != nil || owner(info) != os.Geteuid() {
+	if info, err := os.Stat(base); !filepath.IsAbs(base) || err != nil || !bounded.IsOurs(info) {
 		return []string{own}
 	}
 	return []string{filepath.Join(base, "pyplug"), own}
@@ -55,7 +56,7 @@ func logDirs() []string {
 	}
 	for _, dir := range []string{state, base} {
 		// Root with a user's HOME must not write there, and HOME may be /nonexistent.
-		if info, err := os.Stat(dir); err == nil && filepath.IsAbs(dir) && owner(info) == os.Geteuid() {
+		if info, err := os.Stat(dir); err == nil && filepath.IsAbs(dir) && bounded.IsOurs(info) {
 			return append([]string{filepath.Join(state, "pyplug")}, dirs...)
 		}
 	}
@@ -128,8 +129,8 @@ func checkDir(dir string) error {
 		err = fmt.Errorf("is a symbolic link, %w", errNotOurs)
 	case !info.IsDir():
 		err = fmt.Errorf("is not a directory, %w", errNotOurs)
-	case owner(info) != os.Geteuid():
-		err = fmt.Errorf("belongs to user %d, %w", owner(info), errNotOurs)
+	case !bounded.IsOurs(info):
+		err = fmt.Errorf("belongs to user %d, %w", bounded.Owner(info), errNotOurs)
 	case info.Mode().Perm() != 0o700:
 		err = fmt.Errorf("has mode %04o, not 0700", info.Mode().Perm())
 		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory"

@@ -4,7 +4,6 @@ package daemon
 
 import (
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -16,22 +15,6 @@ const supported = true
 
 // noFollow makes opening a link fail.
 const noFollow = unix.O_NOFOLLOW
-
-// flock locks a file without waiting. The error is errTaken if it is locked.
-func flock(f *os.File, exclusive bool) error {
-	how := unix.LOCK_SH
-	if exclusive {
-		how = unix.LOCK_EX
-	}
-	err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
-	if err == unix.EWOULDBLOCK {
-		return errTaken
-	}
-	return os.NewSyscallError("flock", err)
-}
-
-// owner is the user to whom a file belongs.
-func owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 // checkPeer rejects a connection of another user.
 func checkPeer(c *net.UnixConn) error {

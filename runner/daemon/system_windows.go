@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -13,8 +12,6 @@ const noFollow = 0
 
 // No name can be acquired here, so nothing calls these.
 
-func flock(*os.File, bool) error     { return errWindows }
-func owner(fs.FileInfo) int          { return 0 }
 func checkPeer(*net.UnixConn) error  { return errWindows }
 func terminate(p *os.Process) error  { return p.Kill() }
 func redirect(*os.File) error        { return errWindows }

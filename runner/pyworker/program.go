@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -68,4 +70,21 @@ func CacheDir() (string, error) {
 		return "", err
 	}
 	return dir, private(dir)
+}
+
+// private returns an error if another user owns a directory or may write to it. On Windows, the access list of a user's
+// cache directory keeps others out.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory", dir)
+	case !bounded.IsOurs(info):
+		return fmt.Errorf("%s belongs to user %d, not to %d", dir, bounded.Owner(info), os.Geteuid())
+	case info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows":
+		return fmt.Errorf("%s may be written by others (mode %o)", dir, info.Mode().Perm())
+	}
+	return nil
 }

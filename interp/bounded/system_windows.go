@@ -1,0 +1,24 @@
+package bounded
+
+import (
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lock locks a byte far beyond the end of the file, because other processes cannot read locked bytes.
+func lock(f *os.File, exclusive bool) error {
+	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if exclusive {
+		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
+	if err == windows.ERROR_LOCK_VIOLATION {
+		return ErrLocked
+	}
+	return err
+}
+
+// Owner returns this user.
+func Owner(fs.FileInfo) int { return os.Geteuid() }
