@@ -21,7 +21,7 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 HOST         = $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
 PACKAGE_TEST = $(GO) test -count=1 -timeout 20m ./packaging -dist $(CURDIR)/dist
 
-.PHONY: help build machine test test-all lint vuln cross packages wheel package-test package-smoke bench fuzz attack clean
+.PHONY: help build machine size test test-all lint vuln cross packages wheel package-test package-smoke bench fuzz attack clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ build: ## build bin/pyplug
 # -C, because go test prints a test's output only for the current directory.
 machine: ## print what the tests find here and what they skip
 	@$(GO) test -C runner/runnertest $(RACE) -tags $(TAGS) -count=1 -run '^TestMachine$$'
+
+size: ## print the size of each room
+	@$(GO) test -tags $(TAGS) -count=1 -v -run '^TestSize$$' ./commands | sed -n 's/^ *size_test.go:[0-9]*: //p'
 
 # The scripts run the program as users do: with the race detector it takes five
 # times as long to start. `go test -race ./commands` alone runs them with it.
