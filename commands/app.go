@@ -15,9 +15,9 @@ import (
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
 )
@@ -27,8 +27,8 @@ import (
 type command struct {
 	*cli.Command
 	names  int
-	config *runner.Config // set by the flags if a HOOK may follow PLUGIN; else nil
-	keeps  *bool          // set by the flags if it keeps a plugin alive under a name; nil if it never does
+	config *plan.Config // set by the flags if a HOOK may follow PLUGIN; else nil
+	keeps  *bool        // set by the flags if it keeps a plugin alive under a name; nil if it never does
 }
 
 // newCommand declares a command of which do reads the words.
@@ -309,7 +309,7 @@ func (prog *program) connectNamed(ctx context.Context, word string) (*background
 
 // reach connects to the background plugin that word names, or starts the plugin at that path for
 // a call or two. With a name it rejects the flags ofPlugin, which say how a plugin is started.
-func (prog *program) reach(ctx context.Context, word string, cfg runner.Config, ofPlugin cmdline.Flags) (plugin, error) {
+func (prog *program) reach(ctx context.Context, word string, cfg plan.Config, ofPlugin cmdline.Flags) (plugin, error) {
 	err := openConfig(&cfg, word)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -52,7 +53,7 @@ func TestCheckEndedByItself(t *testing.T) {
 			runnertest.NothingLeft(t)
 			end := filepath.Join(t.TempDir(), "end")
 			dir := written(t, map[string]string{"plugin.py": endsWhen})
-			cfg := runner.Config{
+			cfg := plan.Config{
 				Plugin: filepath.Join(dir, "plugin.py"), Settings: settings.Settings{Transport: c.transport},
 				Environ: append(os.Environ(), "PYPLUG_PYTHON="+runnertest.Python(t), "END="+end), Cwd: dir,
 			}

@@ -4,7 +4,7 @@
 //     exit code.
 //  2. Package cmdline sets the flags of a command, which may come anywhere before HOOK, and
 //     returns the other words. Flags write into an options struct; those about opening a
-//     plugin write into a runner.Config.
+//     plugin write into a plan.Config.
 //  3. A function that knows no flags does the work, and returns its error, with the plugin
 //     that it concerns.
 //  4. The help of a command is its text in help/ and the usage texts of its flags.

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
@@ -32,7 +32,7 @@ func TestFlagWords(t *testing.T) {
 		{"--python=3.12 -clean-env --start-timeout 90 --env A=1,2 --env=B", "--python=3.12 --env=A=1,2 --env=B --clean-env=true --start-timeout=90 --stop-timeout=3"},
 		{"--clean-env=false --stop-timeout 5 --stop-timeout 0 --cookie K=V", "--clean-env=false --stop-timeout=0 --cookie=K=V"},
 	} {
-		flags := pluginFlags(new(runner.Config))
+		flags := pluginFlags(new(plan.Config))
 		if err := setFlags(flags, strings.Fields(c.line)...); err != nil {
 			t.Fatal(err)
 		}

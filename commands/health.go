@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
@@ -18,7 +18,7 @@ import (
 const watchEvery = time.Second
 
 func healthCommand(prog *program) command {
-	cfg := runner.Config{Defaults: quickStart}
+	cfg := plan.Config{Defaults: quickStart}
 	var watch, all bool
 	flags := cmdline.Flags{
 		probeFlag(&cfg),
@@ -50,7 +50,7 @@ func healthCommand(prog *program) command {
 }
 
 // probeFlag returns --timeout, which limits a probe.
-func probeFlag(cfg *runner.Config) *cmdline.Flag {
+func probeFlag(cfg *plan.Config) *cmdline.Flag {
 	row := *settings.ByKey("timeouts.probe")
 	row.Flag, row.Help = "timeout", "wait for the answer for `DURATION`"
 	return settingFlag(cfg, &row)
@@ -58,7 +58,7 @@ func probeFlag(cfg *runner.Config) *cmdline.Flag {
 
 // health probes a plugin, which it starts unless it runs in the background. It prints that the
 // plugin is healthy, by its name if it is among others. The error is why it is not healthy.
-func (prog *program) health(ctx context.Context, word string, among bool, cfg runner.Config, ofPlugin cmdline.Flags, watch bool) error {
+func (prog *program) health(ctx context.Context, word string, among bool, cfg plan.Config, ofPlugin cmdline.Flags, watch bool) error {
 	p, err := prog.reach(ctx, word, cfg, ofPlugin)
 	if err != nil {
 		return unanswered(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/docs"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -102,7 +102,7 @@ func keys() string {
 	var b, servers strings.Builder
 	for i := range settings.Table {
 		row, to := &settings.Table[i], &b
-		if runner.TransportOf(row.Only).Serves {
+		if plan.TransportOf(row.Only).Serves {
 			to = &servers
 		}
 		if row.Key != "" {

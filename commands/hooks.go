@@ -9,16 +9,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
 func hooksCommand(prog *program) command {
 	var input bool
-	var cfg runner.Config
+	var cfg plan.Config
 	ofPlugin := append(pluginFlags(&cfg), settingFlag(&cfg, settings.ByFlag("header")))
 	schemaFlag := cmdline.Switch(&input, "schema", "print the JSON Schema of the arguments, of HOOK or of every hook by its name")
 	cmd := newCommand("hooks", "list the hooks of a plugin, or explain one", "NAME|PLUGIN [HOOK]",

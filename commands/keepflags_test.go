@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // keepOf reads the flags of plugins that are kept alive.
 func keepOf(words ...string) (settings.Settings, error) {
-	var cfg runner.Config
+	var cfg plan.Config
 	err := setFlags(settingFlags(&cfg, settings.Keep), words...)
 	if err == nil {
 		err = openConfig(&cfg, "p.py")

@@ -11,10 +11,10 @@ import (
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/cases"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -58,7 +58,7 @@ func (o *linesOptions) flags(by string) cmdline.Flags {
 }
 
 // runLines starts a plugin, keeps it alive and answers the lines of standard input.
-func (prog *program) runLines(ctx context.Context, words []string, o *linesOptions, cfg runner.Config) error {
+func (prog *program) runLines(ctx context.Context, words []string, o *linesOptions, cfg plan.Config) error {
 	if err := prog.readLines(ctx, o, words, "PLUGIN"); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (prog *program) runLines(ctx context.Context, words []string, o *linesOptio
 	}
 	cfg.Defaults.Restart.Max, cfg.Patient, cfg.Jobs = linesRestarts, true, o.Jobs
 	p, err := prog.launch(ctx, cfg, func(p *local) error {
-		return prog.openRecord(o, p.Plugin().ID)
+		return prog.openRecord(o, p.Plugin.ID)
 	})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (prog *program) runLines(ctx context.Context, words []string, o *linesOptio
 	if p.TakesSeries() {
 		o.Series = linesSeries
 	}
-	o.GaveUp, o.Timeout = p.Failed(), p.Config().Timeouts.Call
+	o.GaveUp, o.Timeout = p.Failed(), p.Config.Timeouts.Call
 	return failed(p, prog.lines(ctx, p, p.Pool, o))
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/mcp"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -94,7 +95,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 	case o.start.AutoStarted:
 		o.start.Config.Defaults = settings.Settings{} // as for start
 	case named != nil:
-		entry, files = string(named.Identity().Entry), &runner.Config{}
+		entry, files = string(named.Identity().Entry), &plan.Config{}
 	default:
 		if s, err = prog.newSession(ctx, o.start.Config, func(p mcp.Plugin) { server.Reload(ctx, p) }); err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
@@ -27,7 +27,7 @@ func (o *outputOptions) flags() cmdline.Flags {
 		cmdline.Switch(&o.quiet, "quiet", "hide the plugin's output and notes").Alias("q"),
 		cmdline.Switch(&o.verbose, "verbose", "log what pyplug does").Alias("v"),
 		cmdline.Choice(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json").Then(func() { o.logJSON = format == "json" }).FromEnv("PYPLUG_LOG_FORMAT").Seldom(),
-		cmdline.List(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(runner.DebugAreas(), ","), runner.DebugAreas()).FromEnv("PYPLUG_DEBUG").Seldom(),
+		cmdline.List(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(plan.DebugAreas(), ","), plan.DebugAreas()).FromEnv("PYPLUG_DEBUG").Seldom(),
 		cmdline.Choice(&o.color, "color", "use colour: `WHEN` is auto (the default), always or never", "auto", "always", "never").FromEnv("PYPLUG_COLOR").Seldom(),
 	}
 }
@@ -38,12 +38,12 @@ var quickStart = settings.Settings{Timeouts: settings.Timeouts{Start: 60 * time.
 
 // pluginFlags returns the flags of every command that starts a plugin. They set the settings of
 // cfg, whose defaults the help has.
-func pluginFlags(cfg *runner.Config) cmdline.Flags {
+func pluginFlags(cfg *plan.Config) cmdline.Flags {
 	return slices.Concat(pythonFlags(cfg), settingFlags(cfg, settings.Start))
 }
 
 // pythonFlags say which Python to use.
-func pythonFlags(cfg *runner.Config) cmdline.Flags {
+func pythonFlags(cfg *plan.Config) cmdline.Flags {
 	return append(settingFlags(cfg, settings.Find),
 		cmdline.Switch(&cfg.Active, "active", "prefer an activated environment to the plugin's own").Seldom(),
 		cmdline.Switch(&cfg.NoActive, "no-active", "ignore an activated environment").Seldom(),
@@ -51,12 +51,12 @@ func pythonFlags(cfg *runner.Config) cmdline.Flags {
 }
 
 // launchFlags say how a plugin is started and kept alive, and how it returns its results.
-func launchFlags(cfg *runner.Config) cmdline.Flags {
+func launchFlags(cfg *plan.Config) cmdline.Flags {
 	return slices.Concat(settingFlags(cfg, settings.Result), settingFlags(cfg, settings.Keep), pluginFlags(cfg))
 }
 
 // settingFlags returns the flags of a group of commands.
-func settingFlags(cfg *runner.Config, group settings.Commands) (flags cmdline.Flags) {
+func settingFlags(cfg *plan.Config, group settings.Commands) (flags cmdline.Flags) {
 	for _, row := range settings.Of(group) {
 		flags = append(flags, settingFlag(cfg, row))
 	}
@@ -64,10 +64,10 @@ func settingFlags(cfg *runner.Config, group settings.Commands) (flags cmdline.Fl
 }
 
 // settingFlag returns the flag of a setting.
-func settingFlag(cfg *runner.Config, row *settings.Row) *cmdline.Flag {
+func settingFlag(cfg *plan.Config, row *settings.Row) *cmdline.Flag {
 	f := cmdline.Setting(&cfg.Settings, row, &cfg.Defaults)
 	f.Category = categories[row.Commands]
-	if runner.TransportOf(row.Only).Serves {
+	if plan.TransportOf(row.Only).Serves {
 		f.Category = grpcCategory
 	}
 	return f
@@ -83,7 +83,7 @@ var categories = map[settings.Commands]string{settings.Keep: keepCategory, setti
 
 // openConfig adds the plugin, and the directory and environment of this process, to the
 // configuration. It rejects flags that contradict each other.
-func openConfig(cfg *runner.Config, plugin string) error {
+func openConfig(cfg *plan.Config, plugin string) error {
 	var err error
 	if cfg.Cwd, err = os.Getwd(); err != nil && !filepath.IsAbs(plugin) {
 		return cmdline.Usage("the current directory: %w", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
@@ -31,7 +32,7 @@ type plugin interface {
 	shown() bool
 	// flush prints what the plugin has printed so far.
 	flush()
-	transport() runner.Transport
+	transport() plan.Transport
 	// timeouts returns the timeouts in force. typed has those of the command line.
 	timeouts(typed settings.Timeouts) settings.Timeouts
 	// process returns the process that answers calls now, and its generation, as far as that is known.
@@ -99,8 +100,8 @@ func (p *background) shown() bool { return false }
 func (p *background) flush()      {}
 func (p *background) close()      {}
 
-func (p *background) transport() runner.Transport {
-	return runner.TransportOf(p.Identity().Transport)
+func (p *background) transport() plan.Transport {
+	return plan.TransportOf(p.Identity().Transport)
 }
 
 func (p *background) timeouts(typed settings.Timeouts) settings.Timeouts {
@@ -143,7 +144,7 @@ func (prog *program) newLocal(path string, quiet bool) *local {
 
 // launch opens and starts a plugin. It is kept alive unless cfg.Once is set. Before the start,
 // an error of accept rejects the plugin. accept may be nil.
-func (prog *program) launch(ctx context.Context, cfg runner.Config, accept func(*local) error) (*local, error) {
+func (prog *program) launch(ctx context.Context, cfg plan.Config, accept func(*local) error) (*local, error) {
 	p := prog.newLocal(cfg.Plugin, prog.opts.quiet)
 	p.follow(&cfg)
 	stop := prog.streams.Waiting("starting " + p.path)
@@ -167,13 +168,13 @@ func (prog *program) launch(ctx context.Context, cfg runner.Config, accept func(
 }
 
 // open resolves the plugin.
-func (p *local) open(ctx context.Context, cfg runner.Config) (err error) {
+func (p *local) open(ctx context.Context, cfg plan.Config) (err error) {
 	p.Keeper, err = runner.Open(ctx, cfg)
 	return err
 }
 
 // follow makes the processes of cfg report to p, and a plugin that is kept alive its transitions.
-func (p *local) follow(cfg *runner.Config) {
+func (p *local) follow(cfg *plan.Config) {
 	cfg.Output = p.line
 	if !cfg.Once {
 		cfg.Events, cfg.Note = p.event, p.Note
@@ -207,9 +208,9 @@ func (p *local) shown() bool { return p.output.Shown() && !p.heldBack.Load() }
 
 func (p *local) flush() { p.output.Flush() }
 
-func (p *local) transport() runner.Transport { return p.Transport() }
+func (p *local) transport() plan.Transport { return p.Transport() }
 
-func (p *local) timeouts(settings.Timeouts) settings.Timeouts { return p.Config().Timeouts }
+func (p *local) timeouts(settings.Timeouts) settings.Timeouts { return p.Config.Timeouts }
 
 func (p *local) process(context.Context) (hook.Info, int) { return p.Newest(), 1 }
 
@@ -268,12 +269,12 @@ func (p *local) event(e hook.Event) {
 // noteReady reports what the user should know of a plugin that is ready.
 func (p *local) noteReady() {
 	p.prog.notePython(p.Keeper)
-	found := p.Plugin()
+	found := p.Plugin
 	if found.IsInSrc() {
 		p.prog.streams.Aside("using " + found.Entry + ", as if the project were installed")
 	}
-	py, settings, info := p.Interpreter(), p.Config(), p.Newest()
-	p.prog.streams.Log("info", "ready", "plugin", p.path, "file", found.Entry, "transport", settings.Transport, "because", p.Why(),
+	py, settings, info := p.Interpreter(), p.Config, p.Newest()
+	p.prog.streams.Log("info", "ready", "plugin", p.path, "file", found.Entry, "transport", settings.Transport, "because", p.Why,
 		"python", py.Path, "version", p.PythonVersion(), "source", py.Source, "pid", info.PID, "after", info.Ready)
 }
 
@@ -298,7 +299,7 @@ func (p *local) noteStale() {
 // appears only with --verbose.
 func (p *local) line(stream, text string, cut int) {
 	isDebug := strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
-	if isDebug && !p.prog.opts.verbose && p.Plugin().Kind == manifest.Executable {
+	if isDebug && !p.prog.opts.verbose && p.Plugin.Kind == manifest.Executable {
 		p.heldBack.Store(true)
 		return
 	}

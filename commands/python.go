@@ -7,8 +7,8 @@ import (
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -16,7 +16,7 @@ import (
 var pythonVerbs = []string{"why", "find", "list"}
 
 func pythonCommand(prog *program) command {
-	var cfg runner.Config
+	var cfg plan.Config
 	return newCommand("python", "show which Python runs a plugin, and why", "why|find [PLUGIN]\nlist",
 		slices.Concat(pythonFlags(&cfg), prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if len(words) == 0 || !slices.Contains(pythonVerbs, words[0]) {
@@ -39,14 +39,14 @@ func pythonCommand(prog *program) command {
 			}
 			if len(words) == 0 && verb != "list" {
 				cfg.Plugin = "."
-				cfg = runner.OrProject(ctx, cfg)
+				cfg = plan.OrProject(ctx, cfg)
 			}
-			return map[string]func(context.Context, runner.Config) error{"why": prog.pythonWhy, "find": prog.pythonFind, "list": prog.pythonList}[verb](ctx, cfg)
+			return map[string]func(context.Context, plan.Config) error{"why": prog.pythonWhy, "find": prog.pythonFind, "list": prog.pythonList}[verb](ctx, cfg)
 		})
 }
 
-func (prog *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
-	d, err := runner.Explain(ctx, cfg)
+func (prog *program) pythonWhy(ctx context.Context, cfg plan.Config) error {
+	d, err := plan.Explain(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,9 @@ func (prog *program) pythonWhy(ctx context.Context, cfg runner.Config) error {
 	return d.Err()
 }
 
-func (prog *program) pythonFind(ctx context.Context, cfg runner.Config) error {
+func (prog *program) pythonFind(ctx context.Context, cfg plan.Config) error {
 	stop := prog.streams.Waiting("asking a Python for its version")
-	found, err := runner.FindPython(ctx, cfg)
+	found, err := plan.FindPython(ctx, cfg)
 	stop()
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ func (prog *program) pythonFind(ctx context.Context, cfg runner.Config) error {
 	return prog.write(ctx, func() error { return prog.streams.Python(facts, prog.opts.json) })
 }
 
-func (prog *program) pythonList(ctx context.Context, cfg runner.Config) error {
-	found, err := runner.Pythons(ctx, cfg)
+func (prog *program) pythonList(ctx context.Context, cfg plan.Config) error {
+	found, err := plan.Pythons(ctx, cfg)
 	if err != nil {
 		return err
 	}

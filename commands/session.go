@@ -8,6 +8,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/mcp"
+	"github.com/pyplug/pyplug/runner/plan"
 )
 
 // session is a plugin that runs for one client of mcp and ends with it. It starts while the client is
@@ -15,7 +16,7 @@ import (
 type session struct {
 	*local
 	ctx      context.Context // of the session
-	cfg      runner.Config
+	cfg      plan.Config
 	reloaded func(mcp.Plugin) // called when other files are loaded
 	ready    atomic.Bool      // it has started
 
@@ -24,7 +25,7 @@ type session struct {
 }
 
 // newSession returns an error if the plugin can never start.
-func (prog *program) newSession(ctx context.Context, cfg runner.Config, reloaded func(mcp.Plugin)) (*session, error) {
+func (prog *program) newSession(ctx context.Context, cfg plan.Config, reloaded func(mcp.Plugin)) (*session, error) {
 	s := &session{local: prog.newLocal(cfg.Plugin, prog.opts.quiet), ctx: ctx, cfg: cfg, reloaded: reloaded}
 	s.follow(&s.cfg)
 	if err := s.open(ctx); err != nil && hook.AsError(err).Kind == hook.Usage {
@@ -56,7 +57,7 @@ func (s *session) plugin(ctx context.Context) (mcp.Plugin, error) {
 }
 
 func (s *session) caller() caller {
-	return caller{Plugin: s.Pool, timeout: s.Config().Timeouts.Call}
+	return caller{Plugin: s.Pool, timeout: s.Config.Timeouts.Call}
 }
 
 // start starts the plugin. s.mu is held.
@@ -111,7 +112,7 @@ func (s *session) close() {
 	s.mu.Lock() // a start ends with s.ctx
 	defer s.mu.Unlock()
 	if s.ready.Load() {
-		ctx, cancel := context.WithTimeout(s.prog.signals.kill, s.Config().Timeouts.Stop)
+		ctx, cancel := context.WithTimeout(s.prog.signals.kill, s.Config.Timeouts.Stop)
 		defer cancel()
 		_ = s.Close(ctx) // it has killed what did not stop
 	}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // syncOptions are the options of sync.
 type syncOptions struct {
-	cfg    runner.Config
-	sync   runner.SyncOptions
+	cfg    plan.Config
+	sync   plan.SyncOptions
 	dryRun bool
 }
 
@@ -45,7 +45,7 @@ func (o *syncOptions) read(ctx context.Context, words []string) error {
 		err = openConfig(&o.cfg, words[0])
 	}
 	if err == nil {
-		o.cfg = runner.OrProject(ctx, o.cfg)
+		o.cfg = plan.OrProject(ctx, o.cfg)
 	}
 	return err
 }
@@ -57,26 +57,26 @@ func (prog *program) sync(ctx context.Context, o syncOptions) error {
 		stop()
 		stop = prog.streams.Waiting(what)
 	}
-	plan, err := runner.PlanSync(ctx, o.cfg, o.sync)
+	venv, err := plan.PlanSync(ctx, o.cfg, o.sync)
 	if err != nil {
 		return err
 	}
 	synced := ui.Synced{
-		Dir: schema.Path(plan.Dir), Python: schema.Path(plan.Python), Installer: plan.Installer,
-		Kind: plan.Source.Kind, Source: schema.Path(plan.Source.Path), Requirements: plan.Source.Requirements, Made: !plan.Exists, DryRun: o.dryRun,
+		Dir: schema.Path(venv.Dir), Python: schema.Path(venv.Python), Installer: venv.Installer,
+		Kind: venv.Source.Kind, Source: schema.Path(venv.Source.Path), Requirements: venv.Source.Requirements, Made: !venv.Exists, DryRun: o.dryRun,
 	}
 	installs := " installs "
 	if o.dryRun {
 		installs = " would install "
 	}
-	prog.streams.Note(plan.Installer + installs + "what " + plan.Source.Path + " asks for")
+	prog.streams.Note(venv.Installer + installs + "what " + venv.Source.Path + " asks for")
 	if !o.dryRun {
-		synced.Made, err = plan.Make(ctx)
+		synced.Made, err = venv.Make(ctx)
 		stop()
 		if err != nil {
 			return err
 		}
-		if note := runner.SyncNote(ctx, o.cfg, plan.Dir); note != "" {
+		if note := plan.SyncNote(ctx, o.cfg, venv.Dir); note != "" {
 			prog.streams.Note(note)
 		}
 	}

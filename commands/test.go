@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/cases"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -20,7 +21,7 @@ import (
 // testOptions are the options of test.
 type testOptions struct {
 	cases.Options
-	cfg     runner.Config
+	cfg     plan.Config
 	isolate string
 	filter  string
 	junit   string

@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/plan"
 )
 
 // Version is set by the linker for a release.
@@ -37,8 +38,8 @@ func versionCommand(prog *program) command {
 // what cannot be found out in its place.
 func (prog *program) describeSystem(ctx context.Context) []ui.Fact {
 	executable, noExecutable := os.Executable()
-	cache, noCache := runner.Cache()
-	python, noPython := runner.FindPython(ctx, runner.Config{Cwd: ".", Environ: os.Environ()})
+	cache, noCache := plan.Cache()
+	python, noPython := plan.FindPython(ctx, plan.Config{Cwd: ".", Environ: os.Environ()})
 	var variables, plugins []string
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "PYPLUG_") {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 )
 
 // calls makes the calls of a plugin in one process, for pools and for a [Process].
@@ -16,7 +17,7 @@ type calls struct {
 	carriesErrors bool // results may have errors, see [callIn]
 }
 
-func callsOf(c Config, carriesErrors bool) calls {
+func callsOf(c plan.Config, carriesErrors bool) calls {
 	return calls{c.Bootstrap, c.Shutdown, c.Timeouts.Call, carriesErrors}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 )
 
 // fileStamp changes when a file does. The zero value is that of a file that does not
@@ -60,18 +61,18 @@ type files struct {
 }
 
 // newFiles returns the files of a plugin. It does not read the file system yet.
-func newFiles(r *resolved, t transport) *files {
-	return &files{fixed: r.fixedFiles, list: t.watched, scans: r.Transport().Serves, stat: stampOf}
+func newFiles(r *plan.Plan, t transport) *files {
+	return &files{fixed: func() map[string]fileKind { return fixedFiles(r) }, list: t.watched, scans: r.Transport().Serves, stat: stampOf}
 }
 
 // fixedFiles returns the files known before the plugin is started: what Python runs, the
 // manifest, the interpreter and the directories of installed packages. It misses changes
 // inside an installed package.
-func (r *resolved) fixedFiles() map[string]fileKind {
+func fixedFiles(r *plan.Plan) map[string]fileKind {
 	fixed := map[string]fileKind{}
 	scripts, python, dirs := r.Source()
 	if python.Path != "" {
-		for _, dir := range python.SearchPath(r.environ) {
+		for _, dir := range python.SearchPath(r.Environ) {
 			if !slices.Contains(dirs, dir) { // the plugin's own files are known one by one
 				fixed[dir] = packageDir
 			}
@@ -81,11 +82,11 @@ func (r *resolved) fixedFiles() map[string]fileKind {
 			fixed[r.SyncMarker()] = startFile
 		}
 	}
-	if file := r.plugin.Manifest.File; file != "" {
+	if file := r.Plugin.Manifest.File; file != "" {
 		fixed[file] = startFile
 	}
-	if r.plugin.Kind != manifest.Package {
-		fixed[r.plugin.Entry] = ownFile // it may be a link, and lead elsewhere later
+	if r.Plugin.Kind != manifest.Package {
+		fixed[r.Plugin.Entry] = ownFile // it may be a link, and lead elsewhere later
 	}
 	for _, path := range scripts {
 		fixed[path] = ownFile

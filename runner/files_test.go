@@ -10,30 +10,50 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // opened is a gRPC plugin in a tree, as Open returns it.
 func opened(root string, kind manifest.Kind, entry string) *Keeper {
-	o := openedAt(fakePython(root), filepath.Join(root, filepath.FromSlash(entry)))
-	o.plugin.Kind, o.config.Transport = kind, "grpc"
-	o.transport = &server{resolved: o.resolved}
-	o.files = newFiles(&o.resolved, o.transport)
+	entry = filepath.Join(root, filepath.FromSlash(entry))
+	o := &Keeper{Plan: plan.Plan{
+		Config: plan.Config{Settings: settings.Settings{Transport: "grpc"}}, Plugin: manifest.Plugin{Entry: entry, Kind: kind},
+		Python: treePython(root), Script: scriptOf(entry), Dirs: pysrc.PlaceOf(entry, nil).Dirs(),
+	}}
+	o.transport = &server{Plan: o.Plan}
+	o.files = newFiles(&o.Plan, o.transport)
 	return o
+}
+
+// treePython is the interpreter of the environment in a [runnertest.SourceTree].
+func treePython(root string) interp.Interpreter {
+	return interp.Interpreter{Path: filepath.Join(root, "env", "bin", "python"), Version: interp.Version{Major: 3, Minor: 12}}
+}
+
+// scriptOf is the file that Python runs for an entry that is no link.
+func scriptOf(entry string) string {
+	if info, err := os.Stat(entry); err == nil && info.IsDir() {
+		return filepath.Join(entry, "__main__.py")
+	}
+	return entry
 }
 
 // TestFilesOfPrograms holds which files of a gRPC plugin are watched.
 func TestFilesOfPrograms(t *testing.T) {
-	root, _ := staticTree(t, false, map[string]string{
+	root := runnertest.SourceTree(t, false, map[string]string{
 		"plug/main.py": "", "plug/helper.py": "", "plug/notes.txt": "", "plug/.venv/x.py": "",
 		"pack/pkg/__init__.py": "", "pack/pkg/__main__.py": "", "pack/pkg/part.py": "", "pack/other.py": "",
 		"bin/program": "#!/usr/bin/env python3\n", "bin/more/late.py": "",
 		"binary": "\x7fELF",
 	})
 	binary := opened(root, manifest.Executable, "binary")
-	binary.python = interp.Interpreter{}
-	binary.transport = &server{resolved: binary.resolved}
-	binary.files = newFiles(&binary.resolved, binary.transport)
+	binary.Python = interp.Interpreter{}
+	binary.transport = &server{Plan: binary.Plan}
+	binary.files = newFiles(&binary.Plan, binary.transport)
 	for _, test := range []struct {
 		o    *Keeper
 		want string
@@ -52,7 +72,7 @@ func TestFilesOfPrograms(t *testing.T) {
 		}
 		slices.Sort(got)
 		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: got %v, want %s", test.o.plugin.Entry, got, test.want)
+			t.Errorf("%s: got %v, want %s", test.o.Plugin.Entry, got, test.want)
 		}
 	}
 }
@@ -60,11 +80,11 @@ func TestFilesOfPrograms(t *testing.T) {
 // TestFileVersions holds after which changes a failed start is worth another try, and
 // which of them a snapshot reports.
 func TestFileVersions(t *testing.T) {
-	root, _ := staticTree(t, false, map[string]string{
+	root := runnertest.SourceTree(t, false, map[string]string{
 		"plug/main.py": "", "plug/a.py": "", "plug/notes.txt": "", "plug/pyproject.toml": "",
 	})
 	o := opened(root, manifest.File, "plug/main.py")
-	o.plugin.Manifest.File = filepath.Join(root, "plug", "pyproject.toml")
+	o.Plugin.Manifest.File = filepath.Join(root, "plug", "pyproject.toml")
 	touch := func(name string, at time.Duration) func() error {
 		return func() error {
 			when := time.Unix(1e9, 0).Add(at)
@@ -88,7 +108,7 @@ func TestFileVersions(t *testing.T) {
 		{"the interpreter", touch("env/bin/python", 5), true, "python"},
 		{"a new module", func() error { return os.WriteFile(filepath.Join(root, "plug/b.py"), nil, 0o600) }, true, ""},
 		{"a removed one", func() error { return os.Remove(filepath.Join(root, "plug/b.py")) }, true, "b.py"},
-		{"a package that is installed", touch(fakeSite, 6), true, ""},
+		{"a package that is installed", touch(runnertest.TreeSite, 6), true, ""},
 	} {
 		version := o.files.version()
 		before, err := o.Snapshot(t.Context())
@@ -122,7 +142,7 @@ func BenchmarkFiles(b *testing.B) {
 	for i := range 19 {
 		files["plug/m"+string(rune('a'+i))+".py"] = ""
 	}
-	root, _ := staticTree(b, false, files)
+	root := runnertest.SourceTree(b, false, files)
 	o := opened(root, manifest.File, "plug/main.py")
 	b.Run("taken", func(b *testing.B) {
 		for b.Loop() {

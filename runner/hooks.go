@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -24,7 +25,7 @@ type keptHooks struct {
 }
 
 // KeepHooks keeps the hooks of a plugin in the user's cache, for [KeptHooks].
-func KeepHooks(ctx context.Context, c Config, hooks []schema.Hook) error {
+func KeepHooks(ctx context.Context, c plan.Config, hooks []schema.Hook) error {
 	path, digest, err := keptFile(ctx, c)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func KeepHooks(ctx context.Context, c Config, hooks []schema.Hook) error {
 
 // KeptHooks returns the hooks that were kept, if the plugin's file, its manifest, its interpreter
 // and its directories of packages have not changed. Files that it imports may have changed.
-func KeptHooks(ctx context.Context, c Config) (hooks []schema.Hook, ok bool) {
+func KeptHooks(ctx context.Context, c plan.Config) (hooks []schema.Hook, ok bool) {
 	path, digest, err := keptFile(ctx, c)
 	if err != nil {
 		return nil, false
@@ -56,17 +57,17 @@ func KeptHooks(ctx context.Context, c Config) (hooks []schema.Hook, ok bool) {
 
 // keptFile returns the file of a plugin, whose path stays the same when the plugin changes, and a
 // digest that changes when the hooks have probably changed.
-func keptFile(ctx context.Context, c Config) (path, digest string, err error) {
+func keptFile(ctx context.Context, c plan.Config) (path, digest string, err error) {
 	o, err := Open(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	parts := []any{workerIdentity(), o.config.NoConvert, o.config.Transport}
-	for _, path := range slices.Sorted(maps.Keys(o.fixedFiles())) {
+	parts := []any{workerIdentity(), o.Config.NoConvert, o.Config.Transport}
+	for _, path := range slices.Sorted(maps.Keys(fixedFiles(&o.Plan))) {
 		parts = append(parts, path, stampOf(path))
 	}
 	dir, err := workerCache()
-	name := "hooks-" + digestOf(o.plugin.Entry, o.plugin.Module, o.python.Path) + ".json"
+	name := "hooks-" + digestOf(o.Plugin.Entry, o.Plugin.Module, o.Python.Path) + ".json"
 	return filepath.Join(dir, name), digestOf(parts...), err
 }
 
@@ -79,7 +80,7 @@ func digestOf(values ...any) string {
 // SourceHooks returns a plugin's hooks with the first line of their documentation, and their
 // parameters with their choices, as far as its files show them. It starts neither the plugin nor anything else that its
 // files choose. After an error it returns no hooks.
-func SourceHooks(ctx context.Context, c Config) []schema.Hook {
+func SourceHooks(ctx context.Context, c plan.Config) []schema.Hook {
 	c.Untrusted = true
 	k, err := Open(ctx, c)
 	if err != nil {

@@ -13,18 +13,19 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // file is the configuration of a functions file with this text.
-func file(t *testing.T, text string) runner.Config {
+func file(t *testing.T, text string) plan.Config {
 	t.Helper()
 	python := runnertest.Python(t)
 	dir := t.TempDir()
 	put(t, dir, "plug.py", text)
-	return runner.Config{Plugin: filepath.Join(dir, "plug.py"), Settings: settings.Settings{Python: python}, Environ: os.Environ(), Cwd: dir}
+	return plan.Config{Plugin: filepath.Join(dir, "plug.py"), Settings: settings.Settings{Python: python}, Environ: os.Environ(), Cwd: dir}
 }
 
 // put writes a file.
@@ -36,7 +37,7 @@ func put(t *testing.T, dir, name, text string) {
 }
 
 // keeping keeps a plugin, which the caller closes.
-func keeping(t *testing.T, ctx context.Context, cfg runner.Config) (*kept, error) {
+func keeping(t *testing.T, ctx context.Context, cfg plan.Config) (*kept, error) {
 	t.Helper()
 	o, err := runner.Open(t.Context(), cfg)
 	if err != nil {
@@ -61,7 +62,7 @@ func (k *kept) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 }
 
 // keep keeps a plugin until the test ends.
-func keep(t *testing.T, cfg runner.Config) *kept {
+func keep(t *testing.T, cfg plan.Config) *kept {
 	t.Helper()
 	k, err := keeping(t, t.Context(), cfg)
 	if err != nil {

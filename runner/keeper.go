@@ -7,12 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
-	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // leastDrain is the minimum time that the calls of a replaced worker get to finish.
@@ -23,7 +22,7 @@ const leastDrain = 2 * time.Minute
 // changes. It is safe for concurrent use, except that Start must have returned before the methods of
 // the pool are called. The zero value is a plugin that is not resolved.
 type Keeper struct {
-	resolved
+	plan.Plan
 	*Pool // nil until the plugin is started
 
 	// The following are nil until the plugin is opened.
@@ -42,26 +41,26 @@ type Pool = pool.Pool
 // starts nothing. The result is never nil. After an error it has what was resolved before.
 // The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled. Open returns
 // when ctx ends, even while it reads a file that blocks.
-func Open(ctx context.Context, c Config) (*Keeper, error) {
+func Open(ctx context.Context, c plan.Config) (*Keeper, error) {
 	k, err := hook.Interruptible(ctx, func() (*Keeper, error) { return open(ctx, c) })
 	if k == nil {
-		k = &Keeper{resolved: resolved{config: c}}
+		k = &Keeper{Plan: plan.Plan{Config: c}}
 	}
 	return k, err
 }
 
 // openers open a plugin of each transport, by its name.
-var openers = map[string]func(resolved) (transport, error){"pipe": openFunctions, "grpc": openServer}
+var openers = map[string]func(plan.Plan) (transport, error){"pipe": openFunctions, "grpc": openServer}
 
-func open(ctx context.Context, c Config) (k *Keeper, err error) {
+func open(ctx context.Context, c plan.Config) (k *Keeper, err error) {
 	k = &Keeper{}
-	if k.resolved, err = resolve(ctx, c); err != nil {
+	if k.Plan, err = plan.Resolve(ctx, c); err != nil {
 		return k, err
 	}
-	if k.transport, err = openers[k.config.Transport](k.resolved); err != nil {
+	if k.transport, err = openers[k.Config.Transport](k.Plan); err != nil {
 		return k, hook.NewError(hook.Usage, err)
 	}
-	k.files = newFiles(&k.resolved, k.transport)
+	k.files = newFiles(&k.Plan, k.transport)
 	k.launcher = &launcher{Launcher: k.transport.launcher()}
 	if !c.Once {
 		k.launcher.files = k.files
@@ -75,8 +74,8 @@ func open(ctx context.Context, c Config) (k *Keeper, err error) {
 // Canceled, or those of a call if a bootstrap call failed. After an error nothing is
 // left, and the plugin may be started again.
 func (k *Keeper) Start(ctx context.Context) error {
-	if k.config.Note != nil && k.lacks != "" {
-		k.config.Note(k.lacks)
+	if k.Config.Note != nil && k.Lacks != "" {
+		k.Config.Note(k.Lacks)
 	}
 	p, err := k.startPool(ctx)
 	if err == nil {
@@ -99,7 +98,7 @@ func (k *Keeper) Fresh(ctx context.Context) (*Pool, error) {
 }
 
 func (k *Keeper) startPool(ctx context.Context) (*Pool, error) {
-	c := k.config
+	c := k.Config
 	opt := pool.Options{
 		Workers:     c.Workers,
 		Concurrency: c.Concurrency,
@@ -123,7 +122,7 @@ func (k *Keeper) startPool(ctx context.Context) (*Pool, error) {
 		Events:        k.event,
 		Note:          c.Note,
 	}
-	if k.plugin.Manifest.CarriesErrors {
+	if k.Plugin.Manifest.CarriesErrors {
 		opt.Call = callIn
 	}
 	if c.Once {
@@ -137,22 +136,22 @@ func (k *Keeper) startPool(ctx context.Context) (*Pool, error) {
 
 // event passes on a transition.
 func (k *Keeper) event(e hook.Event) {
-	if k.config.Debug != nil {
-		k.config.Debug("state", k.plugin.ID+" is "+string(e.To))
+	if k.Config.Debug != nil {
+		k.Config.Debug("state", k.Plugin.ID+" is "+string(e.To))
 	}
-	if k.config.Events != nil {
-		k.config.Events(e)
+	if k.Config.Events != nil {
+		k.Config.Events(e)
 	}
 }
 
 // Launch starts one process and returns it before its bootstrap calls. The plugin was opened with
-// [Config].Once. The errors are those of a [hook.Launcher].
+// [plan.Config].Once. The errors are those of a [hook.Launcher].
 func (k *Keeper) Launch(ctx context.Context) (Process, error) {
 	inst, err := k.launcher.Launch(ctx)
 	return Process{Instance: inst, launcher: k.launcher.Launcher, calls: k.calls()}, err
 }
 
-func (k *Keeper) calls() calls { return callsOf(k.config, k.plugin.Manifest.CarriesErrors) }
+func (k *Keeper) calls() calls { return callsOf(k.Config, k.Plugin.Manifest.CarriesErrors) }
 
 // Close drains and stops all that was started, see [pool.Pool.Close]. It may be called before a start.
 func (k *Keeper) Close(ctx context.Context) (err error) {
@@ -182,10 +181,10 @@ func (k *Keeper) Complete(err error) *hook.Error {
 
 // About names the plugin and its Python as errors do.
 func (k *Keeper) About() string {
-	if k.python.Path == "" || k.plugin.Kind == manifest.Executable {
-		return k.config.Plugin
+	if k.Python.Path == "" || k.Plugin.Kind == manifest.Executable {
+		return k.Config.Plugin
 	}
-	return fmt.Sprintf("%s (python %s, %s)", k.config.Plugin, k.PythonVersion(), cmp.Or(k.python.Env, k.python.Path))
+	return fmt.Sprintf("%s (python %s, %s)", k.Config.Plugin, k.PythonVersion(), cmp.Or(k.Python.Env, k.Python.Path))
 }
 
 // PythonVersion is the version that the newest start reported, else that of the Python's files.
@@ -203,46 +202,17 @@ func (k *Keeper) Newest() hook.Info {
 	return hook.Info{}
 }
 
-// Plugin is what the path was resolved to.
-func (k *Keeper) Plugin() manifest.Plugin { return k.plugin }
-
-// Config returns the configuration with the settings in force: what was asked for, the manifest says or is the default.
-func (k *Keeper) Config() Config { return k.config }
-
-// Dir is the plugin's working directory.
-func (k *Keeper) Dir() string { return k.dir }
-
-// Why returns what decided the transport, or "" if it is the default.
-func (k *Keeper) Why() string { return k.why }
-
 // TakesSeries reports whether workers make a [hook.Series]: they make one call at a time, and
 // results are not searched for errors.
 func (k *Keeper) TakesSeries() bool {
-	return k.transport.takesSeries() && !k.plugin.Manifest.CarriesErrors
-}
-
-// Interpreter is the Python that was chosen; the zero one for an executable.
-func (k *Keeper) Interpreter() interp.Interpreter {
-	if k.plugin.Kind == manifest.Executable {
-		return interp.Interpreter{}
-	}
-	return k.python
-}
-
-// Environ is the plugin's environment.
-func (k *Keeper) Environ() []string { return k.environ }
-
-// Resolved returns how long the search for the plugin and its manifest took.
-func (k *Keeper) Resolved() time.Duration { return k.took }
-
-// Host is the host that --host or the manifest names; false if none is named.
-func (k *Keeper) Host() (settings.Host, bool) {
-	host, named := settings.Hosts[k.config.Host]
-	return host, named
+	return k.transport.takesSeries() && !k.Plugin.Manifest.CarriesErrors
 }
 
 // Program returns how a gRPC plugin is started. Other plugins have the zero value.
 func (k *Keeper) Program() Program { return programOf(k.transport) }
+
+// Evidence is what a gRPC plugin did at its newest start, even if that failed. Other plugins have the zero value.
+func (k *Keeper) Evidence() Evidence { return evidenceOf(k.transport) }
 
 // Memory returns the resident memory of the plugin's processes and everything below them, in
 // bytes; 0 if the system does not report it.

@@ -12,22 +12,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
 // served is the configuration of one of testdata's gRPC plugins.
-func served(t *testing.T, name string, env ...string) runner.Config {
+func served(t *testing.T, name string, env ...string) plan.Config {
 	t.Helper()
 	python := runnertest.GRPCIO(t)
 	root, err := runnertest.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runner.Config{
+	return plan.Config{
 		Plugin: filepath.Join(root, "testdata", "plugins", "grpc", name), Environ: os.Environ(), Cwd: t.TempDir(),
 		Settings: settings.Settings{Python: python, Transport: "grpc", Env: append(env, "PYTHONDONTWRITEBYTECODE=1"), Cookie: "ZOO_COOKIE=monkey"},
 	}

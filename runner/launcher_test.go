@@ -3,11 +3,16 @@ package runner
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
+	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
 // slowRenewal is a launcher whose Renew waits until it is let go.
@@ -55,4 +60,19 @@ func TestLaunchAfterChange(t *testing.T) {
 			t.Errorf("renewed before each launch: %v, want it before the second and the third", got)
 		}
 	})
+}
+
+// TestMissingExecutable holds that a program which chooses its Python itself gets no hints about it.
+func TestMissingExecutable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a first line makes no executable")
+	}
+	path := filepath.Join(t.TempDir(), "server")
+	if err := os.WriteFile(path, []byte("#!"+runnertest.Python(t)+"\nimport zz_a\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Open(t.Context(), plan.Config{Plugin: path, Cwd: filepath.Dir(path), Environ: os.Environ()})
+	if err != nil || o.Program().Missing != nil {
+		t.Errorf("got hints, %v", err)
+	}
 }

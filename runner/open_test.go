@@ -10,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -27,7 +28,7 @@ def note(text):
 
 // plugin makes a directory with a manifest beside the diary, and returns its
 // configuration and where the diary is written.
-func plugin(t *testing.T, manifest string) (runner.Config, string) {
+func plugin(t *testing.T, manifest string) (plan.Config, string) {
 	t.Helper()
 	python := runnertest.Python(t)
 	dir := t.TempDir()
@@ -37,7 +38,7 @@ func plugin(t *testing.T, manifest string) (runner.Config, string) {
 		}
 	}
 	written := filepath.Join(dir, "written")
-	return runner.Config{Plugin: dir, Environ: os.Environ(), Cwd: dir, Settings: settings.Settings{Python: python, Env: []string{"DIARY=" + written}}}, written
+	return plan.Config{Plugin: dir, Environ: os.Environ(), Cwd: dir, Settings: settings.Settings{Python: python, Env: []string{"DIARY=" + written}}}, written
 }
 
 func note(text string) hook.Call {
@@ -116,18 +117,18 @@ func TestSettings(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	got := o.Config()
+	got := o.Config
 	want := settings.Timeouts{
 		Start: 10 * time.Minute, // nobody's
 		Call:  7 * time.Second,  // the manifest's
 		Stop:  time.Second,      // the flag's, before the manifest's
 		Probe: 2 * time.Second,
 	}
-	if got.Timeouts != want || got.Transport != "pipe" || o.Dir() != cfg.Cwd {
+	if got.Timeouts != want || got.Transport != "pipe" || o.Dir != cfg.Cwd {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if o.Plugin().ID != "diary" || o.Interpreter().Path != cfg.Python {
-		t.Errorf("plugin %q, python %q", o.Plugin().ID, o.Interpreter().Path)
+	if o.Plugin.ID != "diary" || o.Interpreter().Path != cfg.Python {
+		t.Errorf("plugin %q, python %q", o.Plugin.ID, o.Interpreter().Path)
 	}
 }
 
@@ -135,18 +136,18 @@ func TestSettings(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, c := range map[string]struct {
-		change func(*runner.Config)
+		change func(*plan.Config)
 		kind   hook.Kind
 	}{
-		"no such plugin":      {func(c *runner.Config) { c.Plugin = "nosuch.py" }, hook.Usage},
-		"no such python":      {func(c *runner.Config) { c.Python = "nosuch" }, hook.Interpreter},
-		"no such directory":   {func(c *runner.Config) { c.WorkDir = "nosuch" }, hook.Usage},
-		"directory is a file": {func(c *runner.Config) { c.WorkDir = "diary.py" }, hook.Usage},
-		"no grpc plugin":      {func(c *runner.Config) { c.Transport = "grpc" }, hook.Start},
-		"an executable":       {func(c *runner.Config) { c.Plugin, c.Python = c.Python, "" }, hook.Start},
-		"an executable, pipe": {func(c *runner.Config) { c.Plugin, c.Python, c.Transport = c.Python, "", "pipe" }, hook.Usage},
-		"no such proto":       {func(c *runner.Config) { c.Transport, c.Proto = "grpc", []string{"nosuch.proto"} }, hook.Usage},
-		"no such protoset":    {func(c *runner.Config) { c.Transport, c.Protoset = "grpc", []string{"nosuch"} }, hook.Usage},
+		"no such plugin":      {func(c *plan.Config) { c.Plugin = "nosuch.py" }, hook.Usage},
+		"no such python":      {func(c *plan.Config) { c.Python = "nosuch" }, hook.Interpreter},
+		"no such directory":   {func(c *plan.Config) { c.WorkDir = "nosuch" }, hook.Usage},
+		"directory is a file": {func(c *plan.Config) { c.WorkDir = "diary.py" }, hook.Usage},
+		"no grpc plugin":      {func(c *plan.Config) { c.Transport = "grpc" }, hook.Start},
+		"an executable":       {func(c *plan.Config) { c.Plugin, c.Python = c.Python, "" }, hook.Start},
+		"an executable, pipe": {func(c *plan.Config) { c.Plugin, c.Python, c.Transport = c.Python, "", "pipe" }, hook.Usage},
+		"no such proto":       {func(c *plan.Config) { c.Transport, c.Proto = "grpc", []string{"nosuch.proto"} }, hook.Usage},
+		"no such protoset":    {func(c *plan.Config) { c.Transport, c.Protoset = "grpc", []string{"nosuch"} }, hook.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, _ := plugin(t, "")

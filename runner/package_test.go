@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -19,7 +20,7 @@ func ran(t *testing.T, python, cwd, path string) string {
 	if strings.HasSuffix(path, ".py") {
 		p.Kind = manifest.File
 	}
-	args, err := (&resolved{plugin: p, script: scriptOf(path)}).pythonArgs()
+	args, err := pythonArgs(&plan.Plan{Plugin: p, Script: scriptOf(path)})
 	if err != nil {
 		t.Fatal(err)
 	}

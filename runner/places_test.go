@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/settings"
@@ -93,7 +94,7 @@ func TestPlaces(t *testing.T) {
 			if err != nil || out.Exit.Code != 0 {
 				t.Fatalf("python %v: %v %s", args, err, out.Stderr)
 			}
-			cfg := runner.Config{Plugin: filepath.Join(dir, filepath.FromSlash(c.entry)), Settings: settings.Settings{Python: python}, Environ: env, Cwd: dir, Once: true}
+			cfg := plan.Config{Plugin: filepath.Join(dir, filepath.FromSlash(c.entry)), Settings: settings.Settings{Python: python}, Environ: env, Cwd: dir, Once: true}
 			if c.from != "" {
 				cfg.Plugin = manifest.ModulePath(c.by)
 			}

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 	"github.com/pyplug/pyplug/runner/settings"
@@ -20,14 +22,26 @@ import (
 
 // server is a gRPC plugin, a program that serves its hooks itself.
 type server struct {
-	resolved
+	plan.Plan
 	program Program // without Output
+	seen    atomic.Pointer[Evidence]
 }
 
 // openServer opens a gRPC plugin.
-func openServer(r resolved) (transport, error) {
-	program, err := r.grpcConfig()
-	return &server{r, program}, err
+func openServer(r plan.Plan) (transport, error) {
+	s := &server{Plan: r}
+	var err error
+	s.program, err = grpcConfig(&s.Plan)
+	s.program.Observe = func(seen Evidence) { s.seen.Store(&seen) }
+	return s, err
+}
+
+// evidenceOf returns what a gRPC plugin did at its newest start, even if that failed. Other plugins have the zero value.
+func evidenceOf(t transport) Evidence {
+	if s, ok := t.(*server); ok && s.seen.Load() != nil {
+		return *s.seen.Load()
+	}
+	return Evidence{}
 }
 
 // programOf returns how a gRPC plugin is started. Other plugins have the zero value.
@@ -40,7 +54,7 @@ func programOf(t transport) Program {
 
 func (s *server) launcher() hook.Launcher {
 	c := s.program
-	c.Output = s.config.Output
+	c.Output = s.Config.Output
 	return grpcplugin.New(c)
 }
 
@@ -75,26 +89,25 @@ func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
 }
 
 // grpcConfig says how a gRPC plugin is started. An error is of kind Usage.
-func (r *resolved) grpcConfig() (Program, error) {
-	c := r.config
+func grpcConfig(r *plan.Plan) (Program, error) {
+	c := r.Config
 	cfg := Program{
-		Path:          r.plugin.Entry,
-		Env:           r.environ,
-		Dir:           r.dir,
+		Path:          r.Plugin.Entry,
+		Env:           r.Environ,
+		Dir:           r.Dir,
 		Versions:      c.ProtocolVersions,
 		MTLS:          c.MTLS == settings.On,
 		StartTimeout:  c.Timeouts.Start,
-		HealthTimeout: r.firstProbe,
+		HealthTimeout: r.FirstProbe,
 		StopTimeout:   c.Timeouts.Stop,
 		MaxMemory:     max(0, c.Limits.Memory),
 		Service:       cmp.Or(c.Service, c.Probe),
 		AnyHealth:     c.AnyHealth,
 		MaxMessage:    int(c.MaxMessage),
-		Observe:       c.Observe,
 		Debug:         c.Debug,
 	}
 	var err error
-	if cfg.Extra, err = describedBy(c); err != nil {
+	if cfg.Extra, err = plan.DescribedBy(c); err != nil {
 		return cfg, err
 	}
 	if !c.NoCookie {
@@ -107,12 +120,12 @@ func (r *resolved) grpcConfig() (Program, error) {
 		}
 		cfg.Metadata = append(cfg.Metadata, name, value)
 	}
-	if r.python.Path != "" {
-		cfg.Sources, cfg.Cookie = r.pb2Sources, r.shownCookie
+	if r.Python.Path != "" {
+		cfg.Sources, cfg.Cookie = r.PB2Sources, r.ShownCookie
 	}
-	if cfg.Python = r.plugin.Shebang != ""; r.plugin.Kind != manifest.Executable {
-		cfg.Python, cfg.Path, cfg.Missing = true, r.python.Path, r.missingHints
-		if cfg.Args, err = r.pythonArgs(); err != nil {
+	if cfg.Python = r.Plugin.Shebang != ""; r.Plugin.Kind != manifest.Executable {
+		cfg.Python, cfg.Path, cfg.Missing = true, r.Python.Path, r.MissingHints
+		if cfg.Args, err = pythonArgs(r); err != nil {
 			return cfg, err
 		}
 	}
@@ -132,8 +145,8 @@ import runpy
 runpy.run_module(name, run_name="__main__", alter_sys=True)`
 
 // pythonArgs returns the arguments with which Python runs the plugin as a program.
-func (r *resolved) pythonArgs() ([]string, error) {
-	p, place := r.plugin, r.Place()
+func pythonArgs(r *plan.Plan) ([]string, error) {
+	p, place := r.Plugin, r.Place()
 	if place.Name == "" {
 		return []string{p.Entry}, nil
 	}

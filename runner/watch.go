@@ -21,12 +21,12 @@ import (
 func (k *Keeper) Digest(ctx context.Context) (string, error) {
 	return hook.Interruptible(ctx, func() (string, error) {
 		files, _ := k.files.look(ownFile, nil)
-		if file := k.plugin.Manifest.File; file != "" {
+		if file := k.Plugin.Manifest.File; file != "" {
 			files[file] = fileStamp{}
 		}
 		sum := sha256.New()
 		for _, path := range slices.Sorted(maps.Keys(files)) {
-			name, err := filepath.Rel(filepath.Dir(k.plugin.Entry), path)
+			name, err := filepath.Rel(filepath.Dir(k.Plugin.Entry), path)
 			if err != nil {
 				name = path
 			}

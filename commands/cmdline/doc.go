@@ -1,7 +1,7 @@
 // Package cmdline reads the command line of one command.
 //
 //  1. A [Flag] checks its own value and stores it where its declaration says: in a field of an
-//     options struct, or of a runner.Config. [Switch], [Count], [Duration] and the like declare one, and
+//     options struct, or of a plan.Config. [Switch], [Count], [Duration] and the like declare one, and
 //     [Setting] declares that of a setting.
 //  2. [Read] sets the flags, which may come anywhere before the data, and returns the other
 //     words: urfave/cli stops at the first word that is no flag. [SetFromEnvironment] then sets

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -40,15 +40,15 @@ type why struct {
 	Requires    []interp.Requirement `json:"requires"`
 	Python      *interp.Facts        `json:"python,omitempty"` // nil: none was chosen
 	Candidates  []candidate          `json:"candidates"`       // in the order of the search
-	Environment []runner.Variable    `json:"environment"`
+	Environment []plan.Variable      `json:"environment"`
 }
 
 // Why prints how a Python was chosen on standard output: a short tree, or {"schema",
 // "plugin", "requires", "python", "candidates", "environment"}. python is the chosen one; nil: none.
-func (s *Streams) Why(plugin string, d runner.Decision, python *interp.Facts, asJSON bool) error {
+func (s *Streams) Why(plugin string, d plan.Decision, python *interp.Facts, asJSON bool) error {
 	w := why{
 		Plugin: schema.Path(plugin), Requires: d.Requires, Python: python,
-		Candidates: []candidate{}, Environment: append([]runner.Variable{}, d.Variables...),
+		Candidates: []candidate{}, Environment: append([]plan.Variable{}, d.Variables...),
 	}
 	attempts := d.Before
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -18,7 +19,7 @@ import (
 type Options struct {
 	// Config says which plugin to open and how. What the plugin prints at its first
 	// start goes to Output; what it prints at later ones is dropped.
-	Config runner.Config
+	Config plan.Config
 	// Skip names stages to skip, of [Skippable].
 	Skip []string
 	// Calls are made in order while the plugin runs.

@@ -23,7 +23,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	if !c.s.Transport().Serves {
 		return c.functionHealth(ctx)
 	}
-	e := c.s.seen
+	e := c.s.Evidence()
 	said := e.Unhealthy
 	if c.faultAt == stageHealth {
 		said = c.fault
@@ -67,7 +67,7 @@ func healthID(err error) string {
 
 // functionHealth calls the probe of a functions file.
 func (c *check) functionHealth(ctx context.Context) hook.Stage {
-	asked := cmp.Or(c.s.Plugin().Manifest.Probe, "health")
+	asked := cmp.Or(c.s.Plugin.Manifest.Probe, "health")
 	sch, err := c.s.Hooks(ctx, schema.Query{})
 	if err != nil {
 		return failed(c.unwell(err))
@@ -77,10 +77,10 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	if at < 0 {
 		return hook.Stage{Message: "it has no " + asked + "() and counts as healthy while it is running"}
 	}
-	if c.s.Plugin().Manifest.Probe == "" && slices.ContainsFunc(sch.Hooks[at].Params, func(p schema.Param) bool { return p.Required }) {
+	if c.s.Plugin.Manifest.Probe == "" && slices.ContainsFunc(sch.Hooks[at].Params, func(p schema.Param) bool { return p.Required }) {
 		return hook.Stage{Message: asked + "() requires arguments, so it is an ordinary hook; the plugin counts as healthy while it is running"}
 	}
-	within, cancel := hook.WithLimit(ctx, c.s.Config().Timeouts.Probe)
+	within, cancel := hook.WithLimit(ctx, c.s.Config.Timeouts.Probe)
 	defer cancel()
 	if err := c.s.Probe(within); err != nil {
 		return failed(c.unwell(err))

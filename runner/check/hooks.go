@@ -77,7 +77,7 @@ func (c *check) bootstrapFailed() hook.Finding {
 	f := c.fail(c.faultID, c.fault)
 	f.Message = strings.TrimRight("bootstrap "+c.fault.Hook, " ") + ": " + f.Message
 	if len(f.Fix) == 0 {
-		f.Fix = []string{"fix the hook or the bootstrap call in " + filepath.Base(c.s.Plugin().Manifest.File)}
+		f.Fix = []string{"fix the hook or the bootstrap call in " + filepath.Base(c.s.Plugin.Manifest.File)}
 	}
 	return f
 }

@@ -51,7 +51,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	} else if len(out.Left) > 0 { // after a hang the plugin itself is among them
 		st.Findings = []hook.Finding{left("after a stock host stopped the plugin, processes were left behind: ", out.Left)}
 	}
-	if line := c.s.seen.Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address && !firstFree(line.Address) {
+	if line := c.s.Evidence().Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address && !firstFree(line.Address) {
 		st.Findings = append(st.Findings, found(addressFixed, hook.Warning, "it always listens on "+line.Address+", so two instances cannot run at the same time",
 			"listen on port 0 and print the port that the system chooses: server.add_insecure_port(\"127.0.0.1:0\")"))
 	}
@@ -70,7 +70,7 @@ func firstFree(address string) bool {
 // hostLimit returns the timeout of a start by the stock host, or without a cookie. It
 // leaves more time than the first start took; hosts wait for a minute.
 func (c *check) hostLimit() time.Duration {
-	return max(8*time.Second, 3*c.s.seen.Handshake+3*time.Second)
+	return max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
 }
 
 // watchTime is how long the plugin must keep running while the stock host is idle.
@@ -95,7 +95,7 @@ func (c *check) hostPings() bool {
 	if host, named := c.s.Host(); named {
 		return host.Pings
 	}
-	e := c.s.seen
+	e := c.s.Evidence()
 	return e.Unhealthy == nil || !grpcplugin.LacksHealth(e.Unhealthy, e.Service)
 }
 
@@ -106,7 +106,7 @@ const unbuffered = "PYTHONUNBUFFERED"
 // hostEnviron returns the environment of the host: the plugin's, without the variables
 // that every host sets itself. PYTHONUNBUFFERED stays only if --env sets it.
 func (c *check) hostEnviron() []string {
-	env := proc.Without(c.s.Environ(), handshake.Variables...)
+	env := proc.Without(c.s.Environ, handshake.Variables...)
 	if !slices.ContainsFunc(c.o.Config.Env, func(e string) bool { return strings.HasPrefix(e, unbuffered+"=") }) {
 		env = proc.Without(env, unbuffered)
 	}

@@ -38,7 +38,7 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 		c.fault = hook.AsError(err)
 		c.faultAt, c.faultID = faultOf(c.fault, c.s)
 	}
-	seen := c.s.seen
+	seen := c.s.Evidence()
 	if c.faultAt == stageLaunch {
 		return hook.Stage{Findings: append([]hook.Finding{c.fail(c.faultID, c.fault)}, c.program()...)}
 	}
@@ -107,7 +107,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 		python := c.s.Info().Python
 		return hook.Stage{Message: "hello from python " + python, Details: map[string]any{"python": python}}
 	}
-	e := c.s.seen
+	e := c.s.Evidence()
 	st := hook.Stage{Details: map[string]any{"line": e.Text}}
 	if e.Line.Network != "" {
 		st.Details = map[string]any{
@@ -149,7 +149,7 @@ func odd(n handshake.Note) hook.Finding {
 
 // connect reports whether a connection was made.
 func (c *check) connect(context.Context) hook.Stage {
-	e := c.s.seen
+	e := c.s.Evidence()
 	st := hook.Stage{Message: "connected to " + strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:"), Took: e.Connect}
 	if c.faultAt == stageConnect {
 		st.Findings = append(st.Findings, c.fail(c.faultID, c.fault))

@@ -20,7 +20,7 @@ func (c *check) mcp(ctx context.Context) hook.Stage {
 	if !c.s.Running() {
 		return hook.Stage{Verdict: hook.Skipped, Message: "the plugin has exited"}
 	}
-	filter := mcp.Filter{Hints: mcp.Hints(c.s.Plugin().Manifest.MCP)}
+	filter := mcp.Filter{Hints: mcp.Hints(c.s.Plugin.Manifest.MCP)}
 	tools, list, err := mcp.Ask(ctx, c.s, filter)
 	if err != nil {
 		return failed(c.failAs(hook.Request, mcpFailed, err))

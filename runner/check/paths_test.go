@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -24,7 +24,7 @@ func TestPathsInJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := Run(t.Context(), t.Context(), Options{
-		Config: runner.Config{Plugin: plugin, Settings: settings.Settings{Python: runnertest.Python(t)}, Environ: os.Environ()}, Skip: Skippable(),
+		Config: plan.Config{Plugin: plugin, Settings: settings.Settings{Python: runnertest.Python(t)}, Environ: os.Environ()}, Skip: Skippable(),
 	})
 	if err != nil {
 		t.Fatal(err)

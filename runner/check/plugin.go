@@ -17,19 +17,19 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	cfg.AnyHealth = true // health is a stage of its own
 	cfg.Output = c.watched(cfg.Output)
 	s, err := open(ctx, cfg)
-	c.s, c.searched = s, time.Since(began)-s.Resolved()
+	c.s, c.searched = s, time.Since(began)-s.Took
 	if c.o.Prepared != nil {
 		c.o.Prepared(s.Keeper)
 	}
-	c.report.Transport = s.Config().Transport
-	c.report.Entry = s.Plugin().Entry
+	c.report.Transport = s.Config.Transport
+	c.report.Entry = s.Plugin.Entry
 	if scripts, _, _ := s.Source(); len(scripts) > 0 {
 		c.report.Entry = scripts[len(scripts)-1]
 	}
-	p, set := s.Plugin(), s.Config()
-	st := hook.Stage{Took: s.Resolved(), Details: map[string]any{
+	p, set := s.Plugin, s.Config
+	st := hook.Stage{Took: s.Took, Details: map[string]any{
 		"id": p.ID, "entry": schema.Path(p.Entry), "manifest": schema.Path(p.Manifest.File),
-		"transport": set.Transport, "why": s.Why(),
+		"transport": set.Transport, "why": s.Why,
 	}}
 	if err != nil && hook.AsError(err).Kind == hook.Interpreter {
 		c.noPython = hook.AsError(err) // the stage interpreter reports it
@@ -48,16 +48,16 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 		st.Message = "a package of functions"
 	}
 	switch {
-	case s.Why() == "":
-	case s.Why() == p.Manifest.File:
-		st.Message += " (set in " + filepath.Base(s.Why()) + ")"
+	case s.Why == "":
+	case s.Why == p.Manifest.File:
+		st.Message += " (set in " + filepath.Base(s.Why) + ")"
 	default:
-		st.Message += ": " + s.Why()
+		st.Message += ": " + s.Why
 	}
 	if p.IsInSrc() {
 		st.Message += ", from " + p.Src + ", which an installed project would be imported from"
 	}
-	if file := p.Manifest.File; file != "" && s.Why() != file {
+	if file := p.Manifest.File; file != "" && s.Why != file {
 		st.Message += "; its manifest is " + filepath.Base(file)
 	}
 	return withVerdict(st)
@@ -68,7 +68,7 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 	if c.noPython != nil {
 		return hook.Stage{Findings: []hook.Finding{c.fail(pythonMissing, c.noPython)}, Took: c.searched}
 	}
-	py, p := c.s.Interpreter(), c.s.Plugin()
+	py, p := c.s.Interpreter(), c.s.Plugin
 	if p.Kind == manifest.Executable {
 		st := hook.Stage{Message: "an executable, which chooses its interpreter itself"}
 		if p.Shebang != "" {

@@ -7,22 +7,20 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// process is one process of the plugin, started directly, with the evidence of its start. Hooks and Status
-// make it an [mcp.Plugin].
+// process is one process of the plugin, started directly. Hooks and Status make it an [mcp.Plugin].
 type process struct {
 	*runner.Keeper
 	runner.Process
-	seen grpcplugin.Evidence // what a gRPC plugin did during the start, even if that failed
 }
 
 // open resolves a plugin without starting it. The returned process is never nil.
-func open(ctx context.Context, cfg runner.Config) (*process, error) {
+func open(ctx context.Context, cfg plan.Config) (*process, error) {
 	p := &process{}
 	cfg.Once = true
-	cfg.Observe = func(e runner.Evidence) { p.seen = e }
 	var err error
 	p.Keeper, err = runner.Open(ctx, cfg)
 	return p, err
@@ -35,8 +33,8 @@ func (p *process) Start(ctx context.Context) (err error) {
 		return err
 	}
 	err = p.Bootstrap(ctx)
-	if debug := p.Config().Debug; err == nil && debug != nil {
-		debug("state", p.Plugin().ID+" is "+string(hook.StateReady))
+	if debug := p.Config.Debug; err == nil && debug != nil {
+		debug("state", p.Plugin.ID+" is "+string(hook.StateReady))
 	}
 	return err
 }

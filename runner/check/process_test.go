@@ -11,6 +11,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -45,7 +46,7 @@ def made(end=""):
 		{shutdown: "exit", stop: hook.Crash, calls: "\nexit\n"},
 	} {
 		t.Run(fmt.Sprintf("bootstrap %q shutdown %q", tt.bootstrap, tt.shutdown), func(t *testing.T) {
-			kept := func(ctx context.Context, cfg runner.Config) (start, stop error) {
+			kept := func(ctx context.Context, cfg plan.Config) (start, stop error) {
 				o, err := runner.Open(ctx, cfg)
 				if err != nil {
 					t.Fatal(err)
@@ -55,7 +56,7 @@ def made(end=""):
 				}
 				return nil, o.Close(ctx)
 			}
-			checked := func(ctx context.Context, cfg runner.Config) (start, stop error) {
+			checked := func(ctx context.Context, cfg plan.Config) (start, stop error) {
 				p, err := open(ctx, cfg)
 				if err != nil {
 					t.Fatal(err)
@@ -67,7 +68,7 @@ def made(end=""):
 				}
 				return start, stop
 			}
-			for name, use := range map[string]func(context.Context, runner.Config) (start, stop error){"kept": kept, "checked": checked} {
+			for name, use := range map[string]func(context.Context, plan.Config) (start, stop error){"kept": kept, "checked": checked} {
 				dir := t.TempDir()
 				manifest := fmt.Sprintf("entry = \"plug.py\"\nbootstrap = [{hook = \"made\", args = [%q]}]\nshutdown = [{hook = \"made\", args = [%q]}]\n", tt.bootstrap, tt.shutdown)
 				for file, text := range map[string]string{"plug.py": plugin, "pyplug.toml": manifest} {
@@ -75,7 +76,7 @@ def made(end=""):
 						t.Fatal(err)
 					}
 				}
-				cfg := runner.Config{Plugin: dir, Settings: settings.Settings{Python: python}, Environ: os.Environ(), Cwd: dir}
+				cfg := plan.Config{Plugin: dir, Settings: settings.Settings{Python: python}, Environ: os.Environ(), Cwd: dir}
 				if tt.bootstrap == "hang" {
 					cfg.Timeouts.Call = 50 * time.Millisecond
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -44,7 +45,7 @@ func (c *check) source(ctx context.Context) hook.Stage {
 	switch {
 	case python.Path == "":
 		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "not a Python program"}
-	case len(scripts) == 0 && o.Plugin().Module != "":
+	case len(scripts) == 0 && o.Plugin.Module != "":
 		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a module that is not written in Python"}
 	case len(scripts) == 0:
 		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a zip application"}
@@ -86,9 +87,9 @@ type syntaxFault struct {
 func compile(ctx context.Context, o *runner.Keeper, files []string) (faults []syntaxFault, err error) {
 	_, python, _ := o.Source()
 	out, err := proc.Run(ctx, proc.Tool{
-		Path: python.Path, Args: append([]string{"-B", "-c", sourceProgram}, files...), Env: o.Environ(), Dir: o.Dir(), Limit: sourceLimit,
+		Path: python.Path, Args: append([]string{"-B", "-c", sourceProgram}, files...), Env: o.Environ, Dir: o.Dir, Limit: sourceLimit,
 	})
-	answer, ok := runner.Marked(out.Stdout)
+	answer, ok := plan.Marked(out.Stdout)
 	switch {
 	case err != nil:
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -26,7 +27,7 @@ func opened(t testing.TB, python string, files map[string]string) *check {
 			t.Fatal(err)
 		}
 	}
-	o, err := runner.Open(t.Context(), runner.Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Settings: settings.Settings{Python: python}, Environ: os.Environ()})
+	o, err := runner.Open(t.Context(), plan.Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Settings: settings.Settings{Python: python}, Environ: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestSyntaxFrame(t *testing.T) {
 		t.Fatal(tell(s))
 	}
 	f := s.Findings[0]
-	if f.File != c.s.Plugin().Entry || f.Line != 2 || f.Kind != hook.Start || f.Err == nil || f.Err.Kind != hook.Start {
+	if f.File != c.s.Plugin.Entry || f.Line != 2 || f.Kind != hook.Start || f.Err == nil || f.Err.Kind != hook.Start {
 		t.Errorf("%+v", f)
 	}
 	raised := f.Err.Python

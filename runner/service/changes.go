@@ -70,7 +70,7 @@ func (s *Service) changed() string {
 		return fmt.Sprintf("%s; then run `pyplug restart %s`", stale, name)
 	}
 	for _, path := range c.started.Changed() {
-		if path == s.Plugin().Manifest.File || path == s.Interpreter().Path {
+		if path == s.Plugin.Manifest.File || path == s.Interpreter().Path {
 			how, _ := changedHow(path)
 			return fmt.Sprintf("%s since %s started; run %s", how, name, startAgain(name))
 		}

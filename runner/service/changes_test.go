@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -29,7 +30,7 @@ func TestReloadCanceled(t *testing.T) {
 	if err := os.WriteFile(file, []byte("def greet(): pass\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := runner.Open(t.Context(), runner.Config{Plugin: file, Settings: settings.Settings{Python: runnertest.Python(t)}, Environ: os.Environ(), Cwd: filepath.Dir(file)})
+	opened, err := runner.Open(t.Context(), plan.Config{Plugin: file, Settings: settings.Settings{Python: runnertest.Python(t)}, Environ: os.Environ(), Cwd: filepath.Dir(file)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -99,8 +100,8 @@ func resolve(ctx context.Context, word string) (manifest.Plugin, error) {
 	if err != nil {
 		return manifest.Plugin{}, err
 	}
-	o, err := runner.Open(ctx, runner.Config{Plugin: word, Cwd: dir, Environ: os.Environ()})
-	return o.Plugin(), err
+	o, err := runner.Open(ctx, plan.Config{Plugin: word, Cwd: dir, Environ: os.Environ()})
+	return o.Plugin, err
 }
 
 // Plain reports whether a word does not look like a path: it is meant as a name.

@@ -17,6 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
 )
@@ -26,7 +27,7 @@ const autoIdle = 15 * time.Minute
 
 // Options say which plugin is kept under a name, and how.
 type Options struct {
-	Config runner.Config
+	Config plan.Config
 	// Name is the name as typed; empty means one made from the plugin.
 	Name string
 	// AutoStarted says that a call started the plugin: it stops when nobody calls it.
@@ -80,7 +81,7 @@ func New(o Options, to Reporter) *Service { return &Service{o: o, to: to} }
 
 // OpenConfig is the configuration with which the plugin is to be opened. What the plugin
 // prints must go to [Service.Printed], too.
-func (s *Service) OpenConfig() runner.Config {
+func (s *Service) OpenConfig() plan.Config {
 	c := s.o.Config
 	c.Environ = withoutManager(c.Environ)
 	events := c.Events
@@ -125,7 +126,7 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	s.changes.started, s.changes.loaded = seen, seen
 	opts := daemon.Options{
 		Starter: s.o.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
-		CallTimeout: s.Keeper.Config().Timeouts.Call, Kill: s.o.Kill,
+		CallTimeout: s.Keeper.Config.Timeouts.Call, Kill: s.o.Kill,
 	}
 	if s.o.AutoStarted {
 		opts.IdleExit = autoIdle
@@ -138,7 +139,7 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	if err != nil {
 		return err
 	}
-	s.logOwn(fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.Plugin().Entry))
+	s.logOwn(fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.Plugin.Entry))
 	stopping := s.server.Stopping()
 	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
 	return nil
@@ -267,7 +268,7 @@ func (s *Service) attach(st hook.Status) json.RawMessage {
 			return nil
 		}
 		key := id.Name
-		if written := s.Plugin().Manifest.ID; written != "" {
+		if written := s.Plugin.Manifest.ID; written != "" {
 			key = written // such as a provider's address
 		}
 		shape = map[string]json.RawMessage{key: st.Attach}
@@ -299,7 +300,7 @@ func (s *Service) describe(ctx context.Context) {
 // loaded older files.
 func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
 	s.printAttach(ctx)
-	alone := s.Keeper.Config().Workers == 1
+	alone := s.Keeper.Config.Workers == 1
 	seen := s.changes.started
 	for e, err := range events {
 		switch {

@@ -104,18 +104,18 @@ func namesOf(k *runner.Keeper, typed string) []string {
 	if typed != "" {
 		return []string{typed}
 	}
-	p := k.Plugin()
+	p := k.Plugin
 	hash := sha256.Sum256([]byte(p.Entry))
 	return []string{p.ID, p.ID + "-" + hex.EncodeToString(hash[:3])}
 }
 
 // identity says what is served under a name.
 func identity(k *runner.Keeper, o Options, name string) daemon.Identity {
-	c := k.Config()
+	c := k.Config
 	calls, rest := c.Digest()
 	return daemon.Identity{
-		Name: name, Plugin: schema.Path(c.Plugin), Entry: schema.Path(k.Plugin().Entry), Python: schema.Path(k.Interpreter().Path),
-		Transport: c.Transport, Dir: schema.Path(k.Dir()),
+		Name: name, Plugin: schema.Path(c.Plugin), Entry: schema.Path(k.Plugin.Entry), Python: schema.Path(k.Interpreter().Path),
+		Transport: c.Transport, Dir: schema.Path(k.Dir),
 		About: k.About(), Digest: calls + "." + rest, Version: o.Version, AutoStarted: o.AutoStarted,
 	}
 }

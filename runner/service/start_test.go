@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
@@ -50,7 +51,7 @@ func TestDigest(t *testing.T) {
 	digest := func(change func(o *Options)) string {
 		t.Helper()
 		var o Options
-		o.Config = runner.Config{Plugin: plugin, Settings: settings.Settings{Python: python}, Cwd: t.TempDir(), Environ: os.Environ()}
+		o.Config = plan.Config{Plugin: plugin, Settings: settings.Settings{Python: python}, Cwd: t.TempDir(), Environ: os.Environ()}
 		change(&o)
 		s, err := runner.Open(t.Context(), o.Config)
 		if err != nil {

@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"bytes"
@@ -24,68 +24,68 @@ import (
 
 // resolved is what is known about a plugin before its transport opens it. The zero value is
 // empty. After an error it has what was resolved before.
-type resolved struct {
-	config  Config // with the values of the manifest and the defaults, once they are known
-	plugin  manifest.Plugin
-	took    time.Duration // to find the plugin
-	environ []string
-	dir     string             // the working directory
-	sync    string             // the command line that makes its environment
-	python  interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
-	script  string             // what Python runs, see [scriptOf]
-	dirs    []string           // in which the plugin's own modules are
-	why     string             // what decided the transport; or empty for the default
-	lacks   string             // the limits that this system cannot enforce; or empty
-	// firstProbe is the timeout of a probe that a flag or the manifest sets; or 0. Without one, a gRPC plugin has more
+type Plan struct {
+	Config  Config // with the values of the manifest and the defaults, once they are known
+	Plugin  manifest.Plugin
+	Took    time.Duration // to find the plugin
+	Environ []string
+	Dir     string             // the working directory
+	Sync    string             // the command line that makes its environment
+	Python  interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
+	Script  string             // what Python runs, see scriptOf
+	Dirs    []string           // in which the plugin's own modules are
+	Why     string             // what decided the transport; or empty for the default
+	Lacks   string             // the limits that this system cannot enforce; or empty
+	// FirstProbe is the timeout of a probe that a flag or the manifest sets; or 0. Without one, a gRPC plugin has more
 	// time for its first answer.
-	firstProbe time.Duration
+	FirstProbe time.Duration
 }
 
-// resolve finds the plugin and its Python, chooses the transport and applies the settings. The
+// Resolve finds the plugin and its Python, chooses the transport and applies the settings. The
 // error is a [*hook.Error], or has ctx's in its chain.
-func resolve(ctx context.Context, c Config) (r resolved, err error) {
-	r.config = c
-	r.config.Transport = "" // until it is chosen
+func Resolve(ctx context.Context, c Config) (r Plan, err error) {
+	r.Config = c
+	r.Config.Transport = "" // until it is chosen
 	began := time.Now()
-	r.plugin, err = findPlugin(c)
-	if r.took = time.Since(began); err != nil {
+	r.Plugin, err = findPlugin(c)
+	if r.Took = time.Since(began); err != nil {
 		return r, err
 	}
-	if r.dir, err = workDir(c, cmp.Or(c.WorkDir, r.plugin.Manifest.WorkDir)); err != nil {
+	if r.Dir, err = workDir(c, cmp.Or(c.WorkDir, r.Plugin.Manifest.WorkDir)); err != nil {
 		return r, hook.NewError(hook.Usage, err)
 	}
-	r.environ = environ(c, r.plugin.Manifest)
+	r.Environ = environ(c, r.Plugin.Manifest)
 	if err := r.resolvePython(ctx, c.Transport); err != nil {
 		return r, err
 	}
 	if err := r.misfit(c); err != nil {
 		return r, err
 	}
-	if r.config.Settings, r.lacks, err = settingsOf(c, r.plugin.Manifest, r.config.Transport); err != nil {
+	if r.Config.Settings, r.Lacks, err = settingsOf(c, r.Plugin.Manifest, r.Config.Transport); err != nil {
 		return r, hook.NewError(hook.Usage, err)
 	}
-	r.firstProbe = cmp.Or(c.Timeouts.Probe, r.plugin.Manifest.Timeouts.Probe)
-	if r.config.WorkDir != "" {
-		r.config.WorkDir = r.dir
+	r.FirstProbe = cmp.Or(c.Timeouts.Probe, r.Plugin.Manifest.Timeouts.Probe)
+	if r.Config.WorkDir != "" {
+		r.Config.WorkDir = r.Dir
 	}
 	return r, nil
 }
 
 // misfit returns a usage error if a flag or a key of the manifest does not apply to the plugin's transport. If a flag
 // chose the transport, the manifest may be written for the other one.
-func (r *resolved) misfit(c Config) error {
+func (r *Plan) misfit(c Config) error {
 	for i := range settings.Table {
 		row := &settings.Table[i]
 		switch {
-		case row.Only == "" || row.Only == r.config.Transport:
+		case row.Only == "" || row.Only == r.Config.Transport:
 		case row.IsSet(&c.Settings) && !c.Several:
 			e := hook.NewError(hook.Usage, fmt.Errorf("--%s applies only to %s, and %s is %s", row.Flag, TransportOf(row.Only).plural(), c.Plugin, r.Transport().What))
 			if TransportOf(row.Only).Serves {
 				e.Hints = schema.Hints("to start it as a gRPC plugin, pass %s grpc", schema.Setting("transport"))
 			}
 			return e
-		case row.IsSet(&r.plugin.Manifest.Settings) && r.why != byFlag:
-			return r.plugin.OnlyGRPC(row.Key)
+		case row.IsSet(&r.Plugin.Manifest.Settings) && r.Why != byFlag:
+			return r.Plugin.OnlyGRPC(row.Key)
 		}
 	}
 	return nil
@@ -93,7 +93,7 @@ func (r *resolved) misfit(c Config) error {
 
 // findPlugin finds c.Plugin and every requires-python of its project.
 func findPlugin(c Config) (manifest.Plugin, error) {
-	p, err := manifest.Resolve(c.Plugin, inDir(c.Cwd, c.WorkDir))
+	p, err := manifest.Resolve(c.Plugin, InDir(c.Cwd, c.WorkDir))
 	if err != nil {
 		return p, err
 	}
@@ -136,38 +136,38 @@ func scriptOf(entry string) string {
 
 // resolvePython chooses the interpreter, and the transport, which depends on it. transport is the
 // value of the flag.
-func (r *resolved) resolvePython(ctx context.Context, transport string) (err error) {
-	c, executable := r.config, r.plugin.Kind == manifest.Executable
+func (r *Plan) resolvePython(ctx context.Context, transport string) (err error) {
+	c, executable := r.Config, r.Plugin.Kind == manifest.Executable
 	if !executable {
-		ask := request(c, r.plugin, r.environ)
-		r.sync = ask.Sync
-		if r.python, err = interp.Find(ctx, ask); err != nil {
+		ask := request(c, r.Plugin, r.Environ)
+		r.Sync = ask.Sync
+		if r.Python, err = interp.Find(ctx, ask); err != nil {
 			return err
 		}
 	}
-	if r.plugin.Entry == "" {
+	if r.Plugin.Entry == "" {
 		if err := r.locateModule(ctx); err != nil {
 			return err
 		}
 	}
-	r.script = scriptOf(r.plugin.Entry)
-	r.dirs = r.ownDirs()
-	r.config.Transport, r.why = r.chooseTransport(transport)
-	kind, zip := "an executable", manifest.IsZip(r.script)
+	r.Script = scriptOf(r.Plugin.Entry)
+	r.Dirs = r.ownDirs()
+	r.Config.Transport, r.Why = r.chooseTransport(transport)
+	kind, zip := "an executable", manifest.IsZip(r.Script)
 	if zip {
 		kind = "a zip application"
 	}
 	switch {
 	case !r.Transport().Serves && (executable || zip):
-		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, r.config.Transport))
+		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, r.Config.Transport))
 	case !executable:
 		return nil
 	case c.Python != "":
 		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 	}
-	if ask, ok := shebangRequest(c, r.plugin, r.environ); ok {
-		r.python, _ = interp.Find(ctx, ask) // the zero one if that is unknown
-		r.python.OfProject = true
+	if ask, ok := shebangRequest(c, r.Plugin, r.Environ); ok {
+		r.Python, _ = interp.Find(ctx, ask) // the zero one if that is unknown
+		r.Python.OfProject = true
 	}
 	return nil
 }
@@ -188,19 +188,19 @@ func Marked(stdout []byte) (answer []byte, ok bool) {
 // locateModule asks the plugin's Python where the plugin's module is. Python imports neither the module nor its parent
 // packages, except for a module that an installed package creates during its own import. As with uv run, the project
 // counts as installed: its src is searched last.
-func (r *resolved) locateModule(ctx context.Context) error {
-	p := r.plugin
+func (r *Plan) locateModule(ctx context.Context) error {
+	p := r.Plugin
 	if err := r.MayRun(); err != nil {
 		return hook.NewError(hook.Usage, fmt.Errorf("no file in %s is the module %s, and no Python is asked where it is: %w", p.From, p.Module, err))
 	}
 	p.Src = p.Project.Src()
-	out, err := proc.Run(ctx, proc.Tool{Path: r.python.Path, Args: []string{"-c", findModule, p.From, p.Src, p.Module}, Env: r.environ, Dir: p.From})
+	out, err := proc.Run(ctx, proc.Tool{Path: r.Python.Path, Args: []string{"-c", findModule, p.From, p.Src, p.Module}, Env: r.Environ, Dir: p.From})
 	answer, ok := Marked(out.Stdout)
 	if err == nil && !ok {
 		err = errors.New(hook.Exit(out.Exit).String())
 	}
 	if err != nil {
-		e := hook.NewError(hook.Interpreter, fmt.Errorf("%s cannot be asked where the module %s is: %w", r.python.Path, p.Module, err))
+		e := hook.NewError(hook.Interpreter, fmt.Errorf("%s cannot be asked where the module %s is: %w", r.Python.Path, p.Module, err))
 		e.Tried = strings.Split(strings.TrimSpace(string(out.Stderr)), "\n")
 		return e
 	}
@@ -211,46 +211,46 @@ func (r *resolved) locateModule(ctx context.Context) error {
 	case "file":
 		p.Entry, p.Kind = where, manifest.File
 	case "built-in": // each has a path of its own
-		p.Entry, p.Kind = r.python.Path+":"+p.Module, manifest.File
+		p.Entry, p.Kind = r.Python.Path+":"+p.Module, manifest.File
 	case "namespace":
 		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is a directory without __init__.py: want a module with code", p.Module))
 	default:
-		e := hook.NewError(hook.Usage, fmt.Errorf("no module %s: python %s finds no %s", p.Module, r.python.Version, where))
+		e := hook.NewError(hook.Usage, fmt.Errorf("no module %s: python %s finds no %s", p.Module, r.Python.Version, where))
 		e.Tried = words[2:]
 		if file, isFile := strings.CutSuffix(p.Module, ".py"); isFile {
 			e.Hints = schema.Hints("-m takes the name of a module, without .py: -m %s", file)
 		}
 		return e
 	}
-	r.plugin = p
+	r.Plugin = p
 	return nil
 }
 
 // lacksSource reports whether Python runs the plugin from something other than source.
-func (r *resolved) lacksSource() bool {
-	p := r.plugin
-	return manifest.IsZip(r.script) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")
+func (r *Plan) lacksSource() bool {
+	p := r.Plugin
+	return manifest.IsZip(r.Script) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")
 }
 
 // ownDirs returns the directories of the plugin's own modules. An installed module has only
 // that of its package.
-func (r *resolved) ownDirs() []string {
-	p := r.plugin
+func (r *Plan) ownDirs() []string {
+	p := r.Plugin
 	if p.Module != "" && p.Root() == "" {
 		return []string{p.Entry}
 	}
-	return r.imported().Dirs()
+	return r.Imported().Dirs()
 }
 
 // imported returns the place of a plugin that is imported.
-func (r *resolved) imported() pysrc.Place {
-	switch p := r.plugin; {
+func (r *Plan) Imported() pysrc.Place {
+	switch p := r.Plugin; {
 	case p.Module != "":
 		return modulePlace(p)
-	case p.Kind == manifest.Executable || manifest.IsZip(r.script):
-		return pysrc.ScriptPlace(r.script)
+	case p.Kind == manifest.Executable || manifest.IsZip(r.Script):
+		return pysrc.ScriptPlace(r.Script)
 	default:
-		return pysrc.PlaceOf(p.Entry, func() []string { return r.python.SearchPath(r.environ) })
+		return pysrc.PlaceOf(p.Entry, func() []string { return r.Python.SearchPath(r.Environ) })
 	}
 }
 
@@ -272,13 +272,13 @@ func modulePlace(p manifest.Plugin) pysrc.Place {
 // Place says how Python imports the plugin, or runs it as a program. It reads the file: an edit may
 // change it. Hosts run a script as python FILE, and a package as python -m. A module that runs only
 // under its full name is run by that name.
-func (r *resolved) Place() pysrc.Place {
-	place := r.imported()
+func (r *Plan) Place() pysrc.Place {
+	place := r.Imported()
 	switch {
 	case !r.Transport().Serves: // or it is not known yet
 	case place.Name == "":
-		return pysrc.ScriptPlace(r.script)
-	case r.plugin.Kind == manifest.Package:
+		return pysrc.ScriptPlace(r.Script)
+	case r.Plugin.Kind == manifest.Package:
 		place.Last = ""
 	}
 	return place
@@ -289,15 +289,15 @@ const byFlag = "--transport"
 
 // chooseTransport decides on the transport, and says why, without running the plugin.
 // Below, an entry is that of [manifest.Plugin]: a file, or the directory of a package.
-func (r *resolved) chooseTransport(flag string) (transport, why string) {
+func (r *Plan) chooseTransport(flag string) (transport, why string) {
 	switch {
 	case flag != "":
 		return flag, byFlag
-	case r.plugin.Manifest.Transport != "":
-		return r.plugin.Manifest.Transport, r.plugin.Manifest.File
-	case r.plugin.Kind == manifest.Executable:
+	case r.Plugin.Manifest.Transport != "":
+		return r.Plugin.Manifest.Transport, r.Plugin.Manifest.File
+	case r.Plugin.Kind == manifest.Executable:
 		return "grpc", "it is an executable"
-	case manifest.IsZip(r.script):
+	case manifest.IsZip(r.Script):
 		return "grpc", "a zip application"
 	}
 	yes, why := false, ""
@@ -307,10 +307,10 @@ func (r *resolved) chooseTransport(flag string) (transport, why string) {
 	switch {
 	case yes:
 		return "grpc", why
-	case r.config.decides() != "":
-		return "grpc", r.config.decides()
-	case r.plugin.Manifest.Host != "":
-		return "grpc", "its host is " + r.plugin.Manifest.Host
+	case r.Config.decides() != "":
+		return "grpc", r.Config.decides()
+	case r.Plugin.Manifest.Host != "":
+		return "grpc", "its host is " + r.Plugin.Manifest.Host
 	}
 	return "pipe", ""
 }
@@ -319,13 +319,13 @@ func (r *resolved) chooseTransport(flag string) (transport, why string) {
 // that serves go-plugin's hosts. Or one of its own files prints a handshake, and one imports gRPC.
 // One sign alone is not enough: any function may print such a line, and a test may
 // start a server. If [pysrc.ServesOf] cannot detect the line, --transport is needed.
-func (r *resolved) looksGRPC() (yes bool, why string) {
-	files, _ := pysrc.Own(r.script, r.dirs, pysrc.Short)
+func (r *Plan) looksGRPC() (yes bool, why string) {
+	files, _ := pysrc.Own(r.Script, r.Dirs, pysrc.Short)
 	switch all := pysrc.ServesOf(files); {
-	case all.PrintsHandshake && all.ImportsGRPC && all.Printer == r.script:
+	case all.PrintsHandshake && all.ImportsGRPC && all.Printer == r.Script:
 		return true, "it imports gRPC and prints a handshake"
 	case all.PrintsHandshake && all.ImportsGRPC:
-		return true, r.shown(all.Printer) + " prints a handshake"
+		return true, r.Shown(all.Printer) + " prints a handshake"
 	case all.SDK != "":
 		return true, "it imports " + all.SDK
 	}
@@ -333,51 +333,65 @@ func (r *resolved) looksGRPC() (yes bool, why string) {
 }
 
 // Transport returns how the plugin is run. It is the zero value until it is known.
-func (r *resolved) Transport() Transport { return TransportOf(r.config.Transport) }
+func (r *Plan) Transport() Transport { return TransportOf(r.Config.Transport) }
 
 // Source is the plugin's Python source: the files that Python runs, the Python that
 // runs them, and the directories in which the plugin's own modules are. There are none
 // for a program that is not Python's, and no files for a zip application or a module that
 // is not written in Python.
-func (r *resolved) Source() (scripts []string, python interp.Interpreter, dirs []string) {
-	if python = r.python; python.Path == "" || r.lacksSource() {
+func (r *Plan) Source() (scripts []string, python interp.Interpreter, dirs []string) {
+	if python = r.Python; python.Path == "" || r.lacksSource() {
 		return nil, python, nil
 	}
-	if r.plugin.Kind == manifest.Package {
-		scripts = append(scripts, filepath.Join(r.plugin.Entry, "__init__.py"))
+	if r.Plugin.Kind == manifest.Package {
+		scripts = append(scripts, filepath.Join(r.Plugin.Entry, "__init__.py"))
 		if !r.Transport().Serves { // it is imported, and __main__.py is not
-			return scripts, python, r.dirs
+			return scripts, python, r.Dirs
 		}
 	}
-	return append(scripts, r.script), python, r.dirs
+	return append(scripts, r.Script), python, r.Dirs
 }
 
 // shown returns a path for messages: relative to the directory of the entry or of its own
 // modules if possible.
-func (r *resolved) shown(path string) string {
-	return schema.Relative(path, append([]string{filepath.Dir(r.plugin.Entry)}, r.dirs...)...)
+func (r *Plan) Shown(path string) string {
+	return schema.Relative(path, append([]string{filepath.Dir(r.Plugin.Entry)}, r.Dirs...)...)
 }
 
 // MayRun returns an error if the plugin was opened with [Config.Untrusted] and files of its
 // project choose its Python.
-func (r *resolved) MayRun() error {
+func (r *Plan) MayRun() error {
 	switch {
-	case !r.config.Untrusted:
-	case r.python.OfProject:
-		return fmt.Errorf("the plugin's directory chooses %s (%s)", r.python.Path, r.python.Source)
-	case len(r.plugin.Manifest.Env) > 0: // LD_PRELOAD, PYTHONPATH and the like
-		return fmt.Errorf("%s sets variables for %s", r.plugin.Manifest.File, r.python.Path)
+	case !r.Config.Untrusted:
+	case r.Python.OfProject:
+		return fmt.Errorf("the plugin's directory chooses %s (%s)", r.Python.Path, r.Python.Source)
+	case len(r.Plugin.Manifest.Env) > 0: // LD_PRELOAD, PYTHONPATH and the like
+		return fmt.Errorf("%s sets variables for %s", r.Plugin.Manifest.File, r.Python.Path)
 	}
 	return nil
 }
 
 // reader returns a Python that may read the plugin's source, with its environment: the
 // plugin's own if MayRun allows it, else one of the user or the system.
-func (r *resolved) reader(ctx context.Context) (path string, vars []string, err error) {
+func (r *Plan) Reader(ctx context.Context) (path string, vars []string, err error) {
 	if r.MayRun() == nil {
-		return r.python.Path, r.environ, nil
+		return r.Python.Path, r.Environ, nil
 	}
-	own := Config{Environ: r.config.Environ, Untrusted: true}
+	own := Config{Environ: r.Config.Environ, Untrusted: true}
 	found, err := interp.Find(ctx, request(own, manifest.Plugin{}, nil))
 	return found.Path, environ(own, manifest.Manifest{}), err
+}
+
+// Interpreter is the Python that was chosen; the zero one for an executable.
+func (r *Plan) Interpreter() interp.Interpreter {
+	if r.Plugin.Kind == manifest.Executable {
+		return interp.Interpreter{}
+	}
+	return r.Python
+}
+
+// Host is the host that --host or the manifest names; false if none is named.
+func (r *Plan) Host() (settings.Host, bool) {
+	host, named := settings.Hosts[r.Config.Host]
+	return host, named
 }

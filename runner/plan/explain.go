@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"context"
@@ -58,7 +58,7 @@ func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 // OrProject returns c. If c.Plugin is a directory and not a plugin whose Python pyplug chooses, the
 // result is about the project in that directory.
 func OrProject(ctx context.Context, c Config) Config {
-	dir := inDir(c.Cwd, c.Plugin)
+	dir := InDir(c.Cwd, c.Plugin)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return c
 	}

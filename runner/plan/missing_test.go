@@ -1,9 +1,8 @@
-package runner
+package plan
 
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -55,7 +54,7 @@ func TestMissingHints(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			o, err := Open(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{"PATH=" + filepath.Dir(python)}})
+			o, err := Resolve(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{"PATH=" + filepath.Dir(python)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +67,7 @@ func TestMissingHints(t *testing.T) {
 				module, file, _ := strings.Cut(unfound, ":")
 				lacks.Unfound = append(lacks.Unfound, schema.Unfound{Module: module, File: at(file), Line: 7})
 			}
-			hints := hook.Words(o.missingHints(lacks))
+			hints := hook.Words(o.MissingHints(lacks))
 			want := strings.ReplaceAll(c.want, "DIR", dir)
 			if len(hints) != c.hints || len(hints) > 0 && !strings.Contains(hints[0], want) {
 				t.Errorf("got %q, want %d, the first with %q", hints, c.hints, want)
@@ -79,21 +78,6 @@ func TestMissingHints(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestMissingExecutable holds that a program which chooses its Python itself gets no hints about it.
-func TestMissingExecutable(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a first line makes no executable")
-	}
-	path := filepath.Join(t.TempDir(), "server")
-	if err := os.WriteFile(path, []byte("#!"+runnertest.Python(t)+"\nimport zz_a\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	o, err := Open(t.Context(), Config{Plugin: path, Cwd: filepath.Dir(path), Environ: os.Environ()})
-	if err != nil || o.Program().Missing != nil {
-		t.Errorf("got hints, %v", err)
 	}
 }
 
@@ -123,11 +107,11 @@ func TestManaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := "PATH=" + filepath.Dir(runnertest.Python(t))
-	o, err := Open(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{path}})
+	o, err := Resolve(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{path}})
 	if err != nil || !o.lack().managed {
 		t.Errorf("%v: %+v", err, o)
 	}
-	l := lack{resolved: &resolved{python: interp.Interpreter{Path: "/usr/bin/python3"}}, managed: true}
+	l := lack{Plan: &Plan{Python: interp.Interpreter{Path: "/usr/bin/python3"}}, managed: true}
 	if got := l.install([]string{"PyYAML"}, nil); !got.IsZero() {
 		t.Errorf("got %s", hook.Word(got))
 	}

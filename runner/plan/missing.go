@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ const maxMissing = 20
 
 // lack is a plugin that lacks modules, with what its files say about the packages that it needs.
 type lack struct {
-	*resolved
+	*Plan
 	listed  []string    // the distributions that the file source lists
 	source  string      // or empty
 	command schema.Hint // makes the plugin's environment; zero if no command does
@@ -35,7 +35,7 @@ type missing struct {
 
 // missingHints returns how to provide a module that the plugin lacks, by a command if possible. If the
 // plugin did not start because of it, the hints are also about all other modules that it lacks.
-func (r *resolved) missingHints(e *schema.MissingModuleError) []schema.Hint {
+func (r *Plan) MissingHints(e *schema.MissingModuleError) []schema.Hint {
 	l := r.lack()
 	all := []missing{{name: e.Module, full: e.Module, file: string(e.File)}}
 	for _, other := range e.Unfound {
@@ -59,7 +59,7 @@ func (r *resolved) missingHints(e *schema.MissingModuleError) []schema.Hint {
 	}
 	var hints []schema.Hint
 	names := l.names(all)
-	for _, skipped := range l.python.Skipped {
+	for _, skipped := range l.Python.Skipped {
 		if skipped.Code == interp.ToolRuns {
 			hints = append(hints, skipped.Fix)
 		}
@@ -74,7 +74,7 @@ func (r *resolved) missingHints(e *schema.MissingModuleError) []schema.Hint {
 func (l *lack) names(all []missing) string {
 	names := []string{all[0].name}
 	for _, m := range all[1:] {
-		names = append(names, fmt.Sprintf("%s (%s:%d)", m.name, l.shown(m.file), m.line))
+		names = append(names, fmt.Sprintf("%s (%s:%d)", m.name, l.Shown(m.file), m.line))
 	}
 	if len(names) == 1 {
 		return names[0] + " is"
@@ -91,7 +91,7 @@ func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
 		return schema.Hints("it is in %s: put that directory on PYTHONPATH, or on sys.path before the import", dir), false
 	case standard(m.name):
 		return schema.Hints("the standard library of this Python, %s, has no %s; name a Python that has it with %s",
-			l.python.Version.String(), m.name, schema.Setting("python")), false
+			l.Python.Version.String(), m.name, schema.Setting("python")), false
 	case sibling != "":
 		return schema.Hints("%s.py is beside the plugin; did you mean `import %[1]s`?", sibling), false
 	case stem != "":
@@ -113,7 +113,7 @@ func (l *lack) besides(m missing) string {
 	if filepath.IsAbs(m.file) {
 		dirs = append(dirs, filepath.Dir(m.file))
 	}
-	for _, dir := range l.plugin.Project.Dirs {
+	for _, dir := range l.Plugin.Project.Dirs {
 		dirs = append(dirs, dir, filepath.Join(dir, "src"))
 	}
 	// Of a directory without __init__.py, which may be anything, the next part counts.
@@ -166,7 +166,7 @@ func generated(module string) string {
 // generate says how protoc generates the module of a .proto file, which may be beside the plugin or in a
 // directory there.
 func (l *lack) generate(stem string) string {
-	protoc, root := []string{l.python.Path, "-m", "grpc_tools.protoc"}, l.beside()
+	protoc, root := []string{l.Python.Path, "-m", "grpc_tools.protoc"}, l.beside()
 	if root != "" {
 		found, _ := fs.Glob(os.DirFS(root), "*/"+stem+".proto") // none if the pattern is malformed
 		for _, file := range append([]string{stem + ".proto"}, found...) {
@@ -182,7 +182,7 @@ func (l *lack) generate(stem string) string {
 // which nobody is to install.
 func (l *lack) isOwn(m missing) bool {
 	top := topOf(m.name)
-	return top == topOf(l.Place().Name) || slices.ContainsFunc(l.plugin.Project.Dirs, func(dir string) bool {
+	return top == topOf(l.Place().Name) || slices.ContainsFunc(l.Plugin.Project.Dirs, func(dir string) bool {
 		var file struct{ Project struct{ Name string } }
 		text, _ := pysrc.Read(filepath.Join(dir, "pyproject.toml"), pysrc.LargestManifest) // empty without one
 		return bounded.TOML([]byte(text), &file) == nil && text != "" && pysrc.Canonical(file.Project.Name) == pysrc.Canonical(top)
@@ -190,15 +190,15 @@ func (l *lack) isOwn(m missing) bool {
 }
 
 // lack reads what the plugin's files say about the packages that it needs.
-func (r *resolved) lack() *lack {
-	l := &lack{resolved: r}
-	l.managed = interp.FactsOf(r.python, r.environ).ExternallyManaged || r.python.Env == "" && !r.python.Source.Named()
+func (r *Plan) lack() *lack {
+	l := &lack{Plan: r}
+	l.managed = interp.FactsOf(r.Python, r.Environ).ExternallyManaged || r.Python.Env == "" && !r.Python.Source.Named()
 	source, canSync := r.syncSource()
 	l.listed = source.Names()
 	switch tool := source.Tool(); {
 	case canSync && (source.Path == "" || source.Installable()):
-		l.command = schema.Hintf("%s", schema.EnvLine(r.sync))
-	case tool != "" && !r.python.Source.Named() && interp.LookPath(r.environ, tool) != "":
+		l.command = schema.Hintf("%s", schema.EnvLine(r.Sync))
+	case tool != "" && !r.Python.Source.Named() && interp.LookPath(r.Environ, tool) != "":
 		l.command = schema.Hintf("%s", source.ToolLine())
 	default:
 		return l
@@ -234,23 +234,23 @@ func (l *lack) install(names, modules []string) schema.Hint {
 		return l.remake(names, modules)
 	case known && l.managed:
 		return schema.Hint{}
-	case known && interp.LookPath(l.environ, "uv") != "":
-		return schema.Hintf("%s", schema.QuoteLine(append([]string{"uv", "pip", "install", "--python", l.python.Path}, names...)))
+	case known && interp.LookPath(l.Environ, "uv") != "":
+		return schema.Hintf("%s", schema.QuoteLine(append([]string{"uv", "pip", "install", "--python", l.Python.Path}, names...)))
 	case known:
-		return schema.Hintf("%s", schema.QuoteLine(append([]string{l.python.Path, "-m", "pip", "install"}, names...)))
-	case l.python.Env != "":
-		return schema.Hintf("install %s in %s", packages(names, modules), l.python.Env)
+		return schema.Hintf("%s", schema.QuoteLine(append([]string{l.Python.Path, "-m", "pip", "install"}, names...)))
+	case l.Python.Env != "":
+		return schema.Hintf("install %s in %s", packages(names, modules), l.Python.Env)
 	}
 	return schema.Hint{}
 }
 
 // remake says how to complete the plugin's environment with packages that its files must list.
 func (l *lack) remake(names, modules []string) schema.Hint {
-	line, unnamed := l.command, !l.python.Source.Named() || l.python.AnyOf // a start takes the environment
+	line, unnamed := l.command, !l.Python.Source.Named() || l.Python.AnyOf // a start takes the environment
 	what := packages(names, modules)
 	how := schema.Hintf("run `%s`", line)
 	if !unnamed {
-		how = schema.Hintf("%s, then start it without %s", how, l.python.Source)
+		how = schema.Hintf("%s, then start it without %s", how, l.Python.Source)
 	}
 	switch {
 	case what == "" && unnamed:
@@ -260,7 +260,7 @@ func (l *lack) remake(names, modules []string) schema.Hint {
 	case l.source == "":
 		return schema.Hintf("list %s in requirements.txt beside the plugin and %s", what, how)
 	}
-	return schema.Hintf("check that %s lists %s and %s", l.shown(l.source), what, how)
+	return schema.Hintf("check that %s lists %s and %s", l.Shown(l.source), what, how)
 }
 
 // packages names distributions, and those of modules.

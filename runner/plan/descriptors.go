@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// describedBy reads the files of --proto and --protoset.
-func describedBy(c Config) ([]protoschema.Source, error) {
+// DescribedBy reads the files of --proto and --protoset.
+func DescribedBy(c Config) ([]protoschema.Source, error) {
 	var sources []protoschema.Source
 	for i, name := range slices.Concat(c.Protoset, c.Proto) {
 		var source protoschema.Source
-		content, err := os.ReadFile(inDir(c.Cwd, name))
+		content, err := os.ReadFile(InDir(c.Cwd, name))
 		switch {
 		case err != nil:
 		case i < len(c.Protoset):
@@ -50,14 +50,14 @@ func notGenerated(name string) error {
 	return e
 }
 
-// pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may
+// PB2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may
 // describe no service, for example because the script extends the search path before it
-// imports them. Then, or if the plugin uses an SDK, pb2Sources also reads the installed
+// imports them. Then, or if the plugin uses an SDK, PB2Sources also reads the installed
 // packages that it imports. If these describe no service either, it reads all files below
 // the plugin's directory. An error names a file that Python could not load either.
-func (r *resolved) pb2Sources() ([]protoschema.Source, error) {
-	found := pb2Reader{shown: r.shown, seen: map[string]bool{}}
-	files, others := pysrc.Own(r.script, r.dirs, pysrc.Whole)
+func (r *Plan) PB2Sources() ([]protoschema.Source, error) {
+	found := pb2Reader{shown: r.Shown, seen: map[string]bool{}}
+	files, others := pysrc.Own(r.Script, r.Dirs, pysrc.Whole)
 	for _, file := range files {
 		if err := found.read(file.Path, file.Text); err != nil {
 			return nil, err
@@ -70,12 +70,12 @@ func (r *resolved) pb2Sources() ([]protoschema.Source, error) {
 	}
 	imported := len(found.sources) // nobody says that Python loads the other files
 	if found.services == 0 || slices.ContainsFunc(others, isGenerated) || pysrc.ServesOf(files).SDK != "" {
-		for _, file := range pysrc.Libraries(r.python.SearchPath(r.environ), others, pysrc.Whole) {
+		for _, file := range pysrc.Libraries(r.Python.SearchPath(r.Environ), others, pysrc.Whole) {
 			_ = found.read(file.Path, file.Text)
 		}
 	}
 	if found.services == 0 {
-		for _, path := range pysrc.Files(filepath.Dir(r.script)) {
+		for _, path := range pysrc.Files(filepath.Dir(r.Script)) {
 			text, _ := pysrc.Read(path, pysrc.LargestFile) // empty if it cannot be read
 			_ = found.read(path, text)
 		}
@@ -86,9 +86,9 @@ func (r *resolved) pb2Sources() ([]protoschema.Source, error) {
 	return found.sources, nil
 }
 
-// shownCookie returns the magic cookie that the plugin's own files show.
-func (r *resolved) shownCookie() (key, value string) {
-	files, _ := pysrc.Own(r.script, r.dirs, pysrc.Short)
+// ShownCookie returns the magic cookie that the plugin's own files show.
+func (r *Plan) ShownCookie() (key, value string) {
+	files, _ := pysrc.Own(r.Script, r.Dirs, pysrc.Short)
 	return pysrc.Cookie(files)
 }
 

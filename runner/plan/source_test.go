@@ -1,11 +1,10 @@
-package runner
+package plan
 
 import (
 	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -17,40 +16,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// fakeSite is where the packages of the trees' environment are.
-const fakeSite = "env/lib/python3.12/site-packages/"
-
-// staticTree makes files below a new directory: names with slashes, and their
-// texts. There is an environment, with grpc in it where grpc is asked for.
+// staticTree makes files, and an environment with a Python that never runs.
 func staticTree(t testing.TB, grpc bool, files map[string]string) (root string, python interp.Interpreter) {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the environments are those of other systems")
-	}
-	root = t.TempDir()
-	put := func(name, text string) {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("env/pyvenv.cfg", "include-system-site-packages = false\n")
-	put("env/bin/python", "#!")
-	put(fakeSite+"six.py", "")
-	if grpc {
-		put(fakeSite+"grpc/__init__.py", `print("1|1|tcp|127.0.0.1:1|grpc")`) // never read
-	}
-	for name, text := range files {
-		put(name, text)
-	}
-	return root, fakePython(root)
+	root = runnertest.SourceTree(t, grpc, files)
+	return root, treePython(root)
 }
 
-// fakePython is the interpreter of the environment in a tree.
-func fakePython(root string) interp.Interpreter {
+// treePython is the interpreter of the environment in a [runnertest.SourceTree].
+func treePython(root string) interp.Interpreter {
 	return interp.Interpreter{Path: filepath.Join(root, "env", "bin", "python"), Version: interp.Version{Major: 3, Minor: 12}}
 }
 
@@ -110,7 +84,7 @@ func TestLooksGRPC(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root, _ := staticTree(t, !c.none, c.files)
 			entry := filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py")))
-			yes, why := openedAt(fakePython(root), entry).looksGRPC()
+			yes, why := openedAt(treePython(root), entry).looksGRPC()
 			if want := strings.ReplaceAll(c.why, "$ROOT", root); yes != (want != "") || why != want {
 				t.Errorf("got %v %q, want %q", yes, why, want)
 			}
@@ -163,17 +137,17 @@ func TestPB2Sources(t *testing.T) {
 			"plug/gen/shapes_pb2.py": shapes, "plug/common_pb2.py": common, "plug/other/shapes_pb2.py": "broken",
 		}, want: "common_pb2.py gen/shapes_pb2.py"},
 		{name: "what is installed", files: map[string]string{
-			"plug/main.py": "import protos.shapes_pb2\n", fakeSite + "protos/shapes_pb2.py": shapes,
-		}, want: "$ROOT/" + fakeSite + "protos/shapes_pb2.py"},
+			"plug/main.py": "import protos.shapes_pb2\n", runnertest.TreeSite + "protos/shapes_pb2.py": shapes,
+		}, want: "$ROOT/" + runnertest.TreeSite + "protos/shapes_pb2.py"},
 		{name: "what is in a directory that the plugin adds to the search path", files: map[string]string{
 			"plug/main.py":      "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '..', 'gen'))\nimport shapes_pb2\n",
 			"gen/shapes_pb2.py": shapes, "gen/common_pb2.py": common,
 		}, want: "$ROOT/gen/common_pb2.py $ROOT/gen/shapes_pb2.py"},
 		{name: "what an SDK imports, too", files: map[string]string{
 			"plug/main.py": "import funppy, shapes_pb2, broken\n", "plug/shapes_pb2.py": shapes,
-			fakeSite + "funppy/__init__.py": "from . import common_pb2\n", fakeSite + "funppy/common_pb2.py": common,
-			fakeSite + "broken/__init__.py": "from . import x_pb2\n", fakeSite + "broken/x_pb2.py": "x.AddSerializedFile(b'wrong')",
-		}, want: "$ROOT/" + fakeSite + "funppy/common_pb2.py shapes_pb2.py"},
+			runnertest.TreeSite + "funppy/__init__.py": "from . import common_pb2\n", runnertest.TreeSite + "funppy/common_pb2.py": common,
+			runnertest.TreeSite + "broken/__init__.py": "from . import x_pb2\n", runnertest.TreeSite + "broken/x_pb2.py": "x.AddSerializedFile(b'wrong')",
+		}, want: "$ROOT/" + runnertest.TreeSite + "funppy/common_pb2.py shapes_pb2.py"},
 		{name: "what lies there, if nothing with a service is imported", files: map[string]string{
 			"plug/main.py":  "import sys, common_pb2\nsys.path.append('gen')\nimport shapes_pb2\n",
 			"plug/a/b/c.py": "", "plug/gen/shapes_pb2.py": shapes, "plug/common_pb2.py": common,
@@ -190,7 +164,7 @@ func TestPB2Sources(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root, python := staticTree(t, true, c.files)
-			sources, err := openedAt(python, filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py")))).pb2Sources()
+			sources, err := openedAt(python, filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py")))).PB2Sources()
 			if want := strings.ReplaceAll(c.want, "$ROOT", root); err != nil || names(sources) != want {
 				t.Errorf("got %s, %v, want %s", names(sources), err, want)
 			}
@@ -199,8 +173,8 @@ func TestPB2Sources(t *testing.T) {
 }
 
 // openedAt is a plugin that is no module, as far as its source needs it.
-func openedAt(python interp.Interpreter, entry string) *Keeper {
-	return &Keeper{resolved: resolved{plugin: manifest.Plugin{Entry: entry}, python: python, script: scriptOf(entry), dirs: pysrc.PlaceOf(entry, nil).Dirs()}}
+func openedAt(python interp.Interpreter, entry string) *Plan {
+	return &Plan{Plugin: manifest.Plugin{Entry: entry}, Python: python, Script: scriptOf(entry), Dirs: pysrc.PlaceOf(entry, nil).Dirs()}
 }
 
 func TestPB2SourcesBroken(t *testing.T) {
@@ -209,7 +183,7 @@ func TestPB2SourcesBroken(t *testing.T) {
 		"DESCRIPTOR = d.AddSerializedFile(b'wrong')\n":       "descriptor in gen/kv_pb2.py: ",
 	} {
 		root, python := staticTree(t, true, map[string]string{"plug/main.py": "import gen.kv_pb2\n", "plug/gen/kv_pb2.py": text})
-		sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).pb2Sources()
+		sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).PB2Sources()
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.FromSlash(want)) || sources != nil {
 			t.Errorf("got %v, %v, want %s", sources, err, want)
 		}
@@ -225,11 +199,11 @@ func TestLinked(t *testing.T) {
 	if err := os.Symlink(filepath.Join(root, "real", "main.py"), entry); err != nil {
 		t.Skip(err)
 	}
-	python := fakePython(root)
+	python := treePython(root)
 	if yes, why := openedAt(python, entry).looksGRPC(); yes {
 		t.Errorf("got %q", why)
 	}
-	if sources, err := openedAt(python, entry).pb2Sources(); err != nil || names(sources) != "real/shapes_pb2.py" {
+	if sources, err := openedAt(python, entry).PB2Sources(); err != nil || names(sources) != "real/shapes_pb2.py" {
 		t.Errorf("got %s, %v", names(sources), err)
 	}
 	sdk := filepath.Join(root, "real", "sdk.py")
@@ -249,7 +223,7 @@ func TestPB2Entries(t *testing.T) {
 			files[fmt.Sprintf("plug/data/%d", i)] = ""
 		}
 		root, python := staticTree(t, true, files)
-		if sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).pb2Sources(); err != nil || names(sources) != want {
+		if sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).PB2Sources(); err != nil || names(sources) != want {
 			t.Errorf("behind %d entries: got %q, %v, want %q", n, names(sources), err, want)
 		}
 	}
@@ -263,7 +237,7 @@ func TestExample(t *testing.T) {
 	if yes, why := openedAt(python, entry).looksGRPC(); !yes || why != "it imports gRPC and prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
-	sources, err := openedAt(interp.Interpreter{}, entry).pb2Sources()
+	sources, err := openedAt(interp.Interpreter{}, entry).PB2Sources()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +296,7 @@ func BenchmarkPB2Sources(b *testing.B) {
 	files["plug/main.py"], files["plug/common_pb2.py"] = script, pb2(b, "common")
 	root, python := staticTree(b, true, files)
 	for b.Loop() {
-		if sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).pb2Sources(); err != nil || len(sources) != 51 {
+		if sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).PB2Sources(); err != nil || len(sources) != 51 {
 			b.Fatal(len(sources), err)
 		}
 	}

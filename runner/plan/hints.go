@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"errors"
@@ -10,13 +10,13 @@ import (
 )
 
 // Hints returns the hints of an error of the plugin, with those about its limits and its hooks.
-func (r *resolved) Hints(e *hook.Error) []schema.Hint {
+func (r *Plan) Hints(e *hook.Error) []schema.Hint {
 	hints := slices.Clone(e.Hints)
 	if e.Exit != nil && e.Exit.Limit != "" {
 		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))
 	}
 	if bad, ok := errors.AsType[*schema.ArgumentError](e); ok && bad.Place == "" && bad.Err == nil && len(bad.Hints) == 0 {
-		hooks := append(schema.Command{"hooks"}, manifest.TypedWords([]string{r.config.Plugin, e.Hook})...)
+		hooks := append(schema.Command{"hooks"}, manifest.TypedWords([]string{r.Config.Plugin, e.Hook})...)
 		hints = append(hints, schema.Hintf("%s shows its parameters", hooks))
 	}
 	if none, ok := errors.AsType[*schema.NoHookError](e); ok && len(none.Known) == 0 {

@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Config says what to open and how. It is copied and never written to: [Keeper.Config] is a copy
+// Config says what to open and how. It is copied and never written to: [Plan] is a copy
 // with the settings in force.
 type Config struct {
 	// Settings are those that flags and variables set. The manifest has others, then Defaults, then
@@ -54,9 +54,6 @@ type Config struct {
 	// AnyHealth accepts a gRPC plugin whatever its health service answers. NoCookie sets no
 	// cookie, whatever the settings say.
 	AnyHealth, NoCookie bool
-	// Observe receives the evidence of each start of a gRPC plugin, even if it failed. It may be nil, and
-	// must not block.
-	Observe func(Evidence)
 	// Output receives what the plugin prints, a line at a time; nil discards
 	// it. Several processes may call it at once, each with one line at a time.
 	Output func(stream, text string, cut int)
@@ -125,7 +122,7 @@ func workDir(c Config, dir string) (string, error) {
 	if dir == "" {
 		return c.Cwd, nil
 	}
-	dir = inDir(c.Cwd, dir)
+	dir = InDir(c.Cwd, dir)
 	info, err := os.Stat(dir)
 	if err != nil {
 		return "", fmt.Errorf("working directory: %w", err)
@@ -136,8 +133,8 @@ func workDir(c Config, dir string) (string, error) {
 	return dir, nil
 }
 
-// inDir returns a path relative to a directory, unless it is absolute.
-func inDir(dir, path string) string {
+// InDir returns a path relative to a directory, unless it is absolute.
+func InDir(dir, path string) string {
 	if filepath.IsAbs(path) || dir == "" {
 		return path
 	}

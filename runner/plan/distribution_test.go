@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"os"
@@ -50,7 +50,7 @@ func TestListed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o, err := Open(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{"PATH=" + filepath.Dir(python)}})
+		o, err := Resolve(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{"PATH=" + filepath.Dir(python)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"context"
@@ -72,24 +72,24 @@ func Cache() (string, error) { return bounded.UserCache() }
 
 // syncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if
 // a start would not use the environment of a sync, even without --python and PYPLUG_PYTHON.
-func (r *resolved) syncSource() (source env.Source, ok bool) {
-	named := r.python.Source == interp.SourceManifest && !r.python.AnyOf
+func (r *Plan) syncSource() (source env.Source, ok bool) {
+	named := r.Python.Source == interp.SourceManifest && !r.Python.AnyOf
 	if named {
 		return source, false
 	}
-	return env.SourceOf(r.plugin.Entry, r.plugin.Project.Dirs), r.python.Env == "" || r.synced().Made
+	return env.SourceOf(r.Plugin.Entry, r.Plugin.Project.Dirs), r.Python.Env == "" || r.synced().Made
 }
 
 // PythonNotes returns notes about the Pythons that a start skips, see [interp.Interpreter.Skipped],
 // and about an environment that may lack what the plugin needs.
-func (r *resolved) PythonNotes() (notes []string) {
-	for _, skipped := range r.python.Skipped {
+func (r *Plan) PythonNotes() (notes []string) {
+	for _, skipped := range r.Python.Skipped {
 		note := skipped.String()
 		if skipped.Code == interp.ToolRuns || skipped.Source == interp.SourcePin {
 			note += "; " + hook.Word(skipped.Fix)
 		}
-		if skipped.Path != r.python.Env {
-			note += "; using " + r.python.Path
+		if skipped.Path != r.Python.Env {
+			note += "; using " + r.Python.Path
 		}
 		notes = append(notes, note)
 	}
@@ -100,21 +100,21 @@ func (r *resolved) PythonNotes() (notes []string) {
 }
 
 // synced returns what is known about the environment of the plugin's Python.
-func (r *resolved) synced() env.State {
-	if r.python.Env == "" {
+func (r *Plan) synced() env.State {
+	if r.Python.Env == "" {
 		return env.State{}
 	}
-	return env.Look(r.python.Env, r.plugin.Entry, r.plugin.Project.Dirs)
+	return env.Look(r.Python.Env, r.Plugin.Entry, r.Plugin.Project.Dirs)
 }
 
 // SyncMarker returns the file that changes when the environment of the plugin's Python is synced.
-func (r *resolved) SyncMarker() string { return filepath.Join(r.python.Env, interp.EnvMarker) }
+func (r *Plan) SyncMarker() string { return filepath.Join(r.Python.Env, interp.EnvMarker) }
 
 // SyncStale says that the environment that pyplug made may lack what the plugin needs now, and what
 // to do, or is "".
-func (r *resolved) SyncStale() string {
+func (r *Plan) SyncStale() string {
 	if stale := r.synced().Stale; stale != "" {
-		return stale + "; `" + r.sync + "` installs what is needed"
+		return stale + "; `" + r.Sync + "` installs what is needed"
 	}
 	return ""
 }

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// ProgramHint says that a functions file without hooks may be a gRPC plugin.
+func (r *Plan) ProgramHint() []schema.Hint {
+	if r.Transport().Serves {
+		return nil
+	}
+	if part := r.programPart(); part != "" {
+		return schema.Hints("if its %s serves gRPC, pass %s grpc", part, schema.Setting("transport"))
+	}
+	return nil
+}
+
+// mainBlock matches the statement that only a program runs.
+var mainBlock = pysrc.Expression(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
+
+// programPart names the part of the plugin that Python executes only if it runs the plugin as
+// a program, or "".
+func (r *Plan) programPart() string {
+	entry := r.Plugin.Entry
+	if _, err := os.Stat(filepath.Join(entry, "__main__.py")); err == nil {
+		return "__main__.py"
+	}
+	if text, ok := pysrc.Read(entry, pysrc.LargestFile); ok && mainBlock().MatchString(text) {
+		return "__main__ block"
+	}
+	return ""
+}
+
+// MCPServer returns a usage error if the plugin's file serves the Model Context Protocol by itself.
+func (r *Plan) MCPServer() error {
+	for _, file := range r.parsed() {
+		if name, class := file.MCPServer(); name != "" {
+			return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf("%s is an MCP server already: %s is a %s object", r.Config.Plugin, name, class), Hints: []schema.Hint{
+				schema.Hintf("its own library runs it, as with `python %s`", r.Config.Plugin),
+				schema.Hintf("to serve its functions here, delete %s and the decorators @%s.tool", name, name),
+			}}
+		}
+	}
+	return nil
+}
+
+// parsed returns the files that Python runs, as far as they can be read.
+func (r *Plan) parsed() (files []pysrc.File) {
+	scripts, _, _ := r.Source()
+	for _, script := range scripts {
+		if text, ok := pysrc.Read(script, pysrc.LargestFile); ok {
+			files = append(files, pysrc.Parse(script, text))
+		}
+	}
+	return files
+}
