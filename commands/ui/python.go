@@ -40,7 +40,7 @@ type why struct {
 	Requires    []interp.Requirement `json:"requires"`
 	Python      *interp.Facts        `json:"python,omitempty"` // nil: none was chosen
 	Candidates  []candidate          `json:"candidates"`       // in the order of the search
-	Environment []plan.Variable      `json:"environment"`
+	Environment []interp.Variable    `json:"environment"`
 }
 
 // Why prints how a Python was chosen on standard output: a short tree, or {"schema",
@@ -48,7 +48,7 @@ type why struct {
 func (s *Streams) Why(plugin string, d plan.Decision, python *interp.Facts, asJSON bool) error {
 	w := why{
 		Plugin: schema.Path(plugin), Requires: d.Requires, Python: python,
-		Candidates: []candidate{}, Environment: append([]plan.Variable{}, d.Variables...),
+		Candidates: []candidate{}, Environment: append([]interp.Variable{}, d.Variables...),
 	}
 	attempts := d.Before
 	switch {

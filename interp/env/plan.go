@@ -1,6 +1,7 @@
 package env
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -136,4 +137,17 @@ func python(dir string) string {
 		return filepath.Join(dir, "Scripts", "python.exe")
 	}
 	return filepath.Join(dir, "bin", "python")
+}
+
+// Fits returns an error if a start would not take the Python of the environment, which exists, because it does
+// not satisfy the requirements of r, is not of the version of a named base, or is not to be trusted.
+func (p Plan) Fits(ctx context.Context, r interp.Request, base interp.Interpreter) error {
+	is, err := interp.FindIn(ctx, r, p.Dir)
+	if err != nil {
+		return Broken(p.Dir, err)
+	}
+	if same := is.Version.Minor == base.Version.Minor && is.Variant == base.Variant; base.Source.Named() && !same {
+		return Broken(p.Dir, fmt.Errorf("it has Python %s%s, want that of %s", is.Version, is.Variant, base))
+	}
+	return nil
 }

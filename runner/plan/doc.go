@@ -8,7 +8,7 @@
 //  4. settings merges flags, the manifest and defaults (config.go).
 //
 // A Plan also says what the plugin's files show: how Python imports it, which descriptors it has, whether it
-// serves the Model Context Protocol, and how to provide a module that it lacks (missing.go).
+// serves the Model Context Protocol.
 //
 // The package knows no process of the plugin, no launcher and no pool.
 package plan

@@ -9,20 +9,12 @@ import (
 	"github.com/pyplug/pyplug/interp/env"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
-	"github.com/pyplug/pyplug/runner/schema"
 )
-
-// Variable is an environment variable that concerns Python, and its effect.
-type Variable struct {
-	Name   string      `json:"name"`
-	Value  schema.Path `json:"value"`
-	Effect string      `json:"effect"`
-}
 
 // Decision says how the Python is chosen.
 type Decision struct {
 	interp.Decision
-	Variables []Variable
+	Variables []interp.Variable
 }
 
 // Explain says how the Python is chosen for c.Plugin, or without one for c.Cwd. It starts
@@ -37,7 +29,7 @@ func Explain(ctx context.Context, c Config) (Decision, error) {
 		if !env.SourceOf(p.Entry, p.Project.Dirs).Installable() {
 			r.Sync = ""
 		}
-		d.Variables = variables(c, environ(c, p.Manifest))
+		d.Variables = interp.Explained(c.Environ, environ(c, p.Manifest))
 		d.Decision, err = interp.Explain(ctx, r)
 		return d, err
 	})
@@ -100,35 +92,4 @@ func pythonRequest(c Config) (interp.Request, manifest.Plugin, error) {
 		return r, p, hook.NewError(hook.Usage, fmt.Errorf("%s is a program, which chooses its Python itself", c.Plugin))
 	}
 	return r, p, nil
-}
-
-// pythonVariables are the variables of the caller that concern Python, with their effects.
-var pythonVariables = []Variable{
-	{Name: "PYPLUG_PYTHON", Effect: "names the Python, unless --python does"},
-	{Name: "VIRTUAL_ENV", Effect: "is the activated environment"},
-	{Name: "CONDA_PREFIX", Effect: "is the activated environment of conda"},
-	{Name: "UV_PROJECT_ENVIRONMENT", Effect: "names the environment of a project of uv"},
-	{Name: "POETRY_VIRTUALENVS_PATH", Effect: "says where poetry keeps environments"},
-	{Name: "PYENV_VERSION", Effect: "selects what pyenv's shims start"},
-	{Name: "PYTHONPATH", Effect: "kept: its directories come before the installed packages"},
-	{Name: "PYTHONHOME"}, {Name: "PYTHONEXECUTABLE"}, {Name: "__PYVENV_LAUNCHER__"},
-	{Name: "PYTHONSTARTUP"}, {Name: "PYTHONNOUSERSITE"}, {Name: "PYTHONUSERBASE"},
-}
-
-// variables returns the variables of the caller that concern Python. env is the plugin's environment.
-func variables(c Config, env []string) (all []Variable) {
-	callers, plugins := interp.Variables(c.Environ), interp.Variables(env)
-	for _, v := range pythonVariables {
-		v.Value = schema.Path(callers[v.Name])
-		switch {
-		case v.Value == "":
-			continue
-		case plugins[v.Name] == "" && (v.Effect == "" || v.Name == "PYTHONPATH"):
-			v.Effect = "removed: it would lead Python elsewhere"
-		case v.Effect == "":
-			v.Effect = "kept"
-		}
-		all = append(all, v)
-	}
-	return all
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pyplug/pyplug/interp/missing"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -23,4 +24,13 @@ func (r *Plan) Hints(e *hook.Error) []schema.Hint {
 		hints = append(hints, r.ProgramHint()...)
 	}
 	return hints
+}
+
+// MissingHints returns how to provide a module that the plugin lacks.
+func (r *Plan) MissingHints(e *schema.MissingModuleError) []schema.Hint {
+	source, canSync := r.syncSource()
+	return missing.Plugin{
+		Python: r.Python, Environ: r.Environ, Place: r.Place(), Project: r.Plugin.Project,
+		Source: source, CanSync: canSync, Sync: r.Sync, Dirs: r.shownDirs(),
+	}.Hints(e)
 }

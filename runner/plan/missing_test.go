@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -78,45 +77,5 @@ func TestMissingHints(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestManaged holds that no command is advised which the system forbids: pip installs
-// nothing into a Python that the package manager owns.
-func TestManaged(t *testing.T) {
-	root := t.TempDir()
-	python := interp.Interpreter{Path: filepath.Join(root, "bin", "python3"), Version: interp.Version{Major: 3, Minor: 12}}
-	for _, name := range []string{"bin/python3", "lib/python3.12/EXTERNALLY-MANAGED"} {
-		if interp.FactsOf(python, nil).ExternallyManaged {
-			t.Errorf("it is managed before there is %s", name)
-		}
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !interp.FactsOf(python, nil).ExternallyManaged {
-		t.Error("it is not managed")
-	}
-	// Nor into one that other programs may use, which is that of whoever names none.
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "plugin.py"), []byte("import PIL"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	path := "PATH=" + filepath.Dir(runnertest.Python(t))
-	o, err := Resolve(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{path}})
-	if err != nil || !o.lack().managed {
-		t.Errorf("%v: %+v", err, o)
-	}
-	l := lack{Plan: &Plan{Python: interp.Interpreter{Path: "/usr/bin/python3"}}, managed: true}
-	if got := l.install([]string{"PyYAML"}, nil); !got.IsZero() {
-		t.Errorf("got %s", hook.Word(got))
-	}
-	l.command = schema.Hintf("pyplug sync p.py")
-	if got, want := hook.Word(l.install([]string{"PyYAML"}, nil)), "list PyYAML in requirements.txt beside the plugin and run `pyplug sync p.py`"; got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }

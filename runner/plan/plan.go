@@ -355,8 +355,10 @@ func (r *Plan) Source() (scripts []string, python interp.Interpreter, dirs []str
 // shown returns a path for messages: relative to the directory of the entry or of its own
 // modules if possible.
 func (r *Plan) Shown(path string) string {
-	return schema.Relative(path, append([]string{filepath.Dir(r.Plugin.Entry)}, r.Dirs...)...)
+	return schema.Relative(path, r.shownDirs()...)
 }
+
+func (r *Plan) shownDirs() []string { return append([]string{filepath.Dir(r.Plugin.Entry)}, r.Dirs...) }
 
 // MayRun returns an error if the plugin was opened with [Config.Untrusted] and files of its
 // project choose its Python.

@@ -107,7 +107,7 @@ func manyFiles(n int) map[string]string {
 // imports "common", or "common" itself.
 func pb2(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "interp", "pysrc", "testdata", "pb2", "7.35", name+"_pb2.py"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "interp", "pysrc", "testdata", "pb2", "7.35", name+"_pb2.py"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,23 +38,10 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 			request.Python, request.Packages = base.Path, interp.FactsOf(base, c.Environ).Packages
 		}
 		if plan, err = env.NewPlan(request); err == nil && plan.Exists {
-			err = fits(ctx, r, base, plan.Dir)
+			err = plan.Fits(ctx, r, base)
 		}
 		return plan, err
 	})
-}
-
-// fits returns an error if a start would not take the Python of the environment in dir, because it does
-// not satisfy the requirements of r, is not of the version of a named base, or is not to be trusted.
-func fits(ctx context.Context, r interp.Request, base interp.Interpreter, dir string) error {
-	is, err := interp.FindIn(ctx, r, dir)
-	if err != nil {
-		return env.Broken(dir, err)
-	}
-	if same := is.Version.Minor == base.Version.Minor && is.Variant == base.Variant; base.Source.Named() && !same {
-		return env.Broken(dir, fmt.Errorf("it has Python %s%s, want that of %s", is.Version, is.Variant, base))
-	}
-	return nil
 }
 
 // SyncNote says that a start of c.Plugin takes another Python than that of the environment in dir, or

@@ -1,4 +1,4 @@
-package plan
+package missing
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/interp/env"
 )
 
 func TestDistribution(t *testing.T) {
@@ -35,7 +35,6 @@ func TestDistribution(t *testing.T) {
 
 // TestListed has files that list what a plugin needs.
 func TestListed(t *testing.T) {
-	python := runnertest.Python(t)
 	for _, c := range []struct{ file, text, want string }{
 		{"requirements.txt", "# some\r\na==1.0 --hash=sha256:0\r\n B_b[x, y] >= 2 ; python_version < '3.9'\nc.c\n-r more.txt\n" +
 			"./d\ne @ https://example.com/e.whl\ngit+https://example.com/f\n-e g\nhttps://example.com/h.whl\ni (>1)\n", "a B_b c.c i m"},
@@ -50,12 +49,8 @@ func TestListed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o, err := Resolve(t.Context(), Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{"PATH=" + filepath.Dir(python)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if l := o.lack(); !slices.Equal(l.listed, strings.Fields(c.want)) {
-			t.Errorf("%s: got %q, want %q in\n%s", c.file, l.listed, c.want, c.text)
+		if got := env.SourceOf(filepath.Join(dir, "plugin.py"), []string{dir}).Names(); !slices.Equal(got, strings.Fields(c.want)) {
+			t.Errorf("%s: got %q, want %q in\n%s", c.file, got, c.want, c.text)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package plan
+package missing
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/interp/env"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -17,9 +18,24 @@ import (
 // maxMissing is the largest number of modules in one hint.
 const maxMissing = 20
 
+// Plugin is what is known of a plugin that lacks a module. The zero value is a plugin of an unknown Python.
+type Plugin struct {
+	Python  interp.Interpreter
+	Environ []string
+	Place   pysrc.Place
+	Project interp.Project
+	// Source is the file that lists what the plugin needs; zero if none does. CanSync says that a start would use the
+	// environment of a sync, which the command line Sync makes.
+	Source  env.Source
+	CanSync bool
+	Sync    string
+	// Dirs are the directories to which messages name paths.
+	Dirs []string
+}
+
 // lack is a plugin that lacks modules, with what its files say about the packages that it needs.
 type lack struct {
-	*Plan
+	Plugin
 	listed  []string    // the distributions that the file source lists
 	source  string      // or empty
 	command schema.Hint // makes the plugin's environment; zero if no command does
@@ -33,10 +49,10 @@ type missing struct {
 	line             int
 }
 
-// missingHints returns how to provide a module that the plugin lacks, by a command if possible. If the
+// Hints returns how to provide a module that the plugin lacks, by a command if possible. If the
 // plugin did not start because of it, the hints are also about all other modules that it lacks.
-func (r *Plan) MissingHints(e *schema.MissingModuleError) []schema.Hint {
-	l := r.lack()
+func (p Plugin) Hints(e *schema.MissingModuleError) []schema.Hint {
+	l := p.lack()
 	all := []missing{{name: e.Module, full: e.Module, file: string(e.File)}}
 	for _, other := range e.Unfound {
 		top := topOf(other.Module)
@@ -74,7 +90,7 @@ func (r *Plan) MissingHints(e *schema.MissingModuleError) []schema.Hint {
 func (l *lack) names(all []missing) string {
 	names := []string{all[0].name}
 	for _, m := range all[1:] {
-		names = append(names, fmt.Sprintf("%s (%s:%d)", m.name, l.Shown(m.file), m.line))
+		names = append(names, fmt.Sprintf("%s (%s:%d)", m.name, schema.Relative(m.file, l.Dirs...), m.line))
 	}
 	if len(names) == 1 {
 		return names[0] + " is"
@@ -113,7 +129,7 @@ func (l *lack) besides(m missing) string {
 	if filepath.IsAbs(m.file) {
 		dirs = append(dirs, filepath.Dir(m.file))
 	}
-	for _, dir := range l.Plugin.Project.Dirs {
+	for _, dir := range l.Project.Dirs {
 		dirs = append(dirs, dir, filepath.Join(dir, "src"))
 	}
 	// Of a directory without __init__.py, which may be anything, the next part counts.
@@ -131,7 +147,7 @@ func (l *lack) besides(m missing) string {
 // beside returns the directory in which Python finds the plugin's own modules by their
 // bare names, or "".
 func (l *lack) beside() string {
-	place := l.Place()
+	place := l.Place
 	if place.Behind != "" {
 		return place.Behind
 	}
@@ -182,7 +198,7 @@ func (l *lack) generate(stem string) string {
 // which nobody is to install.
 func (l *lack) isOwn(m missing) bool {
 	top := topOf(m.name)
-	return top == topOf(l.Place().Name) || slices.ContainsFunc(l.Plugin.Project.Dirs, func(dir string) bool {
+	return top == topOf(l.Place.Name) || slices.ContainsFunc(l.Project.Dirs, func(dir string) bool {
 		var file struct{ Project struct{ Name string } }
 		text, _ := pysrc.Read(filepath.Join(dir, "pyproject.toml"), pysrc.LargestManifest) // empty without one
 		return bounded.TOML([]byte(text), &file) == nil && text != "" && pysrc.Canonical(file.Project.Name) == pysrc.Canonical(top)
@@ -190,20 +206,18 @@ func (l *lack) isOwn(m missing) bool {
 }
 
 // lack reads what the plugin's files say about the packages that it needs.
-func (r *Plan) lack() *lack {
-	l := &lack{Plan: r}
-	l.managed = interp.FactsOf(r.Python, r.Environ).ExternallyManaged || r.Python.Env == "" && !r.Python.Source.Named()
-	source, canSync := r.syncSource()
-	l.listed = source.Names()
-	switch tool := source.Tool(); {
-	case canSync && (source.Path == "" || source.Installable()):
-		l.command = schema.Hintf("%s", schema.EnvLine(r.Sync))
-	case tool != "" && !r.Python.Source.Named() && interp.LookPath(r.Environ, tool) != "":
-		l.command = schema.Hintf("%s", source.ToolLine())
+func (p Plugin) lack() *lack {
+	l := &lack{Plugin: p, listed: p.Source.Names()}
+	l.managed = interp.FactsOf(p.Python, p.Environ).ExternallyManaged || p.Python.Env == "" && !p.Python.Source.Named()
+	switch tool := p.Source.Tool(); {
+	case p.CanSync && (p.Source.Path == "" || p.Source.Installable()):
+		l.command = schema.Hintf("%s", schema.EnvLine(p.Sync))
+	case tool != "" && !p.Python.Source.Named() && interp.LookPath(p.Environ, tool) != "":
+		l.command = schema.Hintf("%s", p.Source.ToolLine())
 	default:
 		return l
 	}
-	l.source = source.Path
+	l.source = p.Source.Path
 	return l
 }
 
@@ -260,7 +274,7 @@ func (l *lack) remake(names, modules []string) schema.Hint {
 	case l.source == "":
 		return schema.Hintf("list %s in requirements.txt beside the plugin and %s", what, how)
 	}
-	return schema.Hintf("check that %s lists %s and %s", l.Shown(l.source), what, how)
+	return schema.Hintf("check that %s lists %s and %s", schema.Relative(l.source, l.Dirs...), what, how)
 }
 
 // packages names distributions, and those of modules.
