@@ -155,7 +155,7 @@ var ofJSON = map[string]string{
 	"runner/daemon/client.go":           "any value of a stream",
 	"runner/daemon/exchange.go":         "an array of texts",
 	"runner/daemon/spawn.go":            "any value of a stream",
-	"runner/functions.go":               "the output of a script of pyplug's",
+	"runner/pipe.go":                    "the output of a script of pyplug's",
 	"runner/hook/messages.go":           "any value of a stream",
 	"runner/hook/wire/answer.go":        "a message that a plugin returned, and bytes",
 	"runner/lines/line.go":              "bytes, texts and numbers, arrays of values and of bools",
@@ -193,8 +193,8 @@ func TestDecoders(t *testing.T) {
 
 // ofTransport are the files of the façade that may import the package of a transport.
 var ofTransport = map[string][]string{
-	"runner/pyworker":   {"runner/functions.go"},
-	"runner/grpcplugin": {"runner/grpc.go", "runner/server.go"},
+	"runner/pyworker":   {"runner/pipe.go"},
+	"runner/grpcplugin": {"runner/grpc.go"},
 }
 
 // TestTransports holds that nothing asks which transport a plugin has: one value, chosen

@@ -22,7 +22,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// resolved is what is known about a plugin before its transport opens it. The zero value is
+// Plan is what is known about a plugin before its transport opens it. The zero value is
 // empty. After an error it has what was resolved before.
 type Plan struct {
 	Config  Config // with the values of the manifest and the defaults, once they are known
@@ -242,7 +242,7 @@ func (r *Plan) ownDirs() []string {
 	return r.Imported().Dirs()
 }
 
-// imported returns the place of a plugin that is imported.
+// Imported returns the place of a plugin that is imported.
 func (r *Plan) Imported() pysrc.Place {
 	switch p := r.Plugin; {
 	case p.Module != "":
@@ -352,7 +352,7 @@ func (r *Plan) Source() (scripts []string, python interp.Interpreter, dirs []str
 	return append(scripts, r.Script), python, r.Dirs
 }
 
-// shown returns a path for messages: relative to the directory of the entry or of its own
+// Shown returns a path for messages: relative to the directory of the entry or of its own
 // modules if possible.
 func (r *Plan) Shown(path string) string {
 	return schema.Relative(path, r.shownDirs()...)
@@ -373,7 +373,7 @@ func (r *Plan) MayRun() error {
 	return nil
 }
 
-// reader returns a Python that may read the plugin's source, with its environment: the
+// Reader returns a Python that may read the plugin's source, with its environment: the
 // plugin's own if MayRun allows it, else one of the user or the system.
 func (r *Plan) Reader(ctx context.Context) (path string, vars []string, err error) {
 	if r.MayRun() == nil {

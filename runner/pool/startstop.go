@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -44,14 +43,6 @@ func (p *Pool) launch(i *instance, before []hook.Call) (err error) {
 		_ = i.Stop(p.kill) // the first error is the one to report
 		<-i.Done()
 	}
-	return err
-}
-
-// makeReplay makes a replay, with the timeout of a call.
-func (p *Pool) makeReplay(ctx context.Context, i *instance, c hook.Call) error {
-	ctx, cancel := hook.WithLimit(ctx, p.opt.ReplayTimeout)
-	defer cancel()
-	_, err := p.opt.Call(ctx, i.Instance, c)
 	return err
 }
 
@@ -138,66 +129,4 @@ func (w *worker) close() {
 	if w.state != hook.StateStopped {
 		w.enter(hook.StateStopped, w.last, reason, exit, 0)
 	}
-}
-
-// replay makes a call in every worker, now and after every start, in the order of the
-// replays. It returns the result of the first worker. If the call fails there, nothing is
-// replayed. If it fails in another worker, that one is replaced; the error says why the
-// replacement failed.
-func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
-	if c.Replay = false; c.Input != nil {
-		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
-			Err: errors.New("a call with a stream of input cannot be replayed")}
-	}
-	select {
-	case p.replaying <- struct{}{}:
-		defer func() { <-p.replaying }()
-	case <-ctx.Done():
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		e := hook.Ended(ctx, c.Hook, "another replayed call did not end", false)
-		p.countFailed(e)
-		return hook.Result{}, e
-	}
-	i, herr := p.acquire(ctx, c.Hook, false)
-	if herr != nil {
-		return hook.Result{}, herr
-	}
-	r, _, err := p.callIn(ctx, i, c, false)
-	if err != nil {
-		return r, err
-	}
-	c.Emit = nil // only the first caller gets the items
-	p.mu.Lock()
-	p.replays = append(p.replays, c)
-	i.replayed = len(p.replays)
-	var others []*instance
-	for _, w := range p.workers {
-		if other := w.serving; other != nil && other.replayed < len(p.replays) {
-			other.replayed = len(p.replays)
-			other.running++ // it counts as busy, even beyond its places
-			others = append(others, other)
-		}
-	}
-	p.mu.Unlock()
-	for _, other := range others {
-		if late := p.replayIn(context.WithoutCancel(ctx), other, c); err == nil {
-			err = late
-		}
-	}
-	return r, err
-}
-
-// replayIn makes a replay in an instance that was ready before, and replaces the
-// instance if it fails.
-func (p *Pool) replayIn(ctx context.Context, i *instance, c hook.Call) error {
-	err := p.makeReplay(ctx, i, c)
-	p.mu.Lock()
-	p.release(i, outcome{})
-	current := i.worker.serving == i
-	p.mu.Unlock()
-	if err == nil || !current { // its replacement makes the call
-		return nil
-	}
-	return i.worker.replace(ctx, "a replayed call failed")
 }
