@@ -8,7 +8,6 @@ import (
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/plan"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // process is one process of the plugin, started directly. Hooks and Status make it an [mcp.Plugin].
@@ -39,16 +38,7 @@ func (p *process) Start(ctx context.Context) (err error) {
 	return err
 }
 
-// The methods that a pool has, too, are those of the process.
-
-func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	return p.Process.Call(ctx, c)
-}
-
-func (p *process) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
-	return p.Process.Hooks(ctx, q)
-}
-
+// Close closes the process, see [runner.Process.Close].
 func (p *process) Close(ctx context.Context) (farewell, stop error) { return p.Process.Close(ctx) }
 
 // Status is empty.

@@ -65,8 +65,6 @@ type Options struct {
 	Note func(text string)
 	// Rand returns the random part of delays, from 0 up to 1; nil: [rand.Float64].
 	Rand func() float64
-
-	inspects bool // Call was set
 }
 
 // withDefaults fills in the defaults.
@@ -81,11 +79,6 @@ func (o Options) withDefaults() Options {
 	o.Drain = cmp.Or(o.Drain, 2*time.Minute)
 	if o.Version == nil {
 		o.Version = func() int { return 0 }
-	}
-	if o.inspects = o.Call != nil; !o.inspects {
-		o.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
-			return inst.Call(ctx, c)
-		}
 	}
 	if o.Bootstrap == nil {
 		o.Bootstrap = func(context.Context, hook.Instance) error { return nil }

@@ -127,7 +127,11 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 func (p *Pool) callIn(ctx context.Context, i *instance, c hook.Call, mayRetry bool) (r hook.Result, retry bool, err error) {
 	o := panicked
 	defer func() { p.finish(i, o, retry) }()
-	r, err = p.opt.Call(ctx, i.Instance, c)
+	if p.opt.Call == nil {
+		r, err = i.Instance.Call(ctx, c)
+	} else {
+		r, err = p.opt.Call(ctx, i.Instance, c)
+	}
 	o = outcomeOf(err)
 	retry = o.retry && mayRetry
 	return r, retry, err
@@ -182,7 +186,7 @@ func (p *Pool) extend(ctx context.Context, i *instance, s *hook.Series, n int) [
 // takesSeries reports whether a series may begin or continue. It may not while a call waits. p.mu
 // is held.
 func (p *Pool) takesSeries(ctx context.Context) bool {
-	return ctx.Err() == nil && !p.draining && p.queue.Len() == 0 && !p.opt.inspects
+	return ctx.Err() == nil && !p.draining && p.queue.Len() == 0 && p.opt.Call == nil
 }
 
 // Restart reads the plugin's files again and replaces the workers, see [Pool.Replace].

@@ -73,6 +73,10 @@ func (p *Pool) replayIn(ctx context.Context, i *instance, c hook.Call) error {
 func (p *Pool) makeReplay(ctx context.Context, i *instance, c hook.Call) error {
 	ctx, cancel := hook.WithLimit(ctx, p.opt.ReplayTimeout)
 	defer cancel()
+	if p.opt.Call == nil {
+		_, err := i.Call(ctx, c)
+		return err
+	}
 	_, err := p.opt.Call(ctx, i.Instance, c)
 	return err
 }
