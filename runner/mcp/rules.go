@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+	"strings"
 )
 
 // Refusal is a part of a tool that a client refuses. Most clients then drop the tool; with
@@ -19,8 +19,10 @@ type Refusal struct {
 	Some bool
 }
 
-// claudeName is the pattern that Claude's API has for the names of parameters.
-var claudeName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+// fitsClaude reports whether Claude's API takes the name of a parameter: ^[a-zA-Z0-9_.-]{1,64}$.
+func fitsClaude(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool { return r != '.' && isUnusual(r) })
+}
 
 // The clients of which some versions accept what others refuse.
 const olderGemini, withoutRefs = "Gemini's older API", "Copilot CLI and Gemini's older API"
@@ -42,7 +44,7 @@ func (t Tool) Refusals() []Refusal {
 		c.refuse("OpenAI", "the arguments", "an object without properties")
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if !claudeName.MatchString(name) {
+		if !fitsClaude(name) {
 			c.refuse("Claude", name, "a name with other characters than a-z, A-Z, 0-9, _, . and -, or with more than 64")
 		}
 		c.check(name, properties[name])

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,10 @@ import (
 // longestName is the longest name of a tool that clients accept.
 const longestName = 64
 
-var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+// isUnusual reports whether clients refuse a character in the name of a tool.
+func isUnusual(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+}
 
 // Tool is a hook as clients see it.
 type Tool struct {
@@ -73,7 +75,12 @@ func (f Filter) Tools(hooks []schema.Hook) []Tool {
 
 // freeName returns the name of a tool for a hook.
 func freeName(hookName string, taken map[string]bool) string {
-	base := unusual.ReplaceAllString(hookName, "_")
+	base := strings.Map(func(r rune) rune {
+		if isUnusual(r) {
+			return '_'
+		}
+		return r
+	}, hookName)
 	name := base[:min(len(base), longestName)]
 	for n := 2; taken[name]; n++ {
 		suffix := fmt.Sprintf("_%d", n)
