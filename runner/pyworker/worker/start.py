@@ -100,7 +100,7 @@ def show_name(plugin):
     try:
         with open("/proc/self/cmdline", "rb") as file:
             line = file.read()
-        if b"<pyplug boot>" not in line and not line.startswith(b"pyplug: "):
+        if b';exec(pyplug["code"],pyplug)' not in line and not line.startswith(b"pyplug: "):
             return  # the user's code shows something else
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

@@ -1,6 +1,6 @@
 """The core of pyplug's worker, which calls the functions of one Python file.
 
-boot.py loads it at every start. It reads frames, calls hooks and answers. ../frames.go describes the protocol.
+parts.py loads it at every start. It reads frames, calls hooks and answers. ../frames.go describes the protocol.
 The core loads a part when it first needs it. Every start pays for the core, so it imports nothing slow.
 
 Calls run in one of three ways. `way` is the one in use, and Way shows what all have:
@@ -51,7 +51,7 @@ running = False  # user code runs, and SIGINT may interrupt it
 asked = False  # SIGINT came during the current call; streams
 tasks = {}  # number → the task of the event loop that answers the call; event_loop
 awaited = None  # what the event loop is to start with: (number, value), 0 and None if it is only to be there; threads
-part = None  # returns a part of the worker, loaded at its first use; boot
+part = None  # returns a part of the worker, loaded at its first use; parts
 loop = None  # the module event_loop while its loop runs; event_loop
 
 

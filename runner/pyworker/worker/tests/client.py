@@ -39,7 +39,7 @@ def read_text(name):
 
 
 BOOT = read_text("boot.py").encode()
-RUN_BOOT = "import os,sys;exec(compile(os.read(int(sys.argv[1].split()[0]),4096)[9:],'<pyplug boot>','exec'),{})"
+RUN_BOOT = 'import os,sys;pyplug={};exec(os.read(int(sys.argv[1].split()[0]),4096)[9:],pyplug);exec(pyplug["code"],pyplug)'
 PARTS = [name[:-3] for name in sorted(os.listdir(SOURCES)) if name.endswith(".py")]
 SOURCE = "\0".join(text for name in PARTS for text in (name, read_text(name + ".py"))).encode()
 os.mkdir(os.path.dirname(CACHE))
