@@ -80,11 +80,12 @@ func (o Options) withDefaults() Options {
 	if o.Version == nil {
 		o.Version = func() int { return 0 }
 	}
+	nothing := func(context.Context, hook.Instance) error { return nil }
 	if o.Bootstrap == nil {
-		o.Bootstrap = func(context.Context, hook.Instance) error { return nil }
+		o.Bootstrap = nothing
 	}
 	if o.Shutdown == nil {
-		o.Shutdown = o.Bootstrap
+		o.Shutdown = nothing
 	}
 	if o.Events == nil {
 		o.Events = func(hook.Event) {}

@@ -50,6 +50,22 @@ func TestReplays(t *testing.T) {
 	})
 }
 
+// A stop without shutdown calls makes none, also if there are bootstrap calls.
+func TestBootstrapAlone(t *testing.T) {
+	opt := Options{Policy: always, Bootstrap: func(ctx context.Context, inst hook.Instance) error {
+		_, err := inst.Call(ctx, hook.Call{Hook: "boot"})
+		return err
+	}}
+	bubble(t, opt, nil, func(w *world) {
+		if err := w.Close(w.t.Context()); err != nil {
+			t.Error(err)
+		}
+		if made := w.launcher.made[1]; made != "boot" {
+			t.Errorf("the instance made %q", made)
+		}
+	})
+}
+
 // A start makes the replays that come while it is under way, once.
 func TestReplayDuringStart(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
