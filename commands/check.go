@@ -198,7 +198,6 @@ type pluginCheck struct {
 
 func newPluginCheck(prog *program, o checkOptions, path string) *pluginCheck {
 	c := &pluginCheck{p: prog.newLocal(path, prog.opts.quiet), o: o, done: make(chan struct{})}
-	c.p.Keeper = new(runner.Keeper)
 	c.o.Config.Plugin, c.o.Config.Once = path, true
 	c.p.follow(&c.o.Config)
 	c.o.Prepared = func(k *runner.Keeper) { c.p.Keeper = k }

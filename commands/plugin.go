@@ -120,7 +120,7 @@ func (p *background) process(ctx context.Context) (hook.Info, int) {
 // local is a plugin of this process. It reports to the user what the plugin prints and how its
 // state changes.
 type local struct {
-	*runner.Keeper // nil until the plugin is resolved
+	*runner.Keeper // knows only the path until the plugin is resolved
 	prog           *program
 	path           string // as typed
 	output         *ui.Output
@@ -132,7 +132,7 @@ type local struct {
 
 // newLocal returns a plugin of this process. quiet hides what it prints.
 func (prog *program) newLocal(path string, quiet bool) *local {
-	p := &local{prog: prog, path: path}
+	p := &local{Keeper: &runner.Keeper{Plan: plan.Plan{Config: plan.Config{Plugin: path}}}, prog: prog, path: path}
 	label, isModule := manifest.ModuleOf(path)
 	if !isModule {
 		label = strings.TrimSuffix(filepath.Base(path), ".py")
@@ -193,16 +193,7 @@ func (p *local) follow(cfg *plan.Config) {
 
 func (p *local) typed() string { return p.path }
 
-func (p *local) complete(err error) *hook.Error {
-	if p.Keeper != nil {
-		return p.Complete(err)
-	}
-	e := *hook.AsError(err)
-	if e.Plugin == "" && e.Kind != hook.Usage {
-		e.Plugin = p.path
-	}
-	return &e
-}
+func (p *local) complete(err error) *hook.Error { return p.Complete(err) }
 
 func (p *local) shown() bool { return p.output.Shown() && !p.heldBack.Load() }
 
@@ -216,7 +207,7 @@ func (p *local) process(context.Context) (hook.Info, int) { return p.Newest(), 1
 
 // close stops the plugin. A second signal kills it.
 func (p *local) close() {
-	if p.Keeper == nil || p.Pool == nil {
+	if p.Pool == nil {
 		return
 	}
 	stop := p.prog.streams.Waiting("stopping " + p.path)

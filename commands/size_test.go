@@ -1,12 +1,12 @@
 package commands_test
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -29,7 +29,7 @@ func TestSize(t *testing.T) {
 	sizes, sum := sizes(t), size{}
 	table := budgets(t)
 	t.Logf("%-26s %7s %7s %6s %6s %6s %6s", "room", "tokens", "budget", "lines", "types", "funcs", "once")
-	for _, room := range sortedKeys(sizes) {
+	for _, room := range slices.Sorted(maps.Keys(sizes)) {
 		s := sizes[room]
 		t.Logf("%-26s %7d %7d %6d %6d %6d %6d", room, s.tokens, table[room], s.lines, s.types, s.funcs, s.once)
 		sum.tokens, sum.lines, sum.types, sum.funcs, sum.once = sum.tokens+s.tokens, sum.lines+s.lines, sum.types+s.types, sum.funcs+s.funcs, sum.once+s.once
@@ -154,13 +154,4 @@ func logWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%-26s %7d %7s %6d %6d %6d", "the worker, in Python", s.tokens, "", s.lines, s.types, s.funcs)
-}
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	var keys []K
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

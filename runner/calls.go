@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/plan"
 )
 
 // calls makes the calls of a plugin in one process, for pools and for a [Process].
@@ -15,10 +14,6 @@ type calls struct {
 	first, last   []hook.Call // of the manifest: after each start, and before each stop
 	limit         time.Duration
 	carriesErrors bool // results may have errors, see [callIn]
-}
-
-func callsOf(c plan.Config, carriesErrors bool) calls {
-	return calls{c.Bootstrap, c.Shutdown, c.Timeouts.Call, carriesErrors}
 }
 
 // bootstrap makes the manifest's calls after a start, in order.

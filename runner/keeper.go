@@ -151,7 +151,10 @@ func (k *Keeper) Launch(ctx context.Context) (Process, error) {
 	return Process{Instance: inst, launcher: k.launcher.Launcher, calls: k.calls()}, err
 }
 
-func (k *Keeper) calls() calls { return callsOf(k.Config, k.Plugin.Manifest.CarriesErrors) }
+func (k *Keeper) calls() calls {
+	c := k.Config
+	return calls{c.Bootstrap, c.Shutdown, c.Timeouts.Call, k.Plugin.Manifest.CarriesErrors}
+}
 
 // Close drains and stops all that was started, see [pool.Pool.Close]. It may be called before a start.
 func (k *Keeper) Close(ctx context.Context) (err error) {
