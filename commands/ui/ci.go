@@ -170,7 +170,7 @@ func (p *CheckPrinter) Annotate() {
 func (s *Streams) annotate(text string) {
 	if !s.LogJSON {
 		s.screen.addCommands(s.Err, text)
-		s.screen.flush(writeTimeout)
+		s.screen.flush(s.Err, writeTimeout)
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 		text = s.failureText(f)
 	}
 	s.screen.add(s.Err, text)
-	s.screen.flush(drainTimeout)
+	s.screen.flush(s.Err, drainTimeout)
 }
 
 // unconnected are the reasons of kind Handshake that concern the connection.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
+	"github.com/pyplug/pyplug/runner/lines/output"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -31,23 +32,15 @@ const (
 
 const eraseLine = "\r\x1b[K"
 
-// screen is standard error: whole lines, and a status line below them. One goroutine writes
-// the lines in order, and runs while there is something to write. Everything but our commands
-// for CI systems passes through shown. The zero value is ready to use. It is safe for
-// concurrent use.
+// screen is standard error: whole lines, and a status line below them. Everything but our commands
+// for CI systems passes through shown. The zero value is ready to use. It is safe for concurrent
+// use.
 type screen struct {
 	color bool // set before the first use
 
-	mu      sync.Mutex // protects what follows
-	buf     []byte     // lines that the writer has not started to write
-	pending int        // bytes not written, including buf
-	written int64      // bytes written since the start
-	writing bool       // the writer runs
-	shown   bool       // a status line is, or will be, the last thing written
-	stuck   bool       // a wait timed out, and nothing was written since
-	broken  bool       // the reader has gone away: everything is dropped
-	// changed is closed when something was written; nil if nobody waits for it.
-	changed chan struct{}
+	mu    sync.Mutex     // protects what follows
+	out   *output.Writer // nil before the first line
+	shown bool           // a status line is, or will be, the last thing written
 }
 
 // add queues whole lines.
@@ -55,123 +48,67 @@ func (s *screen) add(w io.Writer, lines string) { s.addCommands(w, shown(s.color
 
 // addCommands queues whole lines unescaped: harmless commands for a CI system.
 func (s *screen) addCommands(w io.Writer, lines string) {
+	out := s.to(w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue(w, lines)
+	s.queue(out, lines)
 }
 
 // addWaiting queues whole lines when there is room. If the reader reads nothing for
 // writeTimeout, it drops the lines and returns false, and does so at once until the reader
 // reads again.
 func (s *screen) addWaiting(w io.Writer, lines string) bool {
-	lines = shown(s.color, lines)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.pending >= roomSize {
-		if s.stuck || !s.wait(writeTimeout) {
-			return false
-		}
+	if !s.to(w).Room(roomSize, writeTimeout) {
+		return false
 	}
-	s.queue(w, lines)
+	s.add(w, lines)
 	return true
 }
 
-// queue appends to the buffer and starts the writer. Held: mu.
-func (s *screen) queue(w io.Writer, text string) {
-	if s.broken {
-		return
+// to returns the writer to w.
+func (s *screen) to(w io.Writer) *output.Writer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.out == nil {
+		s.out = output.New(untilClosed{w}, chunkSize, nil)
 	}
+	return s.out
+}
+
+// untilClosed fails only when the reader has gone away. Other errors, such as a full disk, may pass.
+type untilClosed struct{ io.Writer }
+
+func (u untilClosed) Write(text []byte) (int, error) {
+	if n, err := u.Writer.Write(text); IsClosedPipe(err) {
+		return n, err
+	}
+	return len(text), nil
+}
+
+// queue appends lines in place of the status line. Held: mu.
+func (s *screen) queue(out *output.Writer, text string) {
 	if s.shown {
 		text, s.shown = eraseLine+text, false
 	}
-	s.buf = append(s.buf, text...)
-	s.pending += len(text)
-	if !s.writing && len(s.buf) > 0 {
-		s.writing = true
-		go s.write(w) // ends when all is written
-	}
-}
-
-// write writes until nothing is left.
-func (s *screen) write(w io.Writer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.buf) > 0 {
-		rest := s.buf
-		for s.buf = nil; len(rest) > 0 && !s.broken; {
-			n := min(len(rest), chunkSize)
-			s.mu.Unlock()
-			_, err := w.Write(rest[:n])
-			s.mu.Lock()
-			rest = rest[n:]
-			s.pending -= n
-			s.written += int64(n)
-			s.stuck = false
-			if IsClosedPipe(err) { // other errors, such as a full disk, may pass
-				s.broken, s.buf, s.pending = true, nil, 0
-			}
-			s.wake()
-		}
-	}
-	s.writing = false
-	s.wake()
-}
-
-// wait waits until something changed. It returns false if that takes longer than
-// limit. Held: mu, except while it waits.
-func (s *screen) wait(limit time.Duration) bool {
-	if s.changed == nil {
-		s.changed = make(chan struct{})
-	}
-	changed := s.changed
-	s.mu.Unlock()
-	timer := time.NewTimer(limit)
-	select {
-	case <-changed:
-	case <-timer.C:
-	}
-	timer.Stop()
-	s.mu.Lock()
-	if s.changed == changed {
-		s.stuck = true
-		return false
-	}
-	return true
-}
-
-// wake makes every waiter check its condition again. Held: mu.
-func (s *screen) wake() {
-	if s.changed != nil {
-		close(s.changed)
-		s.changed = nil
-	}
+	out.Append(func(dst []byte) []byte { return append(dst, text...) })
 }
 
 // flush waits until all earlier lines are written, or until the reader reads nothing for
 // limit. It waits at most drainTimeout for a slow reader. It does not wait for a reader that
-// is known to read nothing, unless limit is longer than writeTimeout.
-func (s *screen) flush(limit time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	began, mark := time.Now(), s.written+int64(s.pending)
-	for s.writing && s.written < mark && time.Since(began) < drainTimeout {
-		if s.stuck && limit <= writeTimeout || !s.wait(limit) {
-			return
-		}
-	}
-}
+// is known to read nothing for that long.
+func (s *screen) flush(w io.Writer, limit time.Duration) { s.to(w).Flush(limit, drainTimeout) }
 
 // setStatusLine shows text below all lines, in place of the status line before; empty text
 // erases that. It shows nothing while lines wait to be written.
 func (s *screen) setStatusLine(w io.Writer, text string) {
-	text = shown(s.color, text)
+	text, out := shown(s.color, text), s.to(w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if text != "" && s.pending > 0 {
+	if text != "" && out.Pending() > 0 {
 		return
 	}
-	s.queue(w, text)
-	s.shown = text != "" && !s.broken
+	s.queue(out, text)
+	s.shown = text != ""
 }
 
 const (
@@ -215,7 +152,7 @@ func (s *Streams) wait(delay time.Duration, text func() string) (stop func()) {
 			s.screen.setStatusLine(s.Err, "")
 			s.waiting.Unlock()
 		}
-		s.screen.flush(writeTimeout)
+		s.screen.flush(s.Err, writeTimeout)
 	})
 }
 
@@ -239,7 +176,7 @@ func (s *Streams) drawWait(elapsed time.Duration, text string) {
 			return
 		}
 		defer s.outMu.Unlock()
-		defer s.screen.flush(writeTimeout)
+		defer s.screen.flush(s.Err, writeTimeout)
 	}
 	spinner := string(`|/-\`[elapsed/tick%4])
 	tail := fmt.Sprintf(" (%.0f s)", elapsed.Truncate(time.Second).Seconds())

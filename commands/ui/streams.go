@@ -147,7 +147,7 @@ func (s *Streams) headed(c Color, level, text string) string {
 // print writes whole lines to standard error, for people or as JSON.
 func (s *Streams) print(lines string) {
 	s.screen.add(s.Err, lines)
-	s.screen.flush(writeTimeout)
+	s.screen.flush(s.Err, writeTimeout)
 }
 
 // Print prints whole lines for people on standard output.
@@ -160,7 +160,7 @@ func (s *Streams) writeOut(parts ...[]byte) error {
 	defer s.outMu.Unlock()
 	if s.OutTTY && s.ErrTTY { // one terminal, which may show a wait
 		s.screen.setStatusLine(s.Err, "")
-		s.screen.flush(writeTimeout)
+		s.screen.flush(s.Err, writeTimeout)
 	}
 	w := bufio.NewWriter(s.Out)
 	for _, part := range parts {
@@ -261,7 +261,7 @@ func (o *Output) Line(stream, text string, cut int) {
 // output on standard output. It does not wait for a slow reader.
 func (o *Output) Flush() {
 	if o != nil {
-		o.s.screen.flush(50 * time.Millisecond)
+		o.s.screen.flush(o.s.Err, 50*time.Millisecond)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -185,7 +186,7 @@ func TestSlowInSeries(t *testing.T) {
 // that another one gives back.
 func TestAllHelp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newOutbox(true, 8)
+		o := newOutbox(io.Discard, nil, true, 8)
 		for i := range 3 {
 			o.admit(&task{line: i + 1})
 		}

@@ -182,7 +182,7 @@ func New(caller hook.Caller, o Options) *Engine {
 	}
 	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
-	e := &Engine{caller: caller, series: series, o: o, out: newOutbox(!o.Unordered, 2*o.Series)}
+	e := &Engine{caller: caller, series: series, o: o, out: newOutbox(o.Out, o.Record, !o.Unordered, 2*o.Series)}
 	e.out.jobs = o.Jobs
 	return e
 }
@@ -210,7 +210,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	written := make(chan struct{})
 	go func() { // ends when all is answered and written, or cannot be
 		defer close(written)
-		if err := e.out.write(e.o.Out, e.o.Record); err != nil {
+		if err := e.out.end(); err != nil {
 			cancel(err)
 		}
 	}()
@@ -233,16 +233,16 @@ func (e *Engine) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	e.out.close(reason, true)
-	if e.out.isStuck(written) {
+	if !e.out.isRead(written) {
 		cancel(ErrNotRead)
 	}
 	calls.Wait()
-	e.out.mu.Lock()
-	defer e.out.mu.Unlock()
-	err := e.out.err
-	if failed := e.out.writeRecord(e.o.Record); err == nil {
+	err := e.out.out.Err()
+	if failed := e.out.writeRecord(); err == nil {
 		err = failed // else an output that failed left something to record
 	}
+	e.out.mu.Lock()
+	defer e.out.mu.Unlock()
 	switch {
 	case err != nil:
 		return err

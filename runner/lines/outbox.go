@@ -1,13 +1,13 @@
 package lines
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"slices"
 	"sync"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines/output"
 )
 
 const (
@@ -19,26 +19,23 @@ const (
 	holdSize = 16 << 20
 	// roomSize is how many bytes may wait to be written before more must wait.
 	roomSize = 1 << 20
-	// chunkSize is the maximum size of one Write. Small writes show whether a slow
-	// output makes progress.
+	// chunkSize is the maximum size of one Write.
 	chunkSize = 64 << 10
 )
 
 // outbox puts answers in order and writes them. It is safe for concurrent use.
 type outbox struct {
 	ordered bool
+	record  Record
+	out     *output.Writer
 
 	mu      sync.Mutex // protects what follows
 	changed sync.Cond  // what follows has changed
-	buf     []byte     // lines to be written
-	records []byte     // lines for the record, to be written before these
+	records []byte     // lines for the record, to be written before those of out
 	queue   []*task    // in order: the tasks that are not answered, and those behind them
 	held    int        // bytes of answers held by the tasks of queue
 	closed  bool       // no more tasks
 	endErr  error      // why not
-	writing bool       // a Write is in progress
-	writes  int        // how many Writes have begun
-	err     error      // of the output
 	counts  Counts
 
 	jobs        int           // how many goroutines take tasks
@@ -51,9 +48,15 @@ type outbox struct {
 	unanswered  bool          // a task got no answer
 }
 
-func newOutbox(ordered bool, ahead int) *outbox {
-	o := &outbox{ordered: ordered, ahead: ahead, dropping: make(chan struct{})}
+func newOutbox(w io.Writer, record Record, ordered bool, ahead int) *outbox {
+	o := &outbox{record: record, ordered: ordered, ahead: ahead, dropping: make(chan struct{})}
 	o.changed.L = &o.mu
+	o.out = output.New(recorded{o, w}, chunkSize, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.advance()
+		o.changed.Broadcast()
+	})
 	return o
 }
 
@@ -66,7 +69,7 @@ func (o *outbox) admit(t *task) bool {
 	full := func() bool {
 		return len(o.waiting) >= o.ahead || o.waitingSize >= roomSize || len(o.taken) >= o.jobs+window
 	}
-	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || full() || t.kept != nil && len(o.buf) >= roomSize) {
+	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || full() || t.kept != nil && o.out.Pending() >= roomSize) {
 		o.changed.Wait()
 	}
 	if o.closed {
@@ -184,11 +187,11 @@ func (o *outbox) dropWaiting() {
 func (o *outbox) put(ctx context.Context, t *task, line func([]byte) []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.wait(ctx, func() bool { return o.err != nil || o.room(t) }) {
+	if !o.wait(ctx, func() bool { return o.out.Err() != nil || o.room(t) }) {
 		return context.Cause(ctx)
 	}
 	o.add(t, line)
-	return o.err
+	return o.out.Err()
 }
 
 // finish writes the last line of an answer. If line is nil, it drops the task unanswered. It
@@ -200,7 +203,7 @@ func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) 
 		o.unanswered = true
 	} else {
 		o.records, t.record = append(o.records, t.record...), nil
-		o.wait(ctx, func() bool { return o.err != nil || !o.turn(t) || o.room(t) })
+		o.wait(ctx, func() bool { return o.out.Err() != nil || !o.turn(t) || o.room(t) })
 	}
 	o.answer(t, line)
 }
@@ -228,32 +231,29 @@ func (o *outbox) turn(t *task) bool { return !o.ordered || o.queue[0] == t }
 // room reports whether t may add a line. Held: mu.
 func (o *outbox) room(t *task) bool {
 	if o.turn(t) {
-		return len(o.buf) < roomSize && len(t.text) == 0
+		return o.out.Pending() < roomSize && len(t.text) == 0
 	}
 	return o.held < holdSize
 }
 
 // add adds a line to the output, or to its task. Held: mu.
 func (o *outbox) add(t *task, line func([]byte) []byte) {
-	switch {
-	case o.err != nil:
-	case o.turn(t) && len(t.text) == 0:
-		o.buf = line(o.buf)
-		o.changed.Broadcast()
-	default:
-		before := len(t.text)
-		t.text = line(t.text)
-		o.held += len(t.text) - before
+	if o.turn(t) && len(t.text) == 0 {
+		o.out.Append(line)
+		return
 	}
+	before := len(t.text)
+	t.text = line(t.text)
+	o.held += len(t.text) - before
 }
 
-// advance queues the lines of the tasks up to the first one that is not answered, while there
+// advance writes the lines of the tasks up to the first one that is not answered, while there
 // is room, and removes the answered tasks. Held: mu.
 func (o *outbox) advance() {
-	for len(o.queue) > 0 && len(o.buf) < roomSize {
+	for len(o.queue) > 0 && (o.out.Pending() < roomSize || o.isOver()) {
 		t := o.queue[0]
-		if len(t.text) > 0 && o.err == nil {
-			o.buf = append(o.buf, t.text...)
+		if len(t.text) > 0 {
+			o.out.Append(func(dst []byte) []byte { return append(dst, t.text...) })
 		}
 		o.held -= len(t.text)
 		t.text = nil
@@ -286,40 +286,31 @@ func (o *outbox) wait(ctx context.Context, ready func() bool) bool {
 	return true
 }
 
-// write writes until the outbox is closed and all tasks are answered, or until the
-// output or the record fails.
-func (o *outbox) write(w io.Writer, record Record) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	var spare []byte
-	for {
-		for o.advance(); len(o.buf)+len(o.records) == 0 && o.err == nil && !o.isOver(); o.advance() {
-			o.changed.Wait()
-		}
-		if len(o.buf)+len(o.records) == 0 || o.err != nil {
-			return o.err
-		}
-		batch := o.buf
-		o.buf, spare = spare[:0], nil
-		o.changed.Broadcast() // there is room
-		o.writeRecord(record) // has the answers of the batch
-		for rest := batch; len(rest) > 0 && o.err == nil; {
-			n := min(len(rest), chunkSize)
-			o.writing = true
-			o.writes++
-			o.mu.Unlock()
-			_, err := w.Write(rest[:n])
-			o.mu.Lock()
-			o.writing = false
-			if err != nil {
-				o.fail(err)
-			}
-			rest = rest[n:]
-		}
-		if cap(batch) <= 4*roomSize {
-			spare = batch
-		}
+// recorded is the output of an outbox. It writes the lines for the record first, which have the
+// answers of all that is written.
+type recorded struct {
+	box *outbox
+	io.Writer
+}
+
+func (r recorded) Write(text []byte) (int, error) {
+	if err := r.box.writeRecord(); err != nil {
+		return 0, err
 	}
+	return r.Writer.Write(text)
+}
+
+// end waits until the outbox is closed and all answers are written, or until the output or the record
+// fails.
+func (o *outbox) end() error {
+	o.mu.Lock()
+	for !o.isOver() && o.out.Err() == nil {
+		o.changed.Wait()
+	}
+	o.advance()
+	o.mu.Unlock()
+	o.out.Flush(0, 0)
+	return o.out.Err()
 }
 
 // close makes the outbox accept no more tasks; err is the reason. If drop is set,
@@ -338,27 +329,17 @@ func (o *outbox) close(err error, drop bool) {
 	o.changed.Broadcast()
 }
 
-// fail discards all that is and will be written. Held: mu.
-func (o *outbox) fail(err error) {
-	o.err, o.buf = cmp.Or(o.err, err), nil
-	o.changed.Broadcast()
-}
-
-// isStuck returns false when all is written. It fails the output and returns true if one Write takes longer
-// than writeTimeout.
-func (o *outbox) isStuck(written <-chan struct{}) bool {
-	for before := -1; ; {
-		o.mu.Lock()
-		stuck := o.writing && o.writes == before
-		if before = o.writes; stuck {
-			o.fail(ErrNotRead)
-		}
-		o.mu.Unlock()
-		if stuck {
+// isRead waits until all is written. It fails the output and returns false if the output accepts nothing
+// for writeTimeout.
+func (o *outbox) isRead(written <-chan struct{}) bool {
+	for o.out.Flush(writeTimeout, 0) {
+		if hook.Within(written, writeTimeout) {
 			return true
 		}
-		if hook.Within(written, writeTimeout) {
-			return false
-		}
 	}
+	o.out.Fail(ErrNotRead)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.changed.Broadcast()
+	return false
 }

@@ -83,24 +83,22 @@ func (e *Engine) appendKept(dst []byte, t *task, a *Answer) []byte {
 }
 
 // writeRecord writes the lines for the record. An error fails the output, since every printed answer
-// must be recorded, and ends the writing, since the last line may lack its end. Held: mu, except while
-// it writes.
-func (o *outbox) writeRecord(record Record) error {
-	lines := o.records
-	_, failed := errors.AsType[*hook.Error](o.err) // of the record: those of the output are others
-	if o.records = nil; len(lines) == 0 || failed {
-		return nil
-	}
-	o.mu.Unlock()
-	_, err := record.Write(lines)
+// must be recorded, and ends the writing, since the last line may lack its end.
+func (o *outbox) writeRecord() error {
 	o.mu.Lock()
+	lines := o.records
+	o.records = nil
+	o.mu.Unlock()
+	if _, failed := errors.AsType[*hook.Error](o.out.Err()); failed || len(lines) == 0 {
+		return nil // the error is of the record: those of the output are others
+	}
+	if _, err := o.record.Write(lines); err != nil {
+		return RecordFailed(err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.records == nil && cap(lines) <= roomSize {
 		o.records = lines[:0]
 	}
-	if err == nil {
-		return nil
-	}
-	err = RecordFailed(err)
-	o.fail(err)
-	return err
+	return nil
 }

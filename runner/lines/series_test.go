@@ -70,7 +70,7 @@ func TestSeries(t *testing.T) {
 // TestReleaseInOrder holds that lines which several workers give back are called in
 // order: else those behind the first one could fill the memory while it waits for them.
 func TestReleaseInOrder(t *testing.T) {
-	o := newOutbox(true, 8)
+	o := newOutbox(io.Discard, nil, true, 8)
 	for i := range 8 {
 		o.admit(&task{line: i + 1})
 	}
