@@ -28,7 +28,9 @@ var inherited []int
 // prepare makes us the parent of orphans, so that we find the processes that a plugin leaves
 // behind. It closes our inherited descriptors on exec.
 var prepare = sync.OnceFunc(func() {
-	inherited = children()
+	if unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) != unix.ECHILD {
+		inherited = children()
+	}
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 })
