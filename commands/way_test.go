@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -51,9 +52,13 @@ func TestWay(t *testing.T) {
 		}
 	}
 	const inWorker = "pyworker.(*instance).Call"
+	bin := filepath.Join(dir, "pyplug")
+	if err := os.Symlink(program(t), bin); err != nil {
+		t.Fatal(err)
+	}
 	start := func(words ...string) *traced {
 		t.Helper()
-		p := &traced{Cmd: exec.Command(program(t), words...)}
+		p := &traced{Cmd: exec.Command(bin, words...)}
 		p.Env, p.Stderr = env, &p.errs
 		out, err := p.StdoutPipe()
 		if err != nil {
@@ -66,8 +71,18 @@ func TestWay(t *testing.T) {
 	}
 	reached := func() {
 		t.Helper()
-		if _, err := os.ReadFile(filepath.Join(dir, "reached")); err != nil {
-			t.Fatal(err)
+		read := make(chan error, 1)
+		go func() { // ends with the plugin
+			_, err := os.ReadFile(filepath.Join(dir, "reached"))
+			read <- err
+		}()
+		select {
+		case err := <-read:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(runnertest.WaitTimeout):
+			t.Fatal("the hook was not called")
 		}
 	}
 	check := func(way string, p *traced, mark string) {
@@ -88,7 +103,7 @@ func TestWay(t *testing.T) {
 	}
 	check("`run`, while it prints the result", run, "ui.(*Streams).Result")
 
-	server := start("run", "--keep", "--name", "way", file)
+	server := start("serve", "--name", "way", file)
 	if _, err := server.out.ReadString('\n'); err != nil { // it is ready
 		t.Fatal(err)
 	}

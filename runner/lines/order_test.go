@@ -326,3 +326,36 @@ func TestStreamWaits(t *testing.T) {
 		<-r.done
 	})
 }
+
+// written is a record that has no answers, and says what it was given.
+type written struct {
+	noRecord
+	lines chan string
+}
+
+func (w written) Write(lines []byte) (int, error) {
+	w.lines <- string(lines)
+	return len(lines), nil
+}
+
+// TestRecordBehindSlow holds that answers which wait for the one of a slow line are recorded at once.
+func TestRecordBehindSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		record := written{lines: make(chan string, 10)}
+		r := start(t, callerFunc(sleeper), func(o *Options) { o.Jobs, o.Record = 2, record })
+		r.feed("60", "0")
+		time.Sleep(time.Second)
+		r.wants(t)
+		select {
+		case got := <-record.lines:
+			if !strings.Contains(got, `[0]`) {
+				t.Errorf("recorded %q", got)
+			}
+		default:
+			t.Error("nothing is recorded")
+		}
+		_ = r.in.Close()
+		<-r.done
+		r.wants(t, result(1, 60), result(2, 0))
+	})
+}

@@ -206,6 +206,9 @@ func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) 
 		o.wait(ctx, func() bool { return o.out.Err() != nil || !o.turn(t) || o.room(t) })
 	}
 	o.answer(t, line)
+	if len(o.records) > 0 { // they do not wait for the answers of the tasks before
+		o.out.Wake()
+	}
 }
 
 // answer adds the last line of an answer, if line is not nil, and ends the task. Held: mu.
@@ -294,7 +297,7 @@ type recorded struct {
 }
 
 func (r recorded) Write(text []byte) (int, error) {
-	if err := r.box.writeRecord(); err != nil {
+	if err := r.box.writeRecord(); err != nil || len(text) == 0 {
 		return 0, err
 	}
 	return r.Writer.Write(text)

@@ -19,6 +19,7 @@ type Writer struct {
 	pending int           // bytes not written, including buf
 	written int64         // bytes written since the start
 	writing bool          // the goroutine runs
+	woken   bool          // a Write is to be made, even of nothing
 	err     error         // of a Write, or of Fail
 	changed chan struct{} // closed after a Write; nil if nobody waits for it
 	waited  time.Duration // the longest wait for the Write in progress that was in vain
@@ -39,8 +40,24 @@ func (w *Writer) Append(add func(dst []byte) []byte) {
 	}
 	before := len(w.buf)
 	w.buf = add(w.buf)
-	w.pending += len(w.buf) - before
-	if !w.writing && len(w.buf) > 0 {
+	if w.pending += len(w.buf) - before; len(w.buf) > 0 {
+		w.start()
+	}
+}
+
+// Wake makes a Write soon, even if nothing is pending.
+func (w *Writer) Wake() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.woken = true
+		w.start()
+	}
+}
+
+// start starts the goroutine unless it runs. Held: mu.
+func (w *Writer) start() {
+	if !w.writing {
 		w.writing = true
 		go w.write() // ends when all is written
 	}
@@ -50,10 +67,10 @@ func (w *Writer) Append(add func(dst []byte) []byte) {
 func (w *Writer) write() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.buf) > 0 {
+	for len(w.buf) > 0 || w.woken {
 		text := w.buf
-		w.buf, w.spare = w.spare, nil
-		for rest := text; len(rest) > 0 && w.err == nil; {
+		w.buf, w.spare, w.woken = w.spare, nil, false
+		for rest := w.writeChunk(text); len(rest) > 0 && w.err == nil; {
 			rest = w.writeChunk(rest)
 		}
 		if cap(text) <= maxSpare {
