@@ -28,7 +28,7 @@ type command struct {
 	*cli.Command
 	names  int
 	config *plan.Config // set by the flags if a HOOK may follow PLUGIN; else nil
-	keeps  *bool        // set by the flags if it keeps a plugin alive under a name; nil if it never does
+	keeps  bool         // it keeps a plugin alive under a name
 }
 
 // newCommand declares a command of which do reads the words.
@@ -47,7 +47,7 @@ const (
 // commandList lists the commands in the order of the help.
 func commandList(prog *program) []command {
 	list := []command{
-		checkCommand(prog), runCommand(prog), startCommand(prog), callCommand(prog), statusCommand(prog), logsCommand(prog),
+		checkCommand(prog), runCommand(prog), serveCommand(prog), startCommand(prog), callCommand(prog), statusCommand(prog), logsCommand(prog),
 		restartCommand(prog), stopCommand(prog), hooksCommand(prog), healthCommand(prog), testCommand(prog), mcpCommand(prog), pythonCommand(prog), syncCommand(prog),
 		completionCommand(prog), helpCommand(prog), versionCommand(prog), completeCommand(prog), daemonCommand(prog),
 	}
@@ -119,7 +119,7 @@ func (prog *program) readArgs(args []string) ([]string, error) {
 	if err := cmdline.SetFromEnvironment(cmd.Flags); err != nil {
 		return nil, err
 	}
-	prog.keeps = cmd.keeps != nil && *cmd.keeps
+	prog.keeps = cmd.keeps
 	prog.begin()
 	return slices.Concat([]string{"pyplug", name, "--"}, line.Words), nil
 }

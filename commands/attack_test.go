@@ -69,7 +69,7 @@ type target struct {
 	plugin   string // empty: a copy of attack.py
 	flags    []string
 	manifest string // the text of its pyplug.toml; empty: none
-	keep     bool   // by run --keep
+	keep     bool   // by serve
 	steady   bool   // its daemon is never ended, so no connection may be lost
 }
 
@@ -84,7 +84,7 @@ type attack struct {
 	races   string // what the race detector writes begins so
 	ended   context.Context
 	running sync.WaitGroup // what repeats
-	kept    sync.WaitGroup // run --keep
+	kept    sync.WaitGroup // serve
 
 	mu      sync.Mutex
 	token   int
@@ -182,7 +182,7 @@ func (a *attack) start(g target) {
 	words := append([]string{"start", "--name", g.name, "--cwd", a.dir, "--stop-timeout", "1s"}, g.flags...)
 	if g.keep {
 		words[0] = "run"
-		words = append([]string{"run", "--keep"}, words[1:]...)
+		words = append([]string{"serve"}, words[1:]...)
 		cmd := a.command(append(words, a.file(g))...)
 		if err := cmd.Start(); err != nil {
 			a.t.Error(err)

@@ -221,33 +221,22 @@ func (prog *program) answer(ctx context.Context, p plugin, o callOptions) error 
 
 func runCommand(prog *program) command {
 	var (
-		o             callOptions
-		lines         linesOptions
-		inLines, keep bool
+		o       callOptions
+		lines   linesOptions
+		inLines bool
 	)
-	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), o.nameFlags()
+	ofLines := lines.flags(", by --workers unless that is set")
 	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
-	keepFlag := cmdline.Switch(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
-	ofCall, ofResults, ofWorkers := cmdline.Flags{inputFlag(&o.input)}, cmdline.Flags{o.rawFlag()}, settingFlags(&o.Config, settings.Keep)
-	flags := slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, ofResults,
-		cmdline.InCategory(linesCategory, linesFlag), ofLines, cmdline.InCategory(backgroundCategory, keepFlag), ofKeep,
+	ofCall, ofWorkers := cmdline.Flags{inputFlag(&o.input)}, settingFlags(&o.Config, settings.Keep)
+	flags := slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()},
+		cmdline.InCategory(linesCategory, linesFlag), ofLines,
 		settingFlags(&o.Config, settings.Result), ofWorkers, pluginFlags(&o.Config), prog.opts.flags())
-	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
+	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]",
 		flags, func(ctx context.Context, words []string) error {
-			if keep && inLines {
-				return cmdline.Usage("--lines and --keep cannot be combined")
-			}
-			err := cmp.Or(cmdline.Only(inLines, "to run --lines", ofLines), cmdline.Only(keep, "to run --keep", ofKeep),
-				cmdline.Only(keep || inLines, "to run --lines and --keep", ofWorkers), cmdline.Only(!keep && !inLines, "to a single call", ofCall),
-				cmdline.Only(!keep, "to a single call and --lines", ofResults))
+			err := cmp.Or(cmdline.Only(inLines, "to run --lines", slices.Concat(ofLines, ofWorkers)), cmdline.Only(!inLines, "to a single call", ofCall))
 			switch {
 			case err != nil:
 				return err
-			case keep:
-				if err := o.readKept(words); err != nil {
-					return err
-				}
-				return prog.untilSignal(prog.serve(ctx, o.startOptions, nil))
 			case inLines:
 				lines.raw = o.raw
 				return prog.runLines(ctx, words, &lines, o.Config)
@@ -257,7 +246,7 @@ func runCommand(prog *program) command {
 			}
 			return prog.run(ctx, o)
 		})
-	cmd.names, cmd.config, cmd.keeps = 2, &o.Config, &keep
+	cmd.names, cmd.config = 2, &o.Config
 	return cmd
 }
 

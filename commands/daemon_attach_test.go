@@ -51,7 +51,7 @@ func TestKeepAttach(t *testing.T) {
 		t.Errorf("it prints %s again", again)
 	}
 	hostAttaches(t, again)
-	d.fails(2, "no other host can attach", "run", "--keep", "--mtls", dir)
+	d.fails(2, "no other host can attach", "serve", "--mtls", dir)
 	if out, errs, code := d.pyplug("start", "--json", "--name", "kv", dir); code != 0 || strings.TrimSpace(out) != again {
 		t.Errorf("start says %q, exit code %d, want %q\n%s", out, code, again, errs)
 	}

@@ -60,7 +60,7 @@ func TestKeepHangup(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			k := &kept{Cmd: exec.CommandContext(d.ctx, "setsid", "--wait", "sh", "-c", c.line, "sh", d.bin, "run", "--keep", "--preload", "off", ".")}
+			k := &kept{Cmd: exec.CommandContext(d.ctx, "setsid", "--wait", "sh", "-c", c.line, "sh", d.bin, "serve", "--preload", "off", ".")}
 			k.Env, k.Dir, k.Stderr = d.env, dir, &k.errs
 			k.lines = bufio.NewScanner(reading(t, k.Cmd))
 			if c.code == 0 {
@@ -93,11 +93,11 @@ os.close(fd)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `
 
-// The end of its terminal ends run --keep.
+// The end of its terminal ends serve.
 func TestKeepTerminal(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
-	cmd := exec.CommandContext(d.ctx, runnertest.Python(t), "-c", closingTerminal, d.bin, "run", "--keep", counter)
+	cmd := exec.CommandContext(d.ctx, runnertest.Python(t), "-c", closingTerminal, d.bin, "serve", counter)
 	cmd.Env = d.env
 	if out, err := cmd.Output(); err != nil || string(out) != "0\n" {
 		t.Errorf("got %q, %v", out, err)

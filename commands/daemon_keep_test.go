@@ -19,17 +19,17 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// kept is a `run --keep` of a test.
+// kept is a `serve` of a test.
 type kept struct {
 	*exec.Cmd
 	lines *bufio.Scanner // of its standard output
 	errs  strings.Builder
 }
 
-// keep starts `run --keep` and waits until it is ready.
+// keep starts `serve` and waits until it is ready.
 func (d *daemons) keep(words ...string) *kept {
 	d.t.Helper()
-	k := &kept{Cmd: d.command(append([]string{"run", "--keep"}, words...)...)}
+	k := &kept{Cmd: d.command(append([]string{"serve"}, words...)...)}
 	k.Stderr = &k.errs
 	k.lines = bufio.NewScanner(reading(d.t, k.Cmd))
 	return k
@@ -57,7 +57,7 @@ func (k *kept) ends(t *testing.T, code int) {
 	}
 }
 
-// SIGTERM, which stops a service, ends run --keep with 0, and Ctrl-C with 130. SIGHUP restarts
+// SIGTERM, which stops a service, ends serve with 0, and Ctrl-C with 130. SIGHUP restarts
 // the workers if there is no terminal.
 func TestKeepSignals(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func TestKeepHaste(t *testing.T) {
 	}
 }
 
-// run --keep notifies a service manager at a path or an abstract name. The plugin does not
+// serve notifies a service manager at a path or an abstract name. The plugin does not
 // get the variables of the manager.
 func TestKeepNotifies(t *testing.T) {
 	t.Parallel()
@@ -210,12 +210,12 @@ func TestKeepNotifies(t *testing.T) {
 	}
 }
 
-// A standard output that is full or closed does not end run --keep.
+// A standard output that is full or closed does not end serve.
 func TestKeepOutput(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
-		"full": `exec pyplug run --keep "$1" >/dev/full`, "closed": `exec pyplug run --keep "$1" >&-`,
-		"reader gone": `pyplug run --keep "$1" | true`,
+		"full": `exec pyplug serve "$1" >/dev/full`, "closed": `exec pyplug serve "$1" >&-`,
+		"reader gone": `pyplug serve "$1" | true`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -338,7 +338,7 @@ func TestDaemonHooksWhileBusy(t *testing.T) {
 	}
 }
 
-// As process 1, run --keep passes SIGTERM on to the plugin, and leaves no zombie of the processes
+// As process 1, serve passes SIGTERM on to the plugin, and leaves no zombie of the processes
 // whose parents died.
 func TestKeepAsInit(t *testing.T) {
 	t.Parallel()
@@ -351,7 +351,7 @@ func TestKeepAsInit(t *testing.T) {
 	if err := os.WriteFile(plugin, []byte(orphans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	words := append(namespace[1:], d.bin, "run", "--keep", plugin)
+	words := append(namespace[1:], d.bin, "serve", plugin)
 	k := &kept{Cmd: exec.CommandContext(d.ctx, namespace[0], words...)}
 	k.Env, k.Stderr = d.env, &k.errs
 	k.lines = bufio.NewScanner(reading(t, k.Cmd))

@@ -14,7 +14,7 @@ var exits = []struct {
 	kind    hook.Kind // empty: no error has this code
 	meaning string
 }{
-	{0, "", "success; also run --keep ended by SIGTERM after a clean stop"},
+	{0, "", "success; also serve ended by SIGTERM after a clean stop"},
 	{1, hook.Failed, "the hook raised or returned an error, or its result cannot be represented or written; test: a case failed"},
 	{2, hook.Usage, "wrong flags or arguments of pyplug; PLUGIN does not exist; another plugin has the NAME"},
 	{3, hook.Interpreter, "no Python found, a broken environment, or a version outside requires-python"},

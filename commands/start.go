@@ -100,6 +100,19 @@ func (prog *program) start(ctx context.Context, o startOptions) error {
 	return err
 }
 
+func serveCommand(prog *program) command {
+	var o startOptions
+	cmd := newCommand("serve", "keep a plugin alive in the foreground", "PLUGIN",
+		slices.Concat(o.flags(), prog.opts.flags()), func(ctx context.Context, words []string) error {
+			if err := o.readKept(words); err != nil {
+				return err
+			}
+			return prog.untilSignal(prog.serve(ctx, o, nil))
+		})
+	cmd.config, cmd.keeps = &o.Config, true
+	return cmd
+}
+
 // startOrFind returns the name under which a plugin runs in the background. It starts the
 // plugin if it does not run yet.
 func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, error) {
@@ -154,7 +167,7 @@ func daemonCommand(prog *program) command {
 			starter.Fail(completeError(err))          // unless it has its answer
 			return &printedError{code: exitCode(err)} // the log has it, as the reason of the last state
 		})
-	cmd.Hidden, cmd.keeps = true, new(true)
+	cmd.Hidden, cmd.keeps = true, true
 	return cmd
 }
 

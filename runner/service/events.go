@@ -149,7 +149,7 @@ func eventText(e hook.Event) string {
 	return text
 }
 
-// notable reports whether the user of run --keep should know of a transition: all but
+// notable reports whether the user of serve should know of a transition: all but
 // the first start and the stop.
 func notable(e hook.Event) bool {
 	switch e.To {
