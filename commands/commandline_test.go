@@ -196,7 +196,7 @@ func TestComplete(t *testing.T) {
 		{"run --mtls", "--mtls"},
 		{"run --proto", "--protocol-versions --proto --protoset"},
 		{"run --proto a_pb2.py --protoset ", ":files"},
-		{"run --name ", ""},
+		{"serve --name ", ""},
 		{"health --service ", ""},
 		{"health -H ", ""},
 		{"health --watch --w", "--watch"},
