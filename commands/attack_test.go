@@ -181,8 +181,7 @@ func (a *attack) edit(path string, text []byte) {
 func (a *attack) start(g target) {
 	words := append([]string{"start", "--name", g.name, "--cwd", a.dir, "--stop-timeout", "1s"}, g.flags...)
 	if g.keep {
-		words[0] = "run"
-		words = append([]string{"serve"}, words[1:]...)
+		words[0] = "serve"
 		cmd := a.command(append(words, a.file(g))...)
 		if err := cmd.Start(); err != nil {
 			a.t.Error(err)

@@ -109,7 +109,7 @@ func serveCommand(prog *program) command {
 			}
 			return prog.untilSignal(prog.serve(ctx, o, nil))
 		})
-	cmd.config, cmd.keeps = &o.Config, true
+	cmd.keeps = true
 	return cmd
 }
 

@@ -19,7 +19,8 @@ type Writer struct {
 	pending int           // bytes not written, including buf
 	written int64         // bytes written since the start
 	writing bool          // the goroutine runs
-	woken   bool          // a Write is to be made, even of nothing
+	wakes   int           // calls of Wake
+	woken   int           // how many of these had their Write
 	err     error         // of a Write, or of Fail
 	changed chan struct{} // closed after a Write; nil if nobody waits for it
 	waited  time.Duration // the longest wait for the Write in progress that was in vain
@@ -50,7 +51,7 @@ func (w *Writer) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
-		w.woken = true
+		w.wakes++
 		w.start()
 	}
 }
@@ -67,15 +68,16 @@ func (w *Writer) start() {
 func (w *Writer) write() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.buf) > 0 || w.woken {
-		text := w.buf
-		w.buf, w.spare, w.woken = w.spare, nil, false
+	for w.err == nil && (len(w.buf) > 0 || w.woken < w.wakes) {
+		text, wakes := w.buf, w.wakes
+		w.buf, w.spare = w.spare, nil
 		for rest := w.writeChunk(text); len(rest) > 0 && w.err == nil; {
 			rest = w.writeChunk(rest)
 		}
-		if cap(text) <= maxSpare {
+		if w.woken = wakes; cap(text) <= maxSpare {
 			w.spare = text[:0]
 		}
+		w.wake()
 	}
 	w.writing = false
 	w.wake()
@@ -148,13 +150,14 @@ func (w *Writer) Room(size int, limit time.Duration) bool {
 	return true
 }
 
-// Flush waits until all earlier text is written or the writing fails. It returns false if nothing is
+// Flush waits until all earlier text is written and every earlier Wake had its Write, or the writing
+// fails. It returns false if nothing is
 // written for limit, or if that takes longer than total; 0 means no limit.
 func (w *Writer) Flush(limit, total time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	began, mark := time.Now(), w.written+int64(w.pending)
-	for w.err == nil && w.written < mark {
+	began, mark, wakes := time.Now(), w.written+int64(w.pending), w.wakes
+	for w.err == nil && (w.written < mark || w.woken < wakes) {
 		if total > 0 && time.Since(began) >= total || !w.wait(limit) {
 			return false
 		}

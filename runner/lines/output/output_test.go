@@ -91,6 +91,29 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
+// TestWake holds that a Wake makes a Write, also of nothing, for which Flush waits.
+func TestWake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{takes: make(chan error)}
+		w := output.New(r, 4, nil)
+		w.Wake()
+		synctest.Wait()
+		w.Wake() // during that Write
+		if d, ok := took(func() bool { return w.Flush(time.Second, 0) }); d != time.Second || ok {
+			t.Errorf("flush: %v after %v", ok, d)
+		}
+		go func() {
+			for range 2 {
+				time.Sleep(time.Second)
+				r.takes <- nil
+			}
+		}()
+		if d, ok := took(func() bool { return w.Flush(0, 0) }); d != 2*time.Second || !ok {
+			t.Errorf("flush: %v after %v", ok, d)
+		}
+	})
+}
+
 // TestFails holds that the first error ends every wait and all writing.
 func TestFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
