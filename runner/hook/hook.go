@@ -60,8 +60,8 @@ type Call struct {
 	Replay bool
 }
 
-// Series is a list of calls that one instance makes in order. The instance receives
-// several calls together, so it does not wait for the caller after each call.
+// Series is a list of calls that one instance makes in order. They are sent ahead: the instance
+// receives a call while it makes those before it, so it does not wait for the caller.
 type Series struct {
 	Calls []Call // the calls that have no answer yet; their Emit is not used
 	// Emit receives the items of the first of Calls, as [Call].Emit does. ctx ends with that call.
@@ -69,12 +69,21 @@ type Series struct {
 	// Limit is the timeout of each call; 0 means no timeout. It starts at the previous
 	// answer.
 	Limit time.Duration
+	// FailFast makes no call behind one that fails.
+	FailFast bool
 	// Answered receives the outcome of the first of Calls as soon as it is known.
 	Answered func(Result, *Error)
 	// More returns the further calls that are ready, at most n. Nil means that there are none.
 	// CallSeries calls More before the last of Calls is answered, so that the instance never
 	// waits for its next call.
 	More func(n int) []Call
+	// Wanted reports whether the calls that have not begun could begin sooner elsewhere, or another
+	// caller waits. slow says that the first call takes long. CallSeries then hands them back. Nil
+	// means never.
+	Wanted func(slow bool) bool
+	// HandedBack receives how many of the last Calls are handed back: they have not begun. Nil
+	// means that these stay in Calls.
+	HandedBack func(n int)
 }
 
 // Extend adds up to n calls that More returns.
@@ -90,12 +99,20 @@ func (s *Series) Answer(r Result, err *Error) {
 	s.Answered(r, err)
 }
 
+// HandBack hands back the last n calls.
+func (s *Series) HandBack(n int) {
+	if n > 0 && s.HandedBack != nil {
+		s.Calls = s.Calls[:len(s.Calls)-n]
+		s.HandedBack(n)
+	}
+}
+
 // SeriesCaller is a [Caller] that may make calls in a series.
 type SeriesCaller interface {
 	Caller
-	// CallSeries makes the calls of s, and those that s.More returns, until one takes
-	// long. It makes none if it does not support series or if the plugin cannot accept
-	// calls now. The calls left in s.Calls have not begun.
+	// CallSeries makes the calls of s and those that s.More returns, until there are no more. It
+	// stops earlier if calls are handed back, or if it does not support series or the plugin cannot
+	// accept calls now. The calls left in s.Calls have not begun.
 	CallSeries(ctx context.Context, s *Series)
 }
 

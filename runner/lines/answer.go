@@ -52,7 +52,7 @@ func (e *Engine) call(ctx context.Context, t *task) {
 // at once, it takes more tasks. It returns the tasks that it held last, and how many of them were
 // called.
 func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, made int) {
-	s := &hook.Series{Calls: e.callsOf(tasks), Limit: e.o.Timeout}
+	s := &hook.Series{Calls: e.callsOf(tasks), Limit: e.o.Timeout, FailFast: e.o.FailFast}
 	s.Emit = func(ctx context.Context, item hook.Item) error { return e.emit(ctx, tasks[made], item) }
 	s.Answered = func(r hook.Result, err *hook.Error) {
 		t := tasks[made]
@@ -63,6 +63,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, m
 			e.succeeded(ctx, t, r)
 		}
 	}
+	s.HandedBack = func(n int) { tasks = e.out.handBack(tasks, n) }
 	if len(tasks) == e.o.Series {
 		s.More = func(n int) []hook.Call {
 			more, left := e.out.takeMore(tasks, made, n), len(tasks)-made

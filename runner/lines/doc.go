@@ -6,8 +6,8 @@
 //  2. A request gets its place in the order of answers and waits for one of the
 //     goroutines that make calls. While calls are fast, a goroutine takes several
 //     requests and passes them on together, as a [hook.Series]. It adds new requests to
-//     the series, so that the worker is never idle. Requests that were not called wait
-//     again. A line that cannot be read is answered with an error in place of a call.
+//     the series, so that the worker is never idle. Requests that were not called, or that the
+//     worker hands back, wait again. A line that cannot be read is answered with an error in place of a call.
 //  3. That goroutine puts its answer, and the items of a stream as they come, into the
 //     outbox. The lines of the first task that is not answered go straight to the output;
 //     the outbox holds those of the tasks behind it. If the order does not matter

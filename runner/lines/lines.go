@@ -72,7 +72,7 @@ type Options struct {
 	// has emitted items is not repeated.
 	Retries int
 	RetryOn []hook.Kind
-	// FailFast ends the reading at the first error, as Stop does, and passes on no series.
+	// FailFast ends the reading at the first error, as Stop does. A series makes no call behind it.
 	FailFast bool
 	// Record keeps the answers. If it already has the answer of a line, the line is not
 	// called. Nil means no record. Each answer is recorded before its last line is
@@ -177,7 +177,7 @@ func (t *task) size() int { return len(t.Args) + len(t.Text) }
 // New makes an engine that calls caller. Series needs a [hook.SeriesCaller].
 func New(caller hook.Caller, o Options) *Engine {
 	series, _ := caller.(hook.SeriesCaller)
-	if series == nil || o.FailFast { // a series would make calls behind the one that fails
+	if series == nil {
 		o.Series = 1
 	}
 	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)

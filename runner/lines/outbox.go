@@ -121,9 +121,28 @@ func (o *outbox) takeMore(taken []*task, called, n int) []*task {
 	if n = o.callable(n); n == 0 || o.held >= holdSize {
 		return nil
 	}
-	i := slices.IndexFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
+	i := o.find(taken)
 	o.taken[i] = slices.Concat(taken[called:], o.takeFirst(n))
 	return o.taken[i]
+}
+
+// handBack makes the last n tasks of taken wait again, and returns the others.
+func (o *outbox) handBack(taken []*task, n int) []*task {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i, left := o.find(taken), len(taken)-n
+	for _, t := range taken[left:] {
+		o.enqueue(t)
+	}
+	o.taken[i] = taken[:left]
+	o.dropWaiting()
+	o.changed.Broadcast()
+	return o.taken[i]
+}
+
+// find returns the index of taken tasks. Held: mu.
+func (o *outbox) find(taken []*task) int {
+	return slices.IndexFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
 }
 
 // callable returns how many of the first n waiting tasks come before one that cannot be called. Held:
@@ -152,7 +171,8 @@ func (o *outbox) takeFirst(n int) []*task {
 func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.taken = slices.DeleteFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
+	i := o.find(taken)
+	o.taken = slices.Delete(o.taken, i, i+1)
 	for _, t := range taken[called:] {
 		o.enqueue(t)
 	}

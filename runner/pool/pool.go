@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -167,6 +168,7 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		s.Answer(r, err)
 	}
 	own.More = func(n int) []hook.Call { return p.extend(ctx, i, s, n) }
+	own.Wanted, own.HandedBack = p.wanted, s.HandBack
 	i.Instance.CallSeries(ctx, &own)
 	o = last
 }
@@ -181,6 +183,15 @@ func (p *Pool) extend(ctx context.Context, i *instance, s *hook.Series, n int) [
 		s.Extend(n)
 	}
 	return s.Calls[before:]
+}
+
+// wanted reports whether the calls of a series are handed back: because another caller waits or, if one of
+// them is slow, because another worker is free.
+func (p *Pool) wanted(slow bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	isFree := func(w *worker) bool { return w.serving != nil && w.serving.free() }
+	return p.queue.Len() > 0 || slow && slices.ContainsFunc(p.workers, isFree)
 }
 
 // takesSeries reports whether a series may begin or continue. It may not while a call waits. p.mu

@@ -158,6 +158,10 @@ func (p *Process) Conn() *Conn { return p.conn }
 // [os.ErrProcessDone] if the process is gone, [errors.ErrUnsupported] on Windows.
 func (p *Process) Interrupt() error { return p.tree.signal(syscall.SIGINT) }
 
+// Urge sends SIGURG to the process alone, which ignores it unless it has a handler. Its errors are those
+// of Interrupt.
+func (p *Process) Urge() error { return p.tree.signal(urgent) }
+
 // Crash ends the process alone, at once, as something outside of pyplug would: it does
 // not count as stopped. It returns [os.ErrProcessDone] if the process is gone.
 func (p *Process) Crash() error { return p.tree.signal(syscall.SIGKILL) }

@@ -111,6 +111,9 @@ func (t *tree) send(pid int, s syscall.Signal) error {
 	return err
 }
 
+// urgent is the signal of [Process.Urge].
+const urgent = syscall.SIGURG
+
 // signal signals the leader.
 func (t *tree) signal(s syscall.Signal) error { return t.send(t.pid, s) }
 

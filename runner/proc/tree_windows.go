@@ -89,6 +89,9 @@ func reapOrphans() (stop func()) { return func() {} }
 
 func (t *tree) catches(int) bool { return false }
 
+// urgent is no signal: Windows has none.
+const urgent = syscall.Signal(-1)
+
 // signal knows SIGKILL only, which ends the leader; what it started lives on until cleanUp.
 func (t *tree) signal(s syscall.Signal) error {
 	if s != syscall.SIGKILL {

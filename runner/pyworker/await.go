@@ -3,6 +3,7 @@ package pyworker
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -10,32 +11,70 @@ import (
 // await emits the items of a call until the call is answered or its time is over. It
 // returns the error of an error frame.
 func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
+	limited := ctx
 	if c.limit > 0 && !inst.hasAnswer(c, number) { // mostly it has: a context takes a microsecond
 		var cancel context.CancelFunc
-		ctx, cancel = hook.WithLimit(ctx, c.limit)
+		limited, cancel = hook.WithLimit(ctx, c.limit)
 		defer cancel()
 	}
+	slow := patience{wait: slowAfter}
+	defer slow.stop()
 	for {
 		over := len(c.taken) == 0 && c.isOver() // no frame follows those in taken
-		f, err := inst.emitItems(ctx, c, number)
+		f, err := inst.emitItems(limited, c, number)
 		switch {
 		case err != nil:
-			return frame{}, inst.emitFailed(ctx, c, number, err)
+			return frame{}, inst.emitFailed(limited, c, number, err)
 		case f.kind != 0:
 			return f, inst.answerError(c.hook, f)
 		case over && number > c.last:
 			return frame{}, &hook.Error{Kind: hook.Unavailable, Hook: c.hook, Err: errUnbegun}
 		case over:
 			return frame{}, inst.lostError(c.hook, c.begun && number == c.number)
+		case c.series != nil:
+			inst.handBack(c, number)
+			slow.start(c.ahead > 1)
 		}
 		select {
 		case <-c.more:
 		case <-c.done:
-		case <-ctx.Done():
-			ended := hook.Ended(ctx, c.hook, "", false)
+		case <-slow.over:
+			inst.askBack(c, true)
+			slow.next()
+		case <-limited.Done():
+			if ctx.Err() != nil && c.series != nil {
+				inst.recall(c)
+			}
+			ended := hook.Ended(limited, c.hook, "", false)
 			ended.Begun, ended.At = inst.cancel(c, number)
 			return frame{}, ended
 		}
+	}
+}
+
+// patience says again and again that a call is slow, each time after a longer wait. It says so only once it is
+// started.
+type patience struct {
+	wait  time.Duration
+	timer *time.Timer
+	over  <-chan time.Time // nil: it is not started
+}
+
+func (p *patience) start(needed bool) {
+	if needed && p.timer == nil {
+		p.timer = time.NewTimer(p.wait)
+		p.over = p.timer.C
+	}
+}
+
+func (p *patience) next() {
+	p.wait = min(2*p.wait, longestAsked)
+	p.timer.Reset(p.wait)
+}
+
+func (p *patience) stop() {
+	if p.timer != nil {
+		p.timer.Stop()
 	}
 }
 

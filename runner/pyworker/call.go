@@ -22,11 +22,13 @@ type call struct {
 	began  time.Time
 	frame  []byte                                 // the frame to send; for a series, those of all its calls
 	emit   func(context.Context, hook.Item) error // receives the items; nil drops them
+	series *hook.Series                           // nil for one call
 	limit  time.Duration                          // timeout of each call of a series; 0 for none
+	ahead  int                                    // how many of its calls are sent, and not answered to the caller
 	taken  []frame                                // frames that were removed from came and not handled yet
 	stream bool                                   // items may come
 	probe  bool                                   // it is a probe; if it is canceled, the worker is not condemned
-	more   chan struct{}                          // has a token when frames have come
+	more   chan struct{}                          // has a token when frames have come, or calls were rejected
 	done   chan struct{}                          // closed when the last call was answered, refused or lost
 
 	// Protected by the instance's mu.
@@ -64,11 +66,16 @@ func (c *call) add(f frame) error {
 		c.underWay += len(f.body)
 	}
 	c.came = append(c.came, f)
+	c.signal()
+	return nil
+}
+
+// signal wakes the caller.
+func (c *call) signal() {
 	select {
 	case c.more <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // isOver reports whether no frame will come any more.
@@ -228,5 +235,5 @@ func (inst *instance) enqueueCalls(c *call, frames []byte) {
 		binary.LittleEndian.PutUint32(frames[at+5:], inst.last)
 	}
 	c.last = inst.last
-	inst.enqueue(outgoing{c, c.last, frames})
+	inst.enqueue(outgoing{call: c, last: c.last, frame: frames})
 }

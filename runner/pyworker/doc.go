@@ -19,11 +19,11 @@
 //     the calls before it are answered or have become tasks of the event loop. With
 //     [Config].Threads plain functions run at the same time, too, and every call has its
 //     turn when it is sent.
-//     A worker that takes one call at a time can receive a series of calls, in parts.
-//     pyplug sends the next part while the worker runs the one before. For a few
-//     milliseconds, the worker begins the calls of a part one after the other. It refuses
-//     the rest, and calls behind a coroutine. While the worker has enough to do, the
-//     reader pauses between answers.
+//     A worker that takes one call at a time can receive a series of calls, which wait there,
+//     too. pyplug sends the next part while the worker runs the one before. The worker hands the
+//     calls back that have not begun if pyplug asks for them by a frame and SIGURG. It also rejects
+//     calls behind a coroutine and, if that is asked for, behind a failure. While the worker has
+//     enough to do, the reader pauses between answers.
 //  6. A call that runs out of time is interrupted. If the worker does not answer it
 //     within 200 ms, the worker is condemned and killed. A call that waits for its
 //     turn is abandoned at once, and keeps its slot until its turn has come.

@@ -27,8 +27,9 @@ import (
 //	S source   the source of the worker's parts: name NUL text NUL name NUL text ...
 //	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent; words
 //	           as {"hook": name, "words": [text or {"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
-//	A after    as C, sent together with the call before it; begins only if that call was quick
-//	M more     as A, the first call of a part that was sent later
+//	A ahead    as C, sent ahead: the call before it may not be answered; does not begin behind a coroutine
+//	U unless   as A; does not begin if the call before it failed
+//	B back     no body; the calls of type A or U up to this number do not begin. SIGURG says that it has come
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send
 //	D describe {"hook": name or "", "input": bool}, see [schema.Query]
@@ -48,7 +49,7 @@ import (
 //	Z end      no body; the stream is over
 //	E error    {"reason": word, "python": {"type", "message", "frames", "cause", "group"}, ...}
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
-//	N not begun  no body; a call of type A or M, and those of type A or M behind it, have not begun and will not
+//	N not begun  no body; a call of type A or U, and those of type A or U behind it, have not begun and will not
 //	O task     no body; the call has become a task of the event loop: the call behind it may begin
 //	T trace    {"python": {"frames"}}: where a canceled call is that still runs; not an answer
 //	X over     no body; the main thread ends: no answer follows
@@ -78,8 +79,9 @@ const (
 	frameLoad     = 'L'
 	frameSource   = 'S' // both ways
 	frameCall     = 'C'
-	frameAfter    = 'A'
-	frameMore     = 'M'
+	frameAhead    = 'A'
+	frameUnless   = 'U'
+	frameBack     = 'B'
 	frameCancel   = 'K'
 	frameCredit   = 'W'
 	frameDescribe = 'D'

@@ -44,6 +44,7 @@ type outgoing struct {
 	call  *call
 	last  uint32 // number of the last one
 	frame []byte
+	urge  bool // SIGURG follows
 }
 
 // post queues a frame that begins no call.
@@ -63,12 +64,14 @@ func (inst *instance) enqueue(o outgoing) {
 // write writes queued frames, small ones together, until the worker is over.
 func (inst *instance) write() {
 	var batch []byte
-	for {
-		batch = inst.nextBatch(batch[:0])
-		if len(batch) == 0 {
+	for urge := false; ; {
+		if batch, urge = inst.nextBatch(batch[:0]); len(batch) == 0 {
 			return
 		}
 		_, _ = inst.proc.Conn().Write(batch) // a worker that is gone is reported by its exit
+		if urge {
+			_ = inst.proc.Urge()
+		}
 		if cap(batch) > 2*batchSize {
 			batch = nil
 		}
@@ -76,8 +79,8 @@ func (inst *instance) write() {
 }
 
 // nextBatch waits for frames, removes them from the queue, and marks their calls as sent.
-// It returns nothing when the worker is over.
-func (inst *instance) nextBatch(batch []byte) []byte {
+// It returns nothing when the worker is over. urge reports whether SIGURG follows.
+func (inst *instance) nextBatch(batch []byte) (_ []byte, urge bool) {
 	runtime.Gosched() // callers that are about to post join the batch
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
@@ -97,9 +100,10 @@ func (inst *instance) nextBatch(batch []byte) []byte {
 		} else {
 			batch = append(batch, o.frame...)
 		}
+		urge = urge || o.urge
 	}
 	inst.queue = slices.Delete(inst.queue, 0, n)
-	return batch
+	return batch, urge
 }
 
 // pipeReader counts the reads of the pipe.
@@ -295,7 +299,9 @@ func (inst *instance) find(number uint32) *call {
 func (inst *instance) refuse(c *call, number uint32) {
 	if c.last = number - 1; c.number > c.last {
 		inst.remove(c)
+		return
 	}
+	c.signal()
 }
 
 // remove ends a call and lets the next ones begin. Requires mu.

@@ -54,8 +54,8 @@ func pretendLaterParts(frames [][]byte, lives bool) {
 	}
 	_ = read("L") &&
 		write(packed('H', 0, `{"python":"3.12.4","implementation":"cpython","pid":1}`), packed('Y', 0, `{"module":"fake"}`)) &&
-		read("CAMA") && write(packed('R', 1, "1"), packed('R', 2, "2")) &&
-		read("MA") && write(frames...) &&
+		read("CAAA") && write(packed('R', 1, "1"), packed('R', 2, "2")) &&
+		read("AA") && write(frames...) &&
 		lives &&
 		read("C") && write(packed('R', 7, "7"))
 }

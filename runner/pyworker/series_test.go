@@ -131,40 +131,100 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestSeriesSlow holds that the calls behind a slow one are not made, so that they can be
-// made elsewhere, and that ending ctx ends the one that runs.
-func TestSeriesSlow(t *testing.T) {
-	inst := begin(t, written(t, "import time\ndef nap(): time.sleep(0.02)\ndef begin():\n    yield 1\n    hang()\n"+ordered), modes["one"])
-	hooks := slices.Repeat([]string{"count"}, 100)
-	hooks[50] = "nap"
-	runnertest.Retry(t, func() error { // a busy machine may be slow with any call
-		for _, first := range []int{100, 30} { // the slow call is in the first part, or in one behind it
-			_, sizes := series(t.Context(), inst, 0, first, hooks...)
-			switch most := slices.Max(sizes); {
-			case len(sizes) < 2 || most > 51:
-				t.Errorf("of %d and more, %v calls were made together", first, sizes)
-			case most <= 30:
-				return fmt.Errorf("of %d and more, only %v calls were made together", first, sizes)
+// nextCount makes one more call of count, and wants the calls of it to be so many.
+func nextCount(t *testing.T, inst hook.Instance, want int) {
+	t.Helper()
+	r, err := inst.Call(t.Context(), hook.Call{Hook: "count"})
+	if err != nil || string(r.Value) != fmt.Sprint(want) {
+		t.Errorf("the next call returns %s, %v; want %d", r.Value, err, want)
+	}
+}
+
+// TestSeriesHandedBack holds that the calls behind one that runs long are handed back while it runs if
+// they are wanted elsewhere, and that ending ctx ends the one that runs.
+func TestSeriesHandedBack(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no SIGURG, and no SIGINT for one process")
+	}
+	path := written(t, "def begin():\n    yield 1\n    hang()\n"+ordered)
+	for _, slow := range []string{"hang", "begin", "wait"} {
+		t.Run(slow, func(t *testing.T) {
+			inst := begin(t, path, modes["one"])
+			ctx, cancel := context.WithCancelCause(t.Context())
+			hooks := slices.Concat(slices.Repeat([]string{"count"}, 50), []string{slow}, slices.Repeat([]string{"count"}, 20))
+			s := &hook.Series{Emit: func(context.Context, hook.Item) error { return nil }, Wanted: func(slow bool) bool { return slow }}
+			for _, name := range hooks {
+				s.Calls = append(s.Calls, hook.Call{Hook: name})
+			}
+			back, kind := 0, hook.Kind("")
+			s.HandedBack = func(n int) {
+				back += n
+				cancel(errors.New("enough"))
+			}
+			s.Answered = func(_ hook.Result, err *hook.Error) {
+				if err != nil && err.Begun {
+					kind = err.Kind
+				}
+			}
+			inst.CallSeries(ctx, s)
+			if back+len(s.Calls) != 20 || back == 0 || kind != hook.Canceled {
+				t.Errorf("%d calls are handed back, %d are left; the slow one is %q", back, len(s.Calls), kind)
+			}
+			nextCount(t, inst, 51)
+		})
+	}
+}
+
+// TestSeriesYields holds that a series of quick calls ends soon if another caller waits.
+func TestSeriesYields(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no SIGURG")
+	}
+	inst := begin(t, written(t, "import time\ndef nap():\n    count()\n    time.sleep(0.002)\n"+ordered), modes["one"])
+	answered, back := 0, 0
+	s := &hook.Series{Calls: slices.Repeat([]hook.Call{{Hook: "nap"}}, 250), Wanted: func(slow bool) bool { return !slow }}
+	s.HandedBack = func(n int) { back += n }
+	s.Answered = func(_ hook.Result, err *hook.Error) {
+		if answered++; err != nil {
+			t.Error(err)
+		}
+	}
+	if inst.CallSeries(t.Context(), s); answered+back+len(s.Calls) != 250 || answered == 250 {
+		t.Errorf("%d calls are answered, %d handed back, %d left", answered, back, len(s.Calls))
+	}
+	nextCount(t, inst, answered+1)
+}
+
+// TestSeriesFailFast holds that no call behind one that fails is made, of whatever part.
+func TestSeriesFailFast(t *testing.T) {
+	for _, first := range []int{20, 5, 1} {
+		inst := begin(t, written(t, ordered), modes["one"])
+		hooks := slices.Concat(slices.Repeat([]string{"count"}, 10), []string{"fail"}, slices.Repeat([]string{"count"}, 400))
+		var calls []hook.Call
+		for _, name := range hooks {
+			calls = append(calls, hook.Call{Hook: name})
+		}
+		s := &hook.Series{FailFast: true, Calls: calls[:first]}
+		calls = calls[first:]
+		s.More = func(n int) []hook.Call {
+			more := calls[:min(n, len(calls))]
+			calls = calls[len(more):]
+			return more
+		}
+		answered := 0
+		s.Answered = func(_ hook.Result, err *hook.Error) {
+			if answered++; (err != nil) != (answered == 11) {
+				t.Errorf("call %d: %v", answered, err)
 			}
 		}
-		return nil
-	})
-	if runtime.GOOS == "windows" {
-		return // it has no SIGINT for one process
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	begun := func(context.Context, hook.Item) error {
-		time.AfterFunc(30*time.Millisecond, func() { cancel(errors.New("enough")) })
-		return nil
-	}
-	s := &hook.Series{Calls: []hook.Call{{Hook: "begin"}, {Hook: "hang"}, {Hook: "wait"}}, Emit: begun}
-	s.Answered = func(_ hook.Result, err *hook.Error) {
-		if err == nil || err.Kind != hook.Canceled || !err.Begun {
-			t.Errorf("got %+v", err)
+		for answered < 11 { // a part that comes late begins another series
+			s.Extend(max(0, first-len(s.Calls)))
+			inst.CallSeries(t.Context(), s)
 		}
-	}
-	if inst.CallSeries(ctx, s); len(s.Calls) != 2 {
-		t.Errorf("%d calls are left", len(s.Calls))
+		if answered != 11 {
+			t.Errorf("%d calls are answered, want 11", answered)
+		}
+		nextCount(t, inst, 11)
 	}
 }
 

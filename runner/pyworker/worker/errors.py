@@ -81,6 +81,7 @@ def files_of(info):
 
 
 def refuse(number, reason, message="", **more):
+    core.way.failed = True
     core.answer(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))
 
 

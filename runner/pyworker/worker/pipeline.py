@@ -1,51 +1,71 @@
 """The pipelined way: calls wait in the worker until the calls before them are answered.
 
 pyplug cannot know which call runs when SIGINT arrives. So SIGINT interrupts a call only if a cancel frame for it has
-come. The cancel frames stay among the frames to handle.
+come. The cancel frames stay among the frames to handle. SIGURG says that pyplug wants the waiting calls back.
 """
 
+import _signal
 from time import monotonic
 
 import _pyplug_worker as core
 
 UNBEGUN, TASK = b"NO"
-LONG = 0.001  # seconds; after a call that took longer, cancels are looked for
-QUICK = 0.01  # seconds within which the calls of a series must begin
+LONG = 0.001  # seconds; after a call that took longer, the frames that have come are looked at
+ALL = 1 << 32  # more than any number of a call
 
 
 class Way(core.Way):
-    """Runs one call after the other, as far as they are not cancelled."""
+    """Runs one call after the other, as far as they are not cancelled or handed back."""
 
-    current = 0  # number of the running call
-    until = 0.0  # when the time is over in which calls of the series may begin
+    current = 0  # number of the call that began last
+    back = 0  # calls that were sent ahead, up to this number, do not begin
     canceled = frozenset()  # the calls for which a cancel had come at the last look
-    looking = False  # a signal handler is looking for cancels
+    looking = urged = False  # a look is in progress; one is wanted
+
+    def __init__(self):
+        urgent = getattr(_signal, "SIGURG", None)  # Windows has none
+        if urgent is not None and _signal.getsignal(urgent) in (_signal.SIG_DFL, _signal.SIG_IGN):
+            _signal.signal(urgent, self.urge)
 
     def invoke(self, number, body):
         """Runs a hook, or answers that its call was cancelled while it waited."""
         if number in self.canceled:
             return core.part("errors").refuse(number, "canceled", "it had not begun")
-        now = monotonic()
-        self.until = now + QUICK
-        self.begin(number, body, now)
+        self.back = 0
+        self.begin(number, body)
 
-    def after(self, number, body, more):
-        """Runs a hook, or rejects the call if a call before it in the series took long."""
-        now = monotonic()
-        if now < self.until and not core.tasks:
-            if more:
-                self.until = now + QUICK
-            self.begin(number, body, now)
-        else:
-            self.until = 0.0  # no call behind it runs either
+    def ahead(self, number, body, unless_failed):
+        """Runs a hook whose call was sent ahead, or rejects that call and those behind it."""
+        if self.urged:
+            self.look()
+        if core.tasks or unless_failed and self.failed:
+            self.back = ALL
+        if number <= self.back:
             core.send(UNBEGUN, number, b"")
+        else:
+            self.begin(number, body)
 
-    def begin(self, number, body, now):
+    def begin(self, number, body):
+        began = monotonic()
         self.current = number
         super().invoke(number, body)
-        self.current = 0
-        if monotonic() - now > LONG:
-            self.canceled = cancels()
+        if monotonic() - began > LONG:
+            self.look()
+
+    def hand_back(self, number):
+        """Rejects the calls that were sent ahead, up to a number, and have not begun."""
+        if max(self.current, self.back) < number:
+            self.back = number
+            core.send(UNBEGUN, self.current + 1, b"")
+
+    def look(self):
+        """Finds the cancels that have come, and hands calls back. A signal handler may call it in user code."""
+        if self.looking:  # a second signal came while this one reads
+            return
+        self.looking, self.urged = True, False
+        self.canceled, back = waiting()
+        self.hand_back(back)
+        self.looking = False
 
     def interrupt(self, where):
         """SIGINT: interrupts user code if its own call is cancelled."""
@@ -55,12 +75,14 @@ class Way(core.Way):
 
     def has_cancel(self, number):
         """Reports whether a cancel has come for a call. A signal handler may call it."""
-        if self.looking:  # a second signal came while this one reads
-            return False
-        self.looking = True
-        found = number in cancels()
-        self.looking = False
-        return found
+        self.look()
+        return number in self.canceled
+
+    def urge(self, signum, where):
+        """SIGURG: looks at the frames that have come, now or before the next call begins."""
+        self.urged = True
+        if core.running and where.f_code is not core.call.__code__ and core.getpid() == core.PID:
+            self.look()
 
 
 def input_poll():
@@ -74,9 +96,9 @@ def input_poll():
     return waiting.poll
 
 
-def cancels():
-    """Returns the calls for which a cancel frame has come."""
-    found, has_input = set(), input_poll()
+def waiting():
+    """Returns the calls for which a cancel frame has come, and the number of the last call to hand back, or 0."""
+    found, back, has_input = set(), 0, input_poll()
     while core.getpid() == core.PID and has_input(0):  # a child must not read them
         if not core.fill():
             break
@@ -85,5 +107,7 @@ def cancels():
         head = int.from_bytes(core.data[at : at + 9], "little")
         if head >> 32 & 255 == core.CANCEL:
             found.add(head >> 40)
+        elif head >> 32 & 255 == core.BACK:
+            back = head >> 40
         at += 9 + (head & 0xFFFFFFFF)
-    return found
+    return found, back

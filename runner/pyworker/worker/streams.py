@@ -85,7 +85,7 @@ class Stream:
         """Handles the frames that concern the stream. The others wait in core.backlog."""
         for found in iter(core.frame, None):
             kind, number, _ = found
-            if kind == core.CREDIT:
+            if kind == core.CREDIT or kind == core.BACK:
                 core.handle(*found)
             elif kind == core.QUIT:
                 self.quit()

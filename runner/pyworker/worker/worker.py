@@ -20,7 +20,7 @@ import os
 import sys
 from os import getpid, read, write
 
-CALL, AFTER, MORE, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAMKWDPQ"
+CALL, AHEAD, UNLESS, BACK, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAUBKWDPQ"
 VARARGS = 0x04  # a flag of code
 RESULT, BYTES, ITEM, ITEM_BYTES, END, ERROR = b"RBIJZE"
 LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garbage
@@ -252,6 +252,8 @@ def start_task(number, value):
 class Way:
     """Runs one call after the other, in the main thread. The other ways derive from it."""
 
+    failed = False  # the call that began last was answered with an error; errors
+
     def write(self, left):
         """Writes a frame. SIGINT cannot interrupt it, because no user code runs; another signal's handler may."""
         global sink
@@ -272,7 +274,7 @@ class Way:
     def invoke(self, number, body):
         """Runs the hook that a frame calls, and answers."""
         global asked
-        asked = False
+        asked = self.failed = False
         begun = begin(number, body)
         if begun is not None:
             hook, function, args, kwargs = begun
@@ -286,11 +288,15 @@ class Way:
             return part("errors").answer(number, error, (function, args, kwargs))
         finish(number, value)
 
-    def after(self, number, body, more):
-        """Runs the hook of a frame behind another call, more of a later part: the pipelined way does, from now on."""
+    def ahead(self, number, body, unless_failed):
+        """Runs a hook whose call was sent ahead: the pipelined way does, from now on."""
         global way
-        way = part("pipeline").Way()
-        way.after(number, body, more)
+        before, way = way, part("pipeline").Way()
+        way.failed = before.failed
+        way.ahead(number, body, unless_failed)
+
+    def hand_back(self, number):
+        """Does nothing: no call waits."""
 
     def cancel(self, number):
         """Ignores a cancel. SIGINT ends the running call, and any other call is over."""
@@ -318,11 +324,13 @@ def handle(kind, number, body):
     try:
         if kind == CALL or kind == PROBE:
             way.invoke(number, body)
-        elif kind == AFTER or kind == MORE:
-            way.after(number, body, kind == MORE)
+        elif kind == AHEAD or kind == UNLESS:
+            way.ahead(number, body, kind == UNLESS)
         elif kind == CANCEL:
             if loop is None or not loop.cancel(number):
                 way.cancel(number)
+        elif kind == BACK:
+            way.hand_back(number)
         elif kind == CREDIT:
             if number in streams:  # else it is over by now
                 streams[number].grant(from_bytes(body, "little"))

@@ -1,6 +1,8 @@
 """Calls that wait in the worker until those before them are answered."""
 
 import os
+import select
+import signal
 import unittest
 
 from client import Case
@@ -25,6 +27,8 @@ class Pipeline(Case):
             ran.append(value)
             return value
         def has_run(): return ran
+        def wait_in_stream(path): yield wait_for(path)
+        def fails(): raise ValueError
         def hang():
             mark()
             while True: time.sleep(0.001)
@@ -61,19 +65,79 @@ class Pipeline(Case):
         _, ran = self.worker.call("has_run")
         self.assertNotIn("second", ran)
 
-    def test_series_behind_a_slow_call(self):
+    def ahead(self, kinds, hook, *args):
+        """Sends calls ahead and returns their numbers."""
+        numbers = range(self.worker.number + 1, self.worker.number + 1 + len(kinds))
+        for kind, number in zip(kinds, numbers):
+            self.worker.send(kind, number, {"hook": hook, "args": args})
+        self.worker.number = numbers[-1]
+        return numbers
+
+    def test_ahead(self):
+        first = self.worker.begin("echo", "first")
+        behind = self.ahead("AUA", "echo", "behind")
+        for number in (first, *behind):
+            self.ok(self.worker.answer(number), "first" if number == first else "behind")
+
+    def test_handed_back_while_a_call_runs(self):
+        for hook, answered in (("wait_for", "R"), ("wait_in_stream", "I")):
+            path = self.path() + hook
+            first = self.worker.begin(hook, path)
+            self.worker.wait_mark()
+            behind = self.ahead("AUA", "echo", "handed back")
+            self.worker.send("B", behind[-1])
+            self.urge(behind[0])
+            self.worker.number += 1
+            self.worker.send("C", self.worker.number, {"hook": "echo", "args": ["later"]})
+            self.release(path)
+            self.assertEqual(self.worker.answer(first), (answered, "waited"))
+            if answered == "I":
+                self.assertEqual(self.worker.answer(first), ("Z", None))
+            self.unbegun(behind)
+            self.ok(self.worker.answer(self.worker.number), "later")
+        self.assertNotIn("handed back", self.worker.call("has_run")[1])
+
+    def urge(self, number):
+        """Sends SIGURG until the worker has handed back the calls from a number on; Python loses some signals."""
+        while not select.select([self.worker.source], [], [], 0.1)[0]:
+            self.worker.process.send_signal(signal.SIGURG)
+        self.assertEqual(self.worker.receive(), ("N", number, None))
+
+    def unbegun(self, numbers):
+        for number in numbers:
+            self.assertEqual(self.worker.receive(), ("N", number, None))
+
+    def test_handed_back_between_calls(self):
         path = self.path()
         first = self.worker.begin("wait_for", path)
         self.worker.wait_mark()
-        behind = range(first + 1, first + 5)
-        for kind, number in zip("AMAM", behind):
-            self.worker.send(kind, number, {"hook": "echo", "args": ["behind"]})
-        self.worker.number = behind[-1]
+        behind = self.ahead("AA", "echo", "handed back")
+        self.worker.send("B", behind[-1])
         self.release(path)
         self.ok(self.worker.answer(first), "waited")
-        for number in behind:
-            self.assertEqual(self.worker.receive(), ("N", number, None))
-        self.assertNotIn("behind", self.worker.call("has_run")[1])
+        self.unbegun([behind[0], *behind])
+        self.worker.send("B", behind[-1])  # nothing waits
+        self.ok(self.worker.call("echo", "after"), "after")
+        self.assertNotIn("handed back", self.worker.call("has_run")[1])
+
+    def test_nothing_behind_a_failure(self):
+        for hook in ("fails", "none"):
+            self.worker.number += 1
+            self.worker.send("C", self.worker.number, {"hook": hook, "args": []})
+            behind = self.ahead("UU", "echo", "behind a failure")
+            self.assertEqual(self.worker.receive()[0], "E")
+            self.unbegun(behind)
+            self.ok(self.worker.call("echo", "after"), "after")
+            (number,) = self.ahead("U", "echo", "unless")
+            self.ok(self.worker.answer(number), "unless")
+        self.assertNotIn("behind a failure", self.worker.call("has_run")[1])
+
+    def test_nothing_behind_a_coroutine(self):
+        worker = self.start("import asyncio\nasync def f(): await asyncio.sleep(0.01)\n", calls="pipeline")
+        worker.send("C", 1, {"hook": "f", "args": []})
+        worker.send("A", 2, {"hook": "f", "args": []})
+        worker.send("U", 3, {"hook": "f", "args": []})
+        self.assertEqual(sorted(worker.receive()[:2] for _ in range(4)), [("N", 2), ("N", 3), ("O", 1), ("R", 1)])
 
     def test_signal_without_a_cancel(self):
         path = self.path()
