@@ -3,18 +3,21 @@ package lines
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
+// quick is the average time of the calls of a series below which the next one is larger.
+const quick = 2 * time.Millisecond
+
 // work makes calls until there are no more. [Options].Jobs goroutines run it. A series
-// grows while all of its calls are made at once. If one call takes long, the calls
-// behind it do not wait for it.
+// grows while all of its calls are made, and are quick.
 func (e *Engine) work(ctx context.Context) {
 	for size := 1; ; {
 		tasks := e.out.take(size)
-		made := 1
+		began, made := time.Now(), 1
 		switch len(tasks) {
 		case 0:
 			return
@@ -24,8 +27,13 @@ func (e *Engine) work(ctx context.Context) {
 			tasks, made = e.callSeries(ctx, tasks)
 		}
 		e.out.release(tasks, made)
-		if size = max(1, made); made == len(tasks) {
+		switch {
+		case time.Since(began) > time.Duration(made)*quick:
+			size = 1
+		case made == len(tasks):
 			size = min(2*made, e.o.Series)
+		default:
+			size = max(1, made)
 		}
 	}
 }
@@ -63,6 +71,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, m
 			e.succeeded(ctx, t, r)
 		}
 	}
+	s.Wanted = func(bool) bool { return hook.IsClosed(e.out.dropping) } // what has not begun is dropped
 	s.HandedBack = func(n int) { tasks = e.out.handBack(tasks, n) }
 	if len(tasks) == e.o.Series {
 		s.More = func(n int) []hook.Call {

@@ -61,7 +61,7 @@ func TestSeries(t *testing.T) {
 		close(r.stop)
 		<-r.done
 		r.wants(t, append(want, result(27, 2))...)
-		if !slices.Contains(s.sizes, "4 of 4") || !slices.Contains(s.sizes, "1 of 2") {
+		if !slices.Contains(s.sizes, "4 of 4") {
 			t.Errorf("calls at once: %v", s.sizes)
 		}
 	})

@@ -168,7 +168,8 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		s.Answer(r, err)
 	}
 	own.More = func(n int) []hook.Call { return p.extend(ctx, i, s, n) }
-	own.Wanted, own.HandedBack = p.wanted, s.HandBack
+	own.HandedBack = s.HandBack
+	own.Wanted = func(slow bool) bool { return p.wanted(slow) || s.Wanted != nil && s.Wanted(slow) }
 	i.Instance.CallSeries(ctx, &own)
 	o = last
 }
