@@ -29,7 +29,8 @@ import (
 //	           as {"hook": name, "words": [text or {"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
 //	A ahead    as C, sent ahead: the call before it may not be answered; does not begin behind a coroutine
 //	U unless   as A; does not begin if the call before it failed
-//	B back     no body; the calls of type A or U up to this number do not begin. SIGURG says that it has come
+//	B back     no body; the calls of type A or U up to this number do not begin. SIGURG says that it has come. The number
+//	           is 0 before the first call that is followed by A or U
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send
 //	D describe {"hook": name or "", "input": bool}, see [schema.Query]

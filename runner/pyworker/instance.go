@@ -39,6 +39,7 @@ type instance struct {
 	last      uint32     // number of the newest call
 	condemned bool       // no call may begin, and the process will be killed
 	over      bool       // no answer will come
+	serial    bool       // the worker has made a series
 }
 
 var _ hook.Instance = (*instance)(nil)

@@ -37,6 +37,7 @@ func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	default:
 		return // the worker answers a probe, or an abandoned call
 	}
+	inst.prepareSeries()
 	number, err := inst.begin(c)
 	if err != nil {
 		return
@@ -62,6 +63,16 @@ func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 			s.Answer(hook.Result{}, failed)
 		}
 		number++
+	}
+}
+
+// prepareSeries tells the worker before its first series that calls will wait: it then handles SIGURG.
+func (inst *instance) prepareSeries() {
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	if !inst.serial {
+		inst.serial = true
+		inst.enqueue(outgoing{frame: newFrame(frameBack, 0)})
 	}
 }
 

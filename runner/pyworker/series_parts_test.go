@@ -39,6 +39,9 @@ func pretendLaterParts(frames [][]byte, lives bool) {
 	read := func(kinds string) bool {
 		for _, want := range kinds {
 			kind, number, err := readCommand(r)
+			if kind == 'B' { // before the first series
+				kind, number, err = readCommand(r)
+			}
 			if want == 'L' {
 				continue
 			}

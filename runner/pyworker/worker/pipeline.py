@@ -31,6 +31,8 @@ class Way(core.Way):
         """Runs a hook, or answers that its call was cancelled while it waited."""
         if number in self.canceled:
             return core.part("errors").refuse(number, "canceled", "it had not begun")
+        if self.current < number <= self.back < ALL:  # handed back by a look while the call before it ended
+            return core.send(UNBEGUN, number, b"")
         self.back = 0
         self.begin(number, body)
 
@@ -63,15 +65,20 @@ class Way(core.Way):
         if self.looking:  # a second signal came while this one reads
             return
         self.looking, self.urged = True, False
-        self.canceled, back = waiting()
-        self.hand_back(back)
-        self.looking = False
+        try:
+            self.canceled, back = waiting()
+            self.hand_back(back)
+        finally:
+            self.looking = False
 
     def interrupt(self, where):
         """SIGINT: interrupts user code if its own call is cancelled."""
-        # While core.call itself runs, user code has not begun, or has ended.
-        if core.running and where.f_code is not core.call.__code__ and self.has_cancel(self.current):
+        if self.is_interruptible(where) and self.has_cancel(self.current):
             super().interrupt(where)
+
+    def is_interruptible(self, where):
+        """Reports whether a signal came in user code, and not in core.call itself or in the handler of another signal."""
+        return core.running and where.f_code is not core.call.__code__ and not self.looking
 
     def has_cancel(self, number):
         """Reports whether a cancel has come for a call. A signal handler may call it."""
@@ -81,8 +88,10 @@ class Way(core.Way):
     def urge(self, signum, where):
         """SIGURG: looks at the frames that have come, now or before the next call begins."""
         self.urged = True
-        if core.running and where.f_code is not core.call.__code__ and core.getpid() == core.PID:
+        if self.is_interruptible(where) and core.getpid() == core.PID:
             self.look()
+            if self.current in self.canceled and core.loop is None:  # its SIGINT may have come during the look
+                super().interrupt(where)
 
 
 def input_poll():

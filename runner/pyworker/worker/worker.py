@@ -290,13 +290,14 @@ class Way:
 
     def ahead(self, number, body, unless_failed):
         """Runs a hook whose call was sent ahead: the pipelined way does, from now on."""
-        global way
-        before, way = way, part("pipeline").Way()
-        way.failed = before.failed
+        self.hand_back(0)
         way.ahead(number, body, unless_failed)
 
     def hand_back(self, number):
-        """Does nothing: no call waits."""
+        """Lets calls wait in the worker from now on."""
+        global way
+        before, way = way, part("pipeline").Way()
+        way.failed = before.failed
 
     def cancel(self, number):
         """Ignores a cancel. SIGINT ends the running call, and any other call is over."""

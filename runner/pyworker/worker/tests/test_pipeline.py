@@ -120,6 +120,48 @@ class Pipeline(Case):
         self.ok(self.worker.call("echo", "after"), "after")
         self.assertNotIn("handed back", self.worker.call("has_run")[1])
 
+    def test_handed_back_before_the_first(self):
+        worker = self.start(
+            "import time\nran = []\nclass Slow:\n def __del__(self): time.sleep(0.2)\n"
+            "def fails():\n slow = Slow()\n raise ValueError\n"
+            "def echo(x): ran.append(x)\ndef has_run(): return ran\n",
+            calls="pipeline",
+        )
+        worker.send("C", 1, {"hook": "fails", "args": []})
+        self.assertEqual(worker.receive()[:2], ("E", 1))  # and its local is not freed yet
+        for kind, number in (("C", 2), ("A", 3), ("A", 4)):
+            worker.send(kind, number, {"hook": "echo", "args": ["behind"]})
+        worker.send("B", 4)
+        worker.process.send_signal(signal.SIGURG)
+        answers = []
+        while not answers or answers[-1][1] < 4:
+            answers.append(worker.receive())
+        worker.send("C", 5, {"hook": "has_run", "args": []})
+        begun = [number for kind, number, _ in answers if kind == "R"]
+        unbegun = {number for kind, number, _ in answers if kind == "N"}
+        self.assertEqual(worker.receive(), ("R", 5, ["behind"] * len(begun)))
+        self.assertEqual(set(begun) & unbegun, set())
+
+    def test_both_signals(self):
+        worker = self.start("import time\ndef hang():\n while True: pass\ndef echo(x): return x\n", calls="pipeline")
+        number = 0
+        for _ in range(40):
+            worker.send("C", number + 1, {"hook": "hang", "args": []})
+            worker.send("A", number + 2, {"hook": "echo", "args": [1]})
+            worker.send("B", number + 2)
+            worker.send("K", number + 1)
+            worker.process.send_signal(signal.SIGURG)
+            got = set()
+            while got != {("E", number + 1), ("N", number + 2)}:
+                worker.interrupt()
+                while select.select([worker.source], [], [], 0.1)[0] or worker.left:
+                    got.add(worker.receive()[:2])
+                    if got == {("E", number + 1), ("N", number + 2)}:
+                        break
+            number += 2
+            while select.select([worker.source], [], [], 0)[0] or worker.left:
+                worker.receive()  # the call is rejected when its turn comes, too
+
     def test_nothing_behind_a_failure(self):
         for hook in ("fails", "none"):
             self.worker.number += 1
