@@ -65,9 +65,20 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 	return nil, nil
 }
 
-// readArgs reads the whole body of a unary call, because net/http notices the end of the
-// connection only after that.
+// readArgs reads the arguments of a unary call.
 func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, mediaType string) (args hook.Args, err error) {
+	body, err := readWhole(ctx, w, r)
+	if err == nil {
+		if args, err = wire.DecodeArgs(body, mediaType == wordsType); err != nil {
+			err = &hook.Error{Kind: hook.Request, Hook: r.PathValue("hook"), Err: err}
+		}
+	}
+	return args, err
+}
+
+// readWhole reads the whole body of a request that calls, because net/http notices the end of the
+// connection only after that.
+func readWhole(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	name := r.PathValue("hook")
 	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
 	defer cancel()
@@ -77,15 +88,12 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	if err != nil && ctx.Err() != nil {
 		e := hook.Ended(ctx, name, "the request did not end", false)
 		e.Hints = nil // no flag sets the limit
-		return args, e
-	}
-	if err == nil {
-		args, err = wire.DecodeArgs(body, mediaType == wordsType)
+		return nil, e
 	}
 	if err != nil {
 		err = &hook.Error{Kind: hook.Request, Hook: name, Err: err}
 	}
-	return args, err
+	return body, err
 }
 
 // readBody reads a body of at most maxBody bytes.
@@ -178,8 +186,15 @@ func (o *lineWriter) write(line any) error {
 
 func (o *lineWriter) writeText(line []byte) error {
 	o.w.Header().Set("Content-Type", streamType)
-	if _, err := o.w.Write(line); err != nil {
-		return err
+	_, err := o.Write(line)
+	return err
+}
+
+// Write writes at once.
+func (o *lineWriter) Write(text []byte) (int, error) {
+	n, err := o.w.Write(text)
+	if err == nil {
+		err = o.control.Flush()
 	}
-	return o.control.Flush()
+	return n, err
 }

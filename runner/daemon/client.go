@@ -32,6 +32,7 @@ type Client struct {
 	id     Identity
 	sent   net.Conn  // from Adopt; nil once its call continues
 	answer io.Reader // to that call
+	series bool      // as the daemon says
 }
 
 var _ hook.Plugin = (*Client)(nil)
@@ -162,10 +163,11 @@ func (c *Client) status(ctx context.Context, limit time.Duration) (body statusBo
 }
 
 // Ready waits until the first start is over. It returns the status and notes for the
-// caller, or the error of the start.
+// caller, or the error of the start. No other method may be called at the same time.
 func (c *Client) Ready(ctx context.Context) (hook.Status, []string, error) {
 	var body statusBody
 	err := c.ask(ctx, "GET", "/status", url.Values{"ready": {"1"}}, &body)
+	c.series = body.Series
 	return body.Status, body.Notes, err
 }
 

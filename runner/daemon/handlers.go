@@ -47,6 +47,8 @@ type statusBody struct {
 	Identity Identity    `json:"identity"`
 	Status   hook.Status `json:"status"`
 	Notes    []string    `json:"notes,omitempty"`
+	// Series reports whether POST /calls makes calls.
+	Series bool `json:"series,omitempty"`
 }
 
 // healthEvery is the interval between two probes of a watched health.
@@ -62,6 +64,7 @@ type answerer func(w http.ResponseWriter, r *http.Request) (value any, err error
 func (s *Server) handler() http.Handler {
 	requests := map[string]map[string]answerer{
 		"/hooks":   {"GET": s.withPlugin(serveHooks), "POST": s.serveCall},
+		"/calls":   {"POST": s.serveCalls},
 		"/health":  {"GET": s.serveHealth},
 		"/status":  {"GET": s.serveStatus},
 		"/events":  {"GET": s.withPlugin(s.serveEvents)},
@@ -84,6 +87,9 @@ func (s *Server) handler() http.Handler {
 		answer := requests[path][method]
 		var value any
 		limit, err := s.check(r)
+		if path == "/calls" {
+			limit = 0 // each call has one of its own
+		}
 		switch {
 		case err != nil:
 		case answer == nil:
@@ -119,7 +125,7 @@ func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 		if limit, ok = schema.ParseDuration(text); !ok {
 			err = hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
 		}
-	case r.Method == http.MethodPost && r.PathValue("hook") != "":
+	case r.Method == http.MethodPost && (r.PathValue("hook") != "" || r.URL.Path == "/calls"):
 		limit = s.opts.CallTimeout
 	}
 	return limit, err
@@ -269,7 +275,7 @@ func (s *Server) serveStatus(_ http.ResponseWriter, r *http.Request) (value any,
 			return nil, err
 		}
 	}
-	body := statusBody{Schema: 1, Identity: s.id}
+	body := statusBody{Schema: 1, Identity: s.id, Series: s.opts.Series}
 	select {
 	case <-s.ready:
 		if s.opts.Notes != nil {

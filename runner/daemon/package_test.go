@@ -178,11 +178,17 @@ func listen(t testing.TB, o Options) *Server {
 // start serves a fake plugin under the name "p" until the test ends.
 func start(t testing.TB, f *fake, o Options) *served {
 	t.Helper()
+	return startPlugin(t, f, f, o)
+}
+
+// startPlugin serves p, a form of f.
+func startPlugin(t testing.TB, f *fake, p hook.Plugin, o Options) *served {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &served{Server: listen(t, o), fake: f, end: cancel, over: make(chan struct{})}
 	go func() {
 		defer close(d.over)
-		if err := d.Serve(ctx, f); err != nil {
+		if err := d.Serve(ctx, p); err != nil {
 			t.Error(err)
 		}
 	}()

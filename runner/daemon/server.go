@@ -41,6 +41,8 @@ type Options struct {
 	Notes func() []string
 	// CallTimeout is the timeout of a call that sets none; 0 means no timeout.
 	CallTimeout time.Duration
+	// Series reports whether the plugin makes a [hook.Series].
+	Series bool
 	// IdleExit is the time without a call after which the daemon ends; 0 means never.
 	IdleExit time.Duration
 	// When Kill ends, a stop kills the plugin at once. Nil never ends.

@@ -126,7 +126,7 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	s.changes.started, s.changes.loaded = seen, seen
 	opts := daemon.Options{
 		Starter: s.o.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
-		CallTimeout: s.Keeper.Config.Timeouts.Call, Kill: s.o.Kill,
+		CallTimeout: s.Keeper.Config.Timeouts.Call, Series: s.TakesSeries(), Kill: s.o.Kill,
 	}
 	if s.o.AutoStarted {
 		opts.IdleExit = autoIdle
@@ -215,6 +215,19 @@ func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	}
 	r.Notes = append(r.Notes, s.notes(noteAge)...)
 	return r, nil
+}
+
+// CallSeries makes calls that one worker makes one after the other.
+func (s *Service) CallSeries(ctx context.Context, calls *hook.Series) {
+	own := *calls
+	own.Answered = func(r hook.Result, err *hook.Error) {
+		if err != nil {
+			s.callFailed(calls.Calls[0].Hook, err)
+		}
+		calls.Answer(r, err)
+	}
+	own.HandedBack = calls.HandBack
+	s.Pool.CallSeries(ctx, &own)
 }
 
 // Status returns the plugin's status and how to attach to it.

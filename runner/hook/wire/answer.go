@@ -16,10 +16,13 @@ import (
 func AppendValue(dst []byte, key string, item hook.Item) []byte {
 	dst = append(append(append(append(dst, '"'), key...), `":`...), item.JSON()...)
 	if item.Binary {
-		dst = append(dst, `,"binary":true`...)
+		dst = append(dst, binaryMember...)
 	}
 	return dst
 }
+
+// binaryMember follows a value that is bytes. No JSON value ends like it.
+const binaryMember = `,"binary":true`
 
 // AppendRaw appends a result or an item as --raw prints it: the text of a string; bytes;
 // nothing for null; the only string or bytes field of a message; the JSON of any other
@@ -58,12 +61,20 @@ func decoded(quoted []byte) (content []byte, err error) {
 }
 
 // Line is a line of a streamed result: an item, or after the last item Done or Error. A
-// stream without such an end is incomplete.
+// stream without such an end is incomplete. The answers to several calls have two lines more: a result,
+// which is Done and has a Value, and HandedBack.
 type Line struct {
 	hook.Item
 	Done  bool        `json:"done,omitempty"`
 	Notes []string    `json:"notes,omitempty"`
 	Error *hook.Error `json:"error,omitempty"`
+	// HandedBack is how many of the last calls are handed back: see [hook.Series].
+	HandedBack int `json:"handed_back,omitempty"`
+}
+
+// AppendResult appends the [Line] of a result that is no stream.
+func AppendResult(dst []byte, item hook.Item) []byte {
+	return append(AppendValue(append(dst, '{'), "result", item), "}\n"...)
 }
 
 // AppendItem appends the [Line] of an item. With --nan literal an item may be, or hold, NaN,
@@ -82,18 +93,31 @@ func ReadLine(from *bufio.Reader) (line Line, err error) {
 	if err != nil { // without its end it may be only a part of a line
 		return line, err
 	}
+	if value, ok := cut(text, `{"result":`, "}\n"); ok { // unread: it is the most frequent line
+		line.Done, line.Value = true, value
+		if value, ok := bytes.CutSuffix(value, []byte(binaryMember)); ok {
+			line.Binary = true
+			line.Value, err = decoded(value)
+		}
+		return line, err
+	}
 	if err = schema.Decode(text, &line); err == nil {
 		if line.Binary {
 			line.Value, err = decoded(line.Value)
 		}
 		return line, err
 	}
-	value, ok := bytes.CutPrefix(text, []byte(`{"item":`))
-	value, ended := bytes.CutSuffix(value, []byte("}\n"))
-	if ok && ended { // it holds NaN
+	if value, ok := cut(text, `{"item":`, "}\n"); ok { // it holds NaN
 		return Line{Item: hook.Item{Value: value}}, nil
 	}
 	return line, err
+}
+
+// cut returns what is between a prefix and a suffix.
+func cut(text []byte, prefix, suffix string) ([]byte, bool) {
+	rest, begins := bytes.CutPrefix(text, []byte(prefix))
+	rest, ends := bytes.CutSuffix(rest, []byte(suffix))
+	return rest, begins && ends
 }
 
 // Failure is the envelope of an error, as --json prints it.

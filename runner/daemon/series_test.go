@@ -1,0 +1,174 @@
+//go:build unix
+
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// serial is a fake that makes series. The hook "back" hands back what is behind it, and then waits for the test.
+type serial struct {
+	*fake
+	seen chan hook.Series // what came with each series
+	back chan struct{}
+}
+
+func (f *serial) CallSeries(ctx context.Context, s *hook.Series) {
+	f.seen <- *s
+	for len(s.Calls) > 0 && s.Calls[0].Hook != "unbegun" {
+		c := s.Calls[0]
+		if c.Hook == "back" {
+			s.HandBack(len(s.Calls) - 1)
+			<-f.back
+		}
+		c.Emit = func(item hook.Item) error { return s.Emit(ctx, item) }
+		if r, err := f.Call(ctx, c); err != nil {
+			s.Answer(hook.Result{}, hook.AsError(err))
+		} else {
+			s.Answer(r, nil)
+		}
+	}
+}
+
+// outcomes makes a series of calls, and returns what came of each, in order.
+func outcomes(t *testing.T, c *Client, s *hook.Series) (got []string) {
+	t.Helper()
+	s.Emit = func(_ context.Context, item hook.Item) error {
+		got = append(got, "item "+string(item.Value))
+		return nil
+	}
+	s.Answered = func(r hook.Result, err *hook.Error) {
+		switch {
+		case err != nil:
+			got = append(got, fmt.Sprint(err.Kind, " ", err.Begun))
+		case r.Streamed:
+			got = append(got, "end")
+		default:
+			got = append(got, fmt.Sprint(string(r.Value), r.Binary))
+		}
+	}
+	c.CallSeries(t.Context(), s)
+	return got
+}
+
+// TestSeries holds that calls of all sorts cross the socket together, and their answers, and that what is
+// not answered is left to the caller.
+func TestSeries(t *testing.T) {
+	nothingLeft(t)
+	f := &serial{fake: newFake(), seen: make(chan hook.Series, 1), back: make(chan struct{})}
+	results := map[string]hook.Result{
+		"nan":   {Item: hook.Item{Value: json.RawMessage(`[NaN, "\",\"binary\":true}"]`)}},
+		"like":  {Item: hook.Item{Value: json.RawMessage(`{"a":1,"binary":true}`)}},
+		"bytes": {Item: hook.Item{Value: []byte("\x00\xff\n"), Binary: true}},
+	}
+	for name, r := range results {
+		f.hooks[name] = func(context.Context, hook.Call) (hook.Result, error) { return r, nil }
+	}
+	f.hooks["stream"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
+		err := c.Emit(hook.Item{Value: []byte("1")})
+		return hook.Result{Streamed: true}, err
+	}
+	f.hooks["back"] = func(context.Context, hook.Call) (hook.Result, error) { return value(1), nil }
+	d := startPlugin(t, f.fake, f, Options{Series: true, CallTimeout: time.Hour})
+	c := open(t)
+	if _, _, err := c.Ready(t.Context()); err != nil || !c.TakesSeries() {
+		t.Fatalf("takes series: %v, %v", c.TakesSeries(), err)
+	}
+	calls := func(names ...string) (all []hook.Call) {
+		for _, name := range names {
+			all = append(all, hook.Call{Hook: name, Args: hook.Args{JSON: json.RawMessage("[7]"), Valid: true}})
+		}
+		return all
+	}
+	words := hook.Call{Hook: "echo", Args: hook.Args{JSON: json.RawMessage(`{"b": 1}`), Words: []schema.Word{{Name: "a", Form: schema.Text, Value: "x\xff", Typed: "a=x\xff"}}}}
+	s := &hook.Series{Calls: append(calls("echo", "nan", "like", "bytes", "stream", "nosuch"), words, hook.Call{Hook: "unbegun"}, words)}
+	got := outcomes(t, c, s)
+	seen := <-f.seen
+	want := []string{"[7]false", string(results["nan"].Value) + "false", `{"a":1,"binary":true}false`, "\x00\xff\ntrue", "item 1", "end", "request false"}
+	if !slices.Equal(got[:len(want)], want) || len(got) != len(want)+1 || len(s.Calls) != 2 {
+		t.Errorf("got %q, want %q; %d calls are left", got, want, len(s.Calls))
+	}
+	if w := seen.Calls[6].Args; len(w.Words) != 1 || w.Words[0].Name != "a" || w.Words[0].Value != "x\xff" || string(w.JSON) != `{"b":1}` {
+		t.Errorf("the words are %+v", w)
+	}
+	if seen.Limit != time.Hour || seen.FailFast {
+		t.Errorf("the limit is %v, fail fast %v", seen.Limit, seen.FailFast)
+	}
+	back := 0
+	s = &hook.Series{Calls: calls("echo", "back", "echo", "echo"), Limit: time.Minute, FailFast: true, HandedBack: func(n int) {
+		back += n
+		close(f.back)
+	}}
+	got = outcomes(t, c, s)
+	if seen = <-f.seen; !slices.Equal(got, []string{"[7]false", "1false"}) || back != 2 || len(s.Calls) != 0 || seen.Limit != time.Minute || !seen.FailFast {
+		t.Errorf("got %q, %d handed back, %d left, limit %v, fail fast %v", got, back, len(s.Calls), seen.Limit, seen.FailFast)
+	}
+	conn, from := send(t, d, "POST /calls HTTP/1.1\r\nHost: p\r\nContent-Length: 32\r\n\r\n{\"hook\": \"echo\"}\n{\"hok\": \"echo\"}")
+	defer conn.Close()
+	if r, body := receive(t, from); r.StatusCode != 400 || !strings.Contains(body, `line 2: the line is {\"hok\": \"echo\"}, want {\"hook\": NAME}`) {
+		t.Errorf("a line without a hook: %d %s", r.StatusCode, body)
+	}
+}
+
+// TestSeriesLost holds that of a series whose connection is lost only the oldest call without an answer
+// fails.
+func TestSeriesLost(t *testing.T) {
+	dir := nothingLeft(t)
+	if err := makeDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "p.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer l.Close()
+	next := make(chan string, 1)
+	work.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil && r.Method == http.MethodPost { // else it checks the daemon
+				_, _ = io.Copy(io.Discard, r.Body)
+				_, _ = c.Write([]byte(<-next))
+			}
+			_ = c.Close()
+		}
+	})
+	if err := os.WriteFile(filepath.Join(dir, "p.json"), []byte(`{"name":"p","pid":1,"api":1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const head = "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for answer, want := range map[string][]string{
+		"":                                 {"unavailable true"},
+		head:                               {"unavailable true"},
+		head + "d\r\n{\"result\":1}\n\r\n": {"1false", "unavailable true"},
+		head + "d\r\n{\"result\":1}\n\r\n0\r\n\r\n": {"1false"},
+	} {
+		next <- answer
+		s := &hook.Series{Calls: slices.Repeat([]hook.Call{{Hook: "echo"}}, 3)}
+		if got := outcomes(t, open(t), s); !reflect.DeepEqual(got, want) || len(s.Calls) != 3-len(want) {
+			t.Errorf("%q: got %q, want %q; %d calls are left", answer, got, want, len(s.Calls))
+		}
+	}
+}
