@@ -150,6 +150,11 @@ func (k caller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return r, err
 }
 
+// CallSeries makes calls in one worker of a plugin that makes series.
+func (k caller) CallSeries(ctx context.Context, s *hook.Series) {
+	k.Plugin.(hook.SeriesCaller).CallSeries(ctx, s)
+}
+
 // callOptions are the options of one call, and of the plugin.
 type callOptions struct {
 	startOptions

@@ -252,26 +252,15 @@ func (prog *program) callLines(ctx context.Context, to target, o *linesOptions) 
 	gaveUp := make(chan struct{})
 	o.GaveUp = gaveUp
 	giveUp := sync.OnceFunc(func() { close(gaveUp) })
-	k := seriesCaller{caller{Plugin: p, failed: func(err error) {
+	k := caller{Plugin: p, failed: func(err error) {
 		if takesNoMore(p, hook.AsError(err).Kind) { // later lines would all fail in the same way
 			giveUp()
 		}
-	}}, p}
+	}}
 	if p.TakesSeries() {
 		o.Series = linesSeries
 	}
 	return failed(p, prog.lines(ctx, p, k, o))
-}
-
-// seriesCaller is a caller that makes series, too.
-type seriesCaller struct {
-	caller
-	hook.SeriesCaller
-}
-
-// Call calls a hook.
-func (k seriesCaller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	return k.caller.Call(ctx, c)
 }
 
 // takesNoMore reports whether the kind of a call's error means that the plugin takes no more calls.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -58,7 +59,7 @@ func (s *screen) addCommands(w io.Writer, lines string) {
 // writeTimeout, it drops the lines and returns false, and does so at once until the reader
 // reads again.
 func (s *screen) addWaiting(w io.Writer, lines string) bool {
-	if !s.to(w).Room(roomSize, writeTimeout) {
+	if !s.to(w).Room(context.Background(), roomSize, writeTimeout) {
 		return false
 	}
 	s.add(w, lines)

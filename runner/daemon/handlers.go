@@ -64,7 +64,7 @@ type answerer func(w http.ResponseWriter, r *http.Request) (value any, err error
 func (s *Server) handler() http.Handler {
 	requests := map[string]map[string]answerer{
 		"/hooks":   {"GET": s.withPlugin(serveHooks), "POST": s.serveCall},
-		"/calls":   {"POST": s.serveCalls},
+		"/calls":   {"POST": s.serveCalls, "DELETE": s.serveHandBack},
 		"/health":  {"GET": s.serveHealth},
 		"/status":  {"GET": s.serveStatus},
 		"/events":  {"GET": s.withPlugin(s.serveEvents)},

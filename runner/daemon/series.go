@@ -3,7 +3,9 @@ package daemon
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +23,8 @@ const (
 	seriesSize = 1 << 20
 	// seriesRoom is how many bytes of answers may wait to be written.
 	seriesRoom = 1 << 20
+	// wantedEvery is how often a client looks whether the caller wants its calls back.
+	wantedEvery = 50 * time.Millisecond
 	// seriesChunk is the maximum size of one Write.
 	seriesChunk = 64 << 10
 )
@@ -39,34 +43,63 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
+	query, wanted := r.URL.Query(), make(chan struct{})
+	s.series.Store(query.Get("id"), wanted)
+	defer s.series.CompareAndDelete(query.Get("id"), wanted)
 	w.Header().Set("Content-Type", streamType)
-	out := output.New(newLineWriter(ctx, w), seriesChunk, nil)
+	lines := newLineWriter(ctx, w)
+	defer lines.close()
+	out := output.New(lines, seriesChunk, nil)
+	series := &hook.Series{Calls: calls, Limit: limit, FailFast: query.Get("fail-fast") != ""}
+	answerSeries(ctx, series, out, s.opts.Complete)
+	series.Wanted = func(bool) bool { // by the client, or because it does not read
+		return hook.IsClosed(wanted) || out.Pending() >= seriesRoom
+	}
+	if p, ok := p.(hook.SeriesCaller); ok {
+		p.CallSeries(ctx, series)
+	}
+	out.Flush(0, 0) // the writer's deadline bounds it
+	return nil, nil
+}
+
+// answerSeries lets the outcomes of a series be written to out. ctx is that of the request.
+func answerSeries(ctx context.Context, s *hook.Series, out *output.Writer, complete func(error) *hook.Error) {
 	add := func(line wire.Line) {
 		text, _ := hook.Marshal(line) // our own shape
 		out.Append(func(dst []byte) []byte { return append(append(dst, text...), '\n') })
 	}
-	series := &hook.Series{Calls: calls, Limit: limit, FailFast: r.URL.Query().Get("fail-fast") != ""}
-	series.Emit = func(_ context.Context, item hook.Item) error {
+	s.Emit = func(call context.Context, item hook.Item) error {
 		out.Append(func(dst []byte) []byte { return wire.AppendItem(dst, item) })
-		out.Room(seriesRoom, 0)
-		return out.Err()
+		if !out.Room(call, seriesRoom, 0) {
+			return context.Cause(call)
+		}
+		return cmp.Or(out.Err(), ctx.Err())
 	}
-	series.Answered = func(r hook.Result, err *hook.Error) {
+	s.Answered = func(r hook.Result, err *hook.Error) {
 		switch {
 		case err != nil:
-			add(wire.Line{Error: s.opts.Complete(err)})
+			add(wire.Line{Error: complete(err)})
 		case r.Streamed:
 			add(wire.Line{Done: true})
 		default:
 			out.Append(func(dst []byte) []byte { return wire.AppendResult(dst, r.Item) })
 		}
 	}
-	series.HandedBack = func(n int) { add(wire.Line{HandedBack: n}) }
-	if p, ok := p.(hook.SeriesCaller); ok {
-		p.CallSeries(ctx, series)
+	s.HandedBack = func(n int) { add(wire.Line{HandedBack: n}) }
+}
+
+// serveHandBack hands back the calls of a series that have not begun.
+func (s *Server) serveHandBack(_ http.ResponseWriter, r *http.Request) (any, error) {
+	wanted, found := s.series.LoadAndDelete(r.URL.Query().Get("id"))
+	if found {
+		close(wanted.(chan struct{}))
 	}
-	out.Flush(0, 0) // the writer's deadline bounds it
-	return nil, nil
+	return foundBody{found}, nil
+}
+
+// foundBody says whether the series of an id was found.
+type foundBody struct {
+	Found bool `json:"found"`
 }
 
 // readCalls reads the whole body of calls, one on each line.
@@ -90,14 +123,14 @@ func (c *Client) TakesSeries() bool { return c.series }
 
 // CallSeries makes calls that one worker of the daemon makes one after the other. See
 // [hook.SeriesCaller]. If the connection is lost, the oldest call without an answer fails, which may
-// have begun. Those behind it have not.
+// have begun. Those behind it count as not begun; but the last answers of a daemon that was killed, or of a
+// series whose ctx has ended, may be missing.
 func (c *Client) CallSeries(ctx context.Context, s *hook.Series) {
-	var body []byte
-	sent := 0
-	for ; sent < len(s.Calls) && len(body) < seriesSize; sent++ {
-		body = wire.AppendCall(body, s.Calls[sent])
+	body, sent := seriesBody(s.Calls)
+	if sent < 2 {
+		return // a call of its own does as well
 	}
-	query := url.Values{}
+	query := url.Values{"id": {rand.Text()}}
 	if s.Limit > 0 {
 		query.Set("timeout", s.Limit.String())
 	}
@@ -105,6 +138,11 @@ func (c *Client) CallSeries(ctx context.Context, s *hook.Series) {
 		query.Set("fail-fast", "1")
 	}
 	x := &exchange{client: c, hook: s.Calls[0].Hook}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if s.Wanted != nil {
+		go c.watchWanted(ctx, s, query.Get("id"))
+	}
 	r, err := x.send(ctx, "POST", "/calls", query, streamType, body)
 	if err != nil {
 		if e := hook.AsError(err); e.Begun {
@@ -123,7 +161,7 @@ func (c *Client) CallSeries(ctx context.Context, s *hook.Series) {
 			s.Answer(hook.Result{}, x.failure(err))
 			return
 		case line.HandedBack > 0:
-			sent -= line.HandedBack
+			sent -= min(sent, line.HandedBack)
 			s.HandBack(len(s.Calls) - sent)
 		case line.Error != nil:
 			sent--
@@ -135,6 +173,27 @@ func (c *Client) CallSeries(ctx context.Context, s *hook.Series) {
 			if err := s.Emit(x.run, line.Item); err != nil {
 				x.abort(hook.Canceled, err)
 			}
+		}
+	}
+}
+
+// seriesBody returns the lines of the first n calls, as many as are sent together.
+func seriesBody(calls []hook.Call) (body []byte, n int) {
+	for ; n < len(calls) && len(body) < seriesSize; n++ {
+		before := len(body)
+		if body = wire.AppendCall(body, calls[n]); len(body)-before > hook.MaxSeriesArgs {
+			return body[:before], n
+		}
+	}
+	return body, n
+}
+
+// watchWanted asks the daemon to hand calls back once the caller wants them. It ends with ctx.
+func (c *Client) watchWanted(ctx context.Context, s *hook.Series, id string) {
+	for !hook.Within(ctx.Done(), wantedEvery) {
+		var body foundBody
+		if s.Wanted(false) && c.ask(ctx, "DELETE", "/calls", url.Values{"id": {id}}, &body) == nil && body.Found {
+			return
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +24,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// serial is a fake that makes series. The hook "back" hands back what is behind it, and then waits for the test.
+// serial is a fake that makes series. The hook "back" hands back what is behind it, and then waits for the test;
+// "wanted" waits until what is behind it is wanted back.
 type serial struct {
 	*fake
 	seen chan hook.Series // what came with each series
@@ -34,9 +36,15 @@ func (f *serial) CallSeries(ctx context.Context, s *hook.Series) {
 	f.seen <- *s
 	for len(s.Calls) > 0 && s.Calls[0].Hook != "unbegun" {
 		c := s.Calls[0]
-		if c.Hook == "back" {
+		switch c.Hook {
+		case "back":
 			s.HandBack(len(s.Calls) - 1)
 			<-f.back
+		case "wanted":
+			for !s.Wanted(false) {
+				runtime.Gosched()
+			}
+			s.HandBack(len(s.Calls) - 1)
 		}
 		c.Emit = func(item hook.Item) error { return s.Emit(ctx, item) }
 		if r, err := f.Call(ctx, c); err != nil {
@@ -124,6 +132,34 @@ func TestSeries(t *testing.T) {
 	defer conn.Close()
 	if r, body := receive(t, from); r.StatusCode != 400 || !strings.Contains(body, `line 2: the line is {\"hok\": \"echo\"}, want {\"hook\": NAME}`) {
 		t.Errorf("a line without a hook: %d %s", r.StatusCode, body)
+	}
+}
+
+// TestSeriesWanted holds that calls are handed back if the client wants them back, or does not read.
+func TestSeriesWanted(t *testing.T) {
+	nothingLeft(t)
+	f := &serial{fake: newFake(), seen: make(chan hook.Series, 1)}
+	f.hooks["wanted"] = func(context.Context, hook.Call) (hook.Result, error) { return value(1), nil }
+	f.hooks["large"] = func(context.Context, hook.Call) (hook.Result, error) {
+		return hook.Result{Item: hook.Item{Value: []byte(`"` + strings.Repeat("x", 2*seriesRoom) + `"`)}}, nil
+	}
+	d := startPlugin(t, f.fake, f, Options{Series: true})
+	back := 0
+	s := &hook.Series{
+		Calls:      []hook.Call{{Hook: "wanted"}, {Hook: "echo"}, {Hook: "echo"}},
+		Wanted:     func(bool) bool { return true },
+		HandedBack: func(n int) { back += n },
+	}
+	if got := outcomes(t, open(t), s); !slices.Equal(got, []string{"1false"}) || back != 2 {
+		t.Errorf("got %q, %d handed back", got, back)
+	}
+	const body = `{"hook": "large"}` + "\n" + `{"hook": "wanted"}` + "\n" + `{"hook": "echo"}`
+	conn, from := send(t, d, fmt.Sprintf("POST /calls HTTP/1.1\r\nHost: p\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+	defer conn.Close()
+	<-f.seen
+	<-f.seen
+	if r, body := receive(t, from); r.StatusCode != 200 || !strings.HasSuffix(body, `"}`+"\n"+`{"handed_back":1}`+"\n"+`{"result":1}`+"\n") {
+		t.Errorf("a client that does not read: %d %.20s...%s", r.StatusCode, body, body[max(0, len(body)-50):])
 	}
 }
 

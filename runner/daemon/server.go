@@ -69,6 +69,8 @@ type Server struct {
 	endRequests context.CancelCauseFunc
 	released    chan struct{} // closed when the name is free
 
+	series sync.Map // id → a channel, closed when the client wants the calls of a series back
+
 	mu        sync.Mutex
 	calls     int         // running calls, which keep the daemon from being idle
 	ending    bool        // accepts no calls any more

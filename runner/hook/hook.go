@@ -78,8 +78,8 @@ type Series struct {
 	// waits for its next call.
 	More func(n int) []Call
 	// Wanted reports whether the calls that have not begun could begin sooner elsewhere, or another
-	// caller waits. slow says that the first call takes long. CallSeries then hands them back. Nil
-	// means never.
+	// caller waits. slow says that the first call takes long. CallSeries then hands them back. It may be called
+	// at any time. Nil means never.
 	Wanted func(slow bool) bool
 	// HandedBack receives how many of the last Calls are handed back: they have not begun. Nil
 	// means that these stay in Calls.
@@ -106,6 +106,9 @@ func (s *Series) HandBack(n int) {
 		s.HandedBack(n)
 	}
 }
+
+// MaxSeriesArgs is the size of the arguments, in bytes, up to which a call can be a part of a series.
+const MaxSeriesArgs = 16 << 10
 
 // SeriesCaller is a [Caller] that may make calls in a series.
 type SeriesCaller interface {

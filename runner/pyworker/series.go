@@ -12,7 +12,7 @@ const (
 	maxPart = 256
 	// partSize is the size of a part in bytes, more or less. A pipe has room for two
 	// parts and a few frames behind them.
-	partSize = 16 << 10
+	partSize = hook.MaxSeriesArgs
 	// slowAfter is the time after which a call is slow: then those behind it are handed back
 	// if they are wanted elsewhere. Until they are, pyplug asks again, after longer and longer times.
 	slowAfter    = 10 * time.Millisecond

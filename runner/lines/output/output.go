@@ -1,6 +1,7 @@
 package output
 
 import (
+	"context"
 	"io"
 	"sync"
 	"time"
@@ -137,13 +138,13 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// Room waits until less than size bytes are pending. It returns false if nothing is written for
-// limit.
-func (w *Writer) Room(size int, limit time.Duration) bool {
+// Room waits until less than size bytes are pending. It returns false if ctx ends first, or if nothing is
+// written for limit; 0 means no limit.
+func (w *Writer) Room(ctx context.Context, size int, limit time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.pending >= size {
-		if !w.wait(limit) {
+		if !w.wait(ctx, limit) {
 			return false
 		}
 	}
@@ -151,23 +152,22 @@ func (w *Writer) Room(size int, limit time.Duration) bool {
 }
 
 // Flush waits until all earlier text is written and every earlier Wake had its Write, or the writing
-// fails. It returns false if nothing is
-// written for limit, or if that takes longer than total; 0 means no limit.
+// fails. It returns false if nothing is written for limit, or if that takes longer than total; 0 means no limit.
 func (w *Writer) Flush(limit, total time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	began, mark, wakes := time.Now(), w.written+int64(w.pending), w.wakes
 	for w.err == nil && (w.written < mark || w.woken < wakes) {
-		if total > 0 && time.Since(began) >= total || !w.wait(limit) {
+		if total > 0 && time.Since(began) >= total || !w.wait(context.Background(), limit) {
 			return false
 		}
 	}
 	return true
 }
 
-// wait waits until something changes. It returns false if that takes longer than limit, and at once
-// if another wait took as long for the same Write. Held: mu, except while it waits.
-func (w *Writer) wait(limit time.Duration) bool {
+// wait waits until something changes. It returns false if ctx ends first or that takes longer than limit, and at
+// once if another wait took as long for the same Write. Held: mu, except while it waits.
+func (w *Writer) wait(ctx context.Context, limit time.Duration) bool {
 	if limit > 0 && w.waited >= limit {
 		return false
 	}
@@ -183,11 +183,15 @@ func (w *Writer) wait(limit time.Duration) bool {
 	w.mu.Unlock()
 	select {
 	case <-changed:
+	case <-ctx.Done():
 	case <-timeout:
 	}
 	w.mu.Lock()
-	if w.changed != changed {
+	switch {
+	case w.changed != changed:
 		return true
+	case ctx.Err() != nil:
+		return false
 	}
 	w.waited = max(w.waited, limit)
 	return false

@@ -48,13 +48,13 @@ func TestReaderReadsNothing(t *testing.T) {
 		for _, c := range []struct {
 			limit, want time.Duration
 		}{{time.Second, time.Second}, {time.Second, 0}, {time.Millisecond, 0}, {time.Minute, time.Minute}} {
-			if d, ok := took(func() bool { return w.Room(9, c.limit) }); d != c.want || ok {
+			if d, ok := took(func() bool { return w.Room(t.Context(), 9, c.limit) }); d != c.want || ok {
 				t.Errorf("room within %v: %v after %v", c.limit, ok, d)
 			}
 		}
 		r.takes <- nil
 		synctest.Wait()
-		if d, ok := took(func() bool { return w.Room(9, time.Second) }); d != 0 || !ok {
+		if d, ok := took(func() bool { return w.Room(t.Context(), 9, time.Second) }); d != 0 || !ok {
 			t.Errorf("room: %v after %v", ok, d)
 		}
 		if d, ok := took(func() bool { return w.Flush(time.Second, 0) }); d != time.Second || ok {

@@ -20,12 +20,12 @@ class Way(core.Way):
     current = 0  # number of the call that began last
     back = 0  # calls that were sent ahead, up to this number, do not begin
     canceled = frozenset()  # the calls for which a cancel had come at the last look
-    looking = urged = False  # a look is in progress; one is wanted
+    looking = urged = False  # a look is in progress; a signal wants one
 
     def __init__(self):
         urgent = getattr(_signal, "SIGURG", None)  # Windows has none
         if urgent is not None and _signal.getsignal(urgent) in (_signal.SIG_DFL, _signal.SIG_IGN):
-            _signal.signal(urgent, self.urge)
+            _signal.signal(urgent, lambda signum, where: self.interrupt(where))
 
     def invoke(self, number, body):
         """Runs a hook, or answers that its call was cancelled while it waited."""
@@ -40,7 +40,7 @@ class Way(core.Way):
         """Runs a hook whose call was sent ahead, or rejects that call and those behind it."""
         if self.urged:
             self.look()
-        if core.tasks or unless_failed and self.failed:
+        if core.tasks or unless_failed and (self.failed or self.current in self.canceled):
             self.back = ALL
         if number <= self.back:
             core.send(UNBEGUN, number, b"")
@@ -62,7 +62,7 @@ class Way(core.Way):
 
     def look(self):
         """Finds the cancels that have come, and hands calls back. A signal handler may call it in user code."""
-        if self.looking:  # a second signal came while this one reads
+        if self.looking:  # another signal came while this one reads
             return
         self.looking, self.urged = True, False
         try:
@@ -72,26 +72,19 @@ class Way(core.Way):
             self.looking = False
 
     def interrupt(self, where):
-        """SIGINT: interrupts user code if its own call is cancelled."""
-        if self.is_interruptible(where) and self.has_cancel(self.current):
-            super().interrupt(where)
-
-    def is_interruptible(self, where):
-        """Reports whether a signal came in user code, and not in core.call itself or in the handler of another signal."""
-        return core.running and where.f_code is not core.call.__code__ and not self.looking
+        """SIGINT and SIGURG: looks in user code, or before the next call, and interrupts a call that is cancelled."""
+        self.urged = True
+        # While core.call itself runs, user code has not begun, or has ended. A child must not answer.
+        if core.running and where.f_code is not core.call.__code__ and not self.looking and core.getpid() == core.PID:
+            while self.urged:  # another signal may come during the look
+                self.look()
+            if self.current in self.canceled:
+                super().interrupt(where)
 
     def has_cancel(self, number):
         """Reports whether a cancel has come for a call. A signal handler may call it."""
         self.look()
         return number in self.canceled
-
-    def urge(self, signum, where):
-        """SIGURG: looks at the frames that have come, now or before the next call begins."""
-        self.urged = True
-        if self.is_interruptible(where) and core.getpid() == core.PID:
-            self.look()
-            if self.current in self.canceled and core.loop is None:  # its SIGINT may have come during the look
-                super().interrupt(where)
 
 
 def input_poll():
