@@ -46,7 +46,7 @@ func BenchmarkFigureLines(b *testing.B) {
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Stdin = lines
 		began := time.Now()
-		if out, err := cmd.Output(); err != nil || len(out) == 0 {
+		if _, err := cmd.Output(); err != nil {
 			b.Fatalf("%q: %v", words, err)
 		}
 		return time.Since(began)
