@@ -34,12 +34,12 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"pyplug_state greeter ready": 1, "pyplug_state resize backoff": 1, "pyplug_state stuck unknown": 1,
+		"pyplug_state greeter ready": 1, "pyplug_state greeter unknown": 0, "pyplug_state resize backoff": 1, "pyplug_state stuck unknown": 1,
 		"pyplug_calls_total greeter": 1200, "pyplug_calls_failed_total greeter hook": 2, "pyplug_calls_failed_total greeter timeout": 1,
-		"pyplug_restarts_total greeter crash": 1, "pyplug_memory_bytes greeter": 12 << 20, "pyplug_uptime_seconds greeter": 200,
+		"pyplug_restarts_total greeter crash": 1, "pyplug_restarts_total resize exit": 0, "pyplug_memory_bytes greeter": 12 << 20, "pyplug_uptime_seconds greeter": 200,
 	} {
-		if got[name] != want {
-			t.Errorf("%s is %v, want %v", name, got[name], want)
+		if value, ok := got[name]; !ok || value != want {
+			t.Errorf("%s is %v, %t, want %v", name, value, ok, want)
 		}
 	}
 	if _, known := got["pyplug_calls_total stuck"]; known {

@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
+	"github.com/pyplug/pyplug/runner/metrics"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -213,62 +213,12 @@ func (s *Streams) Stopped(names []string) error {
 	return s.writeJSON(map[string][]string{"stopped": append([]string{}, names...)})
 }
 
-// metric is one metric of a background plugin. values returns its values by the value of its
-// label; by "" if it has none.
-type metric struct {
-	name, kind, help, label string
-	values                  func(hook.Status) map[string]float64
-}
-
-// one is a metric without a label.
-func one(value func(hook.Status) float64) func(hook.Status) map[string]float64 {
-	return func(st hook.Status) map[string]float64 { return map[string]float64{"": value(st)} }
-}
-
-// counts are counters by a label.
-func counts[K ~string, N int | uint64](all map[K]N) map[string]float64 {
-	values := map[string]float64{}
-	for label, n := range all {
-		values[string(label)] = float64(n)
-	}
-	return values
-}
-
-var metrics = []metric{
-	{"pyplug_state", "gauge", "1 for the state of the plugin.", "state", func(st hook.Status) map[string]float64 {
-		return map[string]float64{string(st.State): 1}
-	}},
-	{"pyplug_workers", "gauge", "Configured workers.", "", one(func(st hook.Status) float64 { return float64(st.Workers) })},
-	{"pyplug_workers_ready", "gauge", "Workers that accept calls.", "", one(func(st hook.Status) float64 { return float64(st.Ready) })},
-	{"pyplug_calls_total", "counter", "Calls that have finished.", "", one(func(st hook.Status) float64 { return float64(st.Calls) })},
-	{"pyplug_calls_failed_total", "counter", "Failed calls by kind of error.", "kind", func(st hook.Status) map[string]float64 { return counts(st.Failures) }},
-	{"pyplug_calls_running", "gauge", "Calls that run.", "", one(func(st hook.Status) float64 { return float64(st.Running) })},
-	{"pyplug_calls_queued", "gauge", "Calls that wait for a worker.", "", one(func(st hook.Status) float64 { return float64(st.Queued) })},
-	{"pyplug_restarts_total", "counter", "Restarts by cause.", "cause", func(st hook.Status) map[string]float64 { return counts(st.RestartCauses) }},
-	{"pyplug_memory_bytes", "gauge", "Memory of the plugin's processes, shared memory divided among its users.", "", one(func(st hook.Status) float64 { return float64(st.Memory) })},
-	{"pyplug_uptime_seconds", "gauge", "Age of the plugin's process.", "", one(func(st hook.Status) float64 { return time.Duration(st.Uptime).Seconds() })},
-}
-
-// Metrics prints the status of background plugins in the text format of Prometheus, version
-// 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/. For a plugin whose
-// status is unknown it prints only the state.
+// Metrics prints the status of background plugins in the text format of Prometheus. See
+// [metrics.AppendStatus].
 func (s *Streams) Metrics(plugins []Background) error {
-	var b strings.Builder
-	for _, m := range metrics {
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", m.name, m.help, m.kind)
-		for _, p := range plugins {
-			if p.Status == nil && m.label != "state" {
-				continue
-			}
-			values := m.values(*cmp.Or(p.Status, &hook.Status{State: p.State}))
-			for _, label := range slices.Sorted(maps.Keys(values)) {
-				fmt.Fprintf(&b, "%s{name=%q", m.name, p.Name)
-				if m.label != "" {
-					fmt.Fprintf(&b, ",%s=%q", m.label, label)
-				}
-				fmt.Fprintf(&b, "} %v\n", values[label])
-			}
-		}
+	all := make([]metrics.Plugin, len(plugins))
+	for i, b := range plugins {
+		all[i] = metrics.Plugin{Name: b.Name, Status: b.Status}
 	}
-	return s.writeOut([]byte(b.String()))
+	return s.writeOut(metrics.AppendStatus(nil, all...))
 }

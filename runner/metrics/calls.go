@@ -1,0 +1,121 @@
+package metrics
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// otherHooks is the label of all calls whose hook has no series of its own. No identifier and no
+// method of gRPC has parentheses.
+const otherHooks = "(other)"
+
+// maxHooks is the maximum number of hooks with series of their own, 27 each.
+const maxHooks = 1000
+
+// bounds are the upper bounds of the histogram's buckets. The last bucket has no bound.
+var bounds = [...]time.Duration{
+	500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 10 * time.Millisecond, 25 * time.Millisecond, 100 * time.Millisecond,
+	250 * time.Millisecond, time.Second, 2500 * time.Millisecond, 10 * time.Second, 30 * time.Second, time.Minute,
+}
+
+// Calls counts the calls of one plugin by hook. The zero value is ready. All methods are safe for
+// concurrent use.
+type Calls struct {
+	mu    sync.Mutex
+	hooks map[string]*series // by the label of the hook
+}
+
+// series are the calls of one hook.
+type series struct {
+	failures map[hook.Kind]uint64
+	buckets  [len(bounds) + 1]uint64 // calls above the bound before and at most the bucket's own
+	sum      float64                 // seconds; a Duration would overflow after 292 years of calls
+}
+
+// Observe counts a call that has finished: its hook, its error, or nil if it succeeded, and its
+// duration.
+func (c *Calls) Observe(hookName string, err *hook.Error, took time.Duration) {
+	label := valid(hookName)
+	if err != nil && err.Reason == "no-hook" {
+		label = otherHooks
+	}
+	bucket, _ := slices.BinarySearch(bounds[:], took)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.series(label, err)
+	s.buckets[bucket]++
+	s.sum += took.Seconds()
+	if err != nil {
+		s.failures[err.Kind]++
+	}
+}
+
+// series returns the series of a hook, or those of [otherHooks] if no call has shown yet that the
+// plugin has the hook, or if there are too many hooks. A rejected call, such as one that found the
+// queue full, shows nothing: its hook may be any text. c.mu is held.
+func (c *Calls) series(label string, err *hook.Error) *series {
+	s := c.hooks[label]
+	if has := err == nil || err.Kind == hook.Failed || err.Begun; s == nil && (!has || len(c.hooks) >= maxHooks) {
+		label = otherHooks
+		s = c.hooks[label]
+	}
+	if s == nil {
+		if c.hooks == nil {
+			c.hooks = map[string]*series{}
+		}
+		s = &series{failures: map[hook.Kind]uint64{}}
+		c.hooks[strings.Clone(label)] = s // the name may be a part of a large request
+	}
+	return s
+}
+
+// Append appends the metrics of the plugin's status and those of its calls to text.
+//
+// The metrics by hook have names of their own. If the hook were a label of
+// pyplug_calls_failed_total, then `status --metrics`, which does not know the hooks, would print
+// that name with other labels, and a sum over a name that has both would count each failure
+// twice. The sums over all hooks equal pyplug_calls_total and pyplug_calls_failed_total if all
+// calls of the plugin are observed here. A counter of the calls of a hook would repeat the
+// _count of its histogram, so there is none.
+func (c *Calls) Append(text []byte, p Plugin) []byte {
+	text = AppendStatus(text, p)
+	c.mu.Lock()
+	hooks := map[string]series{}
+	for label, s := range c.hooks {
+		hooks[label] = series{maps.Clone(s.failures), s.buckets, s.sum}
+	}
+	c.mu.Unlock()
+	labels := slices.Sorted(maps.Keys(hooks))
+
+	const failed = "pyplug_hook_calls_failed_total"
+	text = appendHeader(text, failed, "counter", "Failed calls by hook and kind of error.")
+	for _, label := range labels {
+		values := counts(hooks[label].failures, hook.Kinds())
+		for _, kind := range slices.Sorted(maps.Keys(values)) {
+			text = appendSample(text, failed, values[kind], "name", p.Name, "hook", label, "kind", kind)
+		}
+	}
+
+	const duration = "pyplug_call_duration_seconds"
+	text = appendHeader(text, duration, "histogram", "Duration of calls by hook, failed ones too, with the time in the queue.")
+	for _, label := range labels {
+		s, n := hooks[label], uint64(0)
+		for i, count := range s.buckets {
+			n += count
+			le := "+Inf"
+			if i < len(bounds) {
+				le = fmt.Sprint(bounds[i].Seconds())
+			}
+			text = appendSample(text, duration+"_bucket", float64(n), "name", p.Name, "hook", label, "le", le)
+		}
+		text = appendSample(text, duration+"_sum", s.sum, "name", p.Name, "hook", label)
+		text = appendSample(text, duration+"_count", float64(n), "name", p.Name, "hook", label)
+	}
+	return text
+}
