@@ -38,10 +38,11 @@ func Ask(ctx context.Context, p Plugin, f Filter) (tools []Tool, list json.RawMe
 			return hook.AsError(err)
 		},
 	})
+	client := s.newSession()
 	for _, q := range questions() {
 		out.Reset()
-		s.handle(ctx, object("jsonrpc", "2.0", "id", 1, "method", q.method, "params", []byte(q.params)), s.write)
-		s.requests.Wait()
+		client.handle(ctx, object("jsonrpc", "2.0", "id", 1, "method", q.method, "params", []byte(q.params)), client.write)
+		client.requests.Wait()
 		var answer struct {
 			Result map[string]json.RawMessage `json:"result"`
 			Error  *protocolError             `json:"error"`

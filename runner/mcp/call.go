@@ -2,85 +2,17 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const (
-	// largestResult bounds the items of a stream, which are one result here.
-	largestResult = 64 << 20
-	// longestMessage bounds the text of a progress notification.
-	longestMessage = 1000
-	// progressEvery is the interval of progress notifications while the plugin starts.
-	progressEvery = time.Second
-)
-
-// request is a request whose answer needs the plugin.
-type request struct {
-	message
-	s        *Server
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	reply    func(answer []byte) // nil: no answer
-	progress int                 // how many notifications were sent
-	dropped  bool                // the client canceled it; protected by the server's mu
-}
-
-// answer answers the request, unless the client has canceled it.
-func (r *request) answer(text []byte) {
-	r.s.mu.Lock()
-	dropped := r.dropped
-	delete(r.s.running, string(r.ID))
-	r.s.size -= len(r.Params)
-	r.s.mu.Unlock()
-	if dropped {
-		text = nil
-	}
-	r.reply(text)
-}
-
-// result answers with a result. pairs are those of [object].
-func (r *request) result(pairs ...any) { r.answer(r.s.result(r.message, pairs...)) }
-
-// fail answers with a protocol error.
-func (r *request) fail(err *protocolError) { r.answer(failure(r.ID, err)) }
-
-// plugin returns the plugin once it is ready. If the client asked for progress, plugin
-// notifies it during the wait.
-func (r *request) plugin() (p Plugin, err error) {
-	if r.progressToken() == nil {
-		return r.s.o.Plugin(r.ctx)
-	}
-	done := make(chan struct{})
-	go func() { // ends with the start or with r.ctx
-		defer close(done)
-		p, err = r.s.o.Plugin(r.ctx)
-	}()
-	for !hook.Within(done, progressEvery) {
-		r.notify("the plugin is starting")
-	}
-	return p, err
-}
-
-// notify sends a progress notification if the client asked for it.
-func (r *request) notify(text string) {
-	token := r.progressToken()
-	if token == nil || r.ctx.Err() != nil {
-		return
-	}
-	r.progress++
-	if len(text) > longestMessage {
-		text = strings.ToValidUTF8(text[:longestMessage], "") + "…"
-	}
-	r.s.notify("progress", object("progressToken", token, "progress", r.progress, "message", text))
-}
+// largestResult bounds the items of a stream, which are one result here.
+const largestResult = 64 << 20
 
 // list answers tools/list.
 func (r *request) list() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -48,6 +49,40 @@ func FuzzClient(f *testing.F) {
 		}
 		if !pinged {
 			t.Errorf("the ping is not answered: %q", out.String())
+		}
+	})
+}
+
+// Whatever a client posts, the handler answers, and each answer with a body is a message.
+func FuzzHTTP(f *testing.F) {
+	for _, sent := range []string{
+		initialize, rpc("tools/call", `"name":"text","_meta":{"progressToken":1}`), rpc("subscriptions/listen", `"notifications":{"toolsListChanged":true},`+meta),
+		rpc("nope", meta), `[{}]`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, "\ufeff\x00",
+	} {
+		f.Add(sent, both, modern, "tools/call", "=?base64?dGV4dA==?=")
+		f.Add(sent, "*/*;q=0,text/*", "", "", "")
+	}
+	f.Fuzz(func(t *testing.T, body, accept, version, method, name string) {
+		s := mcp.New(options(&fake{hooks: []schema.Hook{text}, call: counting}))
+		s.End() // so that subscriptions end
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		for key, value := range map[string]string{"Accept": accept, "Mcp-Protocol-Version": version, "Mcp-Method": method, "Mcp-Name": name, "Mcp-Session-Id": name} {
+			r.Header.Set(key, value)
+		}
+		s.ServeHTTP(w, r)
+		got, isEvents := w.Body.String(), w.Header().Get("Content-Type") == "text/event-stream"
+		if isEvents == (w.Header().Get("Content-Type") == "application/json") && got != "" || (got == "") != (w.Code == 202) {
+			t.Fatalf("got %d %q %v", w.Code, got, w.Header())
+		}
+		for line := range strings.Lines(got) {
+			var m map[string]json.RawMessage
+			if line = strings.TrimSpace(line); isEvents {
+				line = strings.TrimPrefix(line, "data: ")
+			}
+			if err := json.Unmarshal([]byte(line), &m); line != "" && (err != nil || string(m["jsonrpc"]) != `"2.0"`) {
+				t.Errorf("%q: %v", line, err)
+			}
 		}
 	})
 }

@@ -18,8 +18,8 @@ func (s *Server) load(ctx context.Context) {
 	}
 }
 
-// Reload reads the tools again, since the plugin has loaded other files. ctx is that of the
-// session.
+// Reload reads the tools again, since the plugin has loaded other files. Clients that have
+// another list are notified. ctx ends the reading.
 func (s *Server) Reload(ctx context.Context, p Plugin) {
 	s.mu.Lock()
 	s.fresh = false
@@ -27,7 +27,7 @@ func (s *Server) Reload(ctx context.Context, p Plugin) {
 	_, _ = s.refresh(ctx, p) // else the next request does it
 }
 
-// refresh returns the tools of the running plugin. It notifies a client that has another list.
+// refresh returns the tools of the running plugin. It notifies the clients that have another list.
 func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 	select {
 	case s.refreshing <- struct{}{}: // so that the newest list is the last one
@@ -42,35 +42,22 @@ func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 	tools := s.o.Tools(sch.Hooks)
 	list := listOf(tools)
 	s.mu.Lock()
-	s.tools, s.fresh = tools, true
+	s.tools, s.listed, s.fresh = tools, list, true
 	changed := s.told != nil && !bytes.Equal(s.told, list)
+	var notify []*listener
 	if changed {
-		s.told = list
+		s.told, notify = list, slices.Collect(maps.Keys(s.listeners))
 	}
 	s.mu.Unlock()
-	if changed {
-		s.listChanged()
+	for _, l := range notify {
+		l.notify()
 	}
 	s.o.Keep(sch.Hooks)
 	return tools, nil
 }
 
-// listChanged notifies the client of a session, and those that listen.
-func (s *Server) listChanged() {
-	s.mu.Lock()
-	inSession, listeners := s.session != "", maps.Clone(s.listeners)
-	s.mu.Unlock()
-	if inSession {
-		s.notify("tools/list_changed", []byte("{}"))
-	}
-	for _, id := range slices.Sorted(maps.Keys(listeners)) {
-		if listeners[id] {
-			s.notify("tools/list_changed", object("_meta", object(subscriptionKey, json.RawMessage(id))))
-		}
-	}
-}
-
-// list returns the list of tools for a client.
+// list returns the list of tools for a client. On standard input, a list that turns out to be
+// stale is corrected by a notification. Over HTTP there may be none, so the plugin is asked.
 func (s *Server) list(r *request) (json.RawMessage, error) {
 	tools, fresh := s.current()
 	if !fresh && len(tools) == 0 {
@@ -78,23 +65,28 @@ func (s *Server) list(r *request) (json.RawMessage, error) {
 			tools = s.o.Tools(hooks)
 		}
 	}
-	if !fresh && len(tools) == 0 {
+	if r.isStateless || !fresh && len(tools) == 0 {
+		known := tools
 		p, err := r.plugin()
 		if err == nil {
 			tools, err = s.refresh(r.ctx, p)
 		} else if hooks := s.o.Source(r.ctx); len(hooks) > 0 {
 			tools, err = s.o.Tools(hooks), nil
 		}
-		if err != nil {
+		switch {
+		case err != nil && len(known) == 0:
 			return nil, err
+		case err != nil:
+			tools = known
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.tools) > 0 { // it may have become ready meanwhile
-		tools = s.tools
+		s.told = s.listed
+	} else {
+		s.told = listOf(tools)
 	}
-	s.told = listOf(tools)
 	return s.told, nil
 }
 
@@ -125,16 +117,29 @@ func (s *Server) find(ctx context.Context, p Plugin, name string) (Tool, error) 
 // acquire waits for a slot for a call. There are as many slots as the plugin runs calls at once.
 // release frees the slot.
 func (s *Server) acquire(ctx context.Context, p Plugin) error {
-	s.slotsOnce.Do(func() {
+	slots := s.slotsOf(nil)
+	if slots == nil {
 		st, _ := p.Status(ctx) // without it, one
-		s.slots = make(chan struct{}, max(1, st.Concurrency))
-	})
+		if ctx.Err() == nil {
+			slots = s.slotsOf(&st)
+		}
+	}
 	select {
-	case s.slots <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return hook.Ended(ctx, "", "", false)
 	}
+}
+
+// slotsOf returns the slots, which it makes for the plugin's status. Before that, they are nil.
+func (s *Server) slotsOf(st *hook.Status) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.slots == nil && st != nil {
+		s.slots = make(chan struct{}, max(1, st.Concurrency))
+	}
+	return s.slots
 }
 
 func (s *Server) release() { <-s.slots }

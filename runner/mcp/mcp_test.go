@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -416,9 +417,12 @@ func TestListChanged(t *testing.T) {
 	s := serve(t, o)
 	s.send(initialize)
 	s.next()
-	go s.send(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+meta+`}}`,
-		`{"jsonrpc":"2.0","id":"none","method":"subscriptions/listen","params":{"notifications":{},`+meta+`}}`)
-	for _, want := range []string{`{"io.modelcontextprotocol/subscriptionId":"l"},"notifications":{"toolsListChanged":true}`, `"none"},"notifications":{}`} {
+	for _, c := range [][2]string{
+		{`"id":"l","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}`, `{"io.modelcontextprotocol/subscriptionId":"l"},"notifications":{"toolsListChanged":true}`},
+		{`"id":"none","method":"subscriptions/listen","params":{"notifications":{}`, `"none"},"notifications":{}`},
+	} {
+		s.send(`{"jsonrpc":"2.0",` + c[0] + `,` + meta + `}}`)
+		want := c[1]
 		if got := s.next(); !strings.Contains(got, `"method":"notifications/subscriptions/acknowledged"`) || !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -428,13 +432,13 @@ func TestListChanged(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	close(ready)
-	for _, want := range []string{
-		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}`,
+	got := []string{s.next(), s.next()}
+	slices.Sort(got)
+	if want := []string{
 		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}}`,
-	} {
-		if got := s.next(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}`,
+	}; !slices.Equal(got, want) {
+		t.Errorf("got %s, want %s", got, want)
 	}
 	s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	if got := s.next(); !strings.Contains(got, `"new"`) {

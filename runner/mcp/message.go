@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -15,6 +16,7 @@ const (
 	noMethod       = -32601
 	invalidParams  = -32602
 	internalError  = -32603
+	headerMismatch = -32020
 	noVersion      = -32022
 )
 
@@ -33,6 +35,8 @@ var legacy = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // largestLine bounds a message. A longer line is skipped.
 const largestLine = 64 << 20
+
+const noBatch = "a batch is not supported by this version of the protocol"
 
 // protocolError is the error of a malformed or unknown request.
 type protocolError struct {
@@ -70,6 +74,7 @@ type message struct {
 	Error   json.RawMessage `json:"error"`
 
 	method   string
+	tool     *string // the name in its params; nil if there is none
 	meta     map[string]json.RawMessage
 	isModern bool // a request of the modern era
 }
@@ -94,6 +99,7 @@ func parse(text []byte) (m message, err *protocolError) {
 		return m, fault(invalidRequest, "method is missing, want a text")
 	}
 	var params struct {
+		Name json.RawMessage            `json:"name"`
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
 	if m.Params != nil {
@@ -102,6 +108,7 @@ func parse(text []byte) (m message, err *protocolError) {
 	if err != nil {
 		return m, err
 	}
+	_ = json.Unmarshal(params.Name, &m.tool) // a call without a name is an error of its own
 	m.meta = params.Meta
 	return m, m.setEra()
 }
@@ -126,15 +133,44 @@ func (m *message) setEra() *protocolError {
 	case json.Unmarshal(version, &wanted) != nil:
 		return fault(invalidParams, "_meta %q is %s, want a text", versionKey, schema.Short(string(version)))
 	case wanted != modern:
-		err := fault(noVersion, "Unsupported protocol version")
-		err.Data = map[string]any{"supported": []string{modern}, "requested": wanted}
-		return err
+		return unsupported(wanted, modern)
 	case capabilities == nil:
 		return missingMeta(capabilitiesKey)
 	case capabilities[0] != '{':
 		return fault(invalidParams, "_meta %q is %s, want an object", capabilitiesKey, schema.Short(string(capabilities)))
 	}
 	return nil
+}
+
+// isKnown returns an error if the era of a request does not have its method.
+func (m message) isKnown() *protocolError {
+	switch m.method {
+	case "initialize", "tools/list", "tools/call":
+		return nil
+	case "ping":
+		if m.isModern {
+			return fault(noMethod, "no method %q in version %s", m.method, modern)
+		}
+		return nil
+	case "server/discover", "subscriptions/listen":
+		if !m.isModern {
+			return missingMeta(versionKey)
+		}
+		return nil
+	}
+	return fault(noMethod, "no method %q", schema.Short(m.method))
+}
+
+// waits reports whether the answer to a request may take long.
+func (m message) waits() bool {
+	return m.method == "tools/list" || m.method == "tools/call" || m.method == "subscriptions/listen"
+}
+
+// unsupported is the error for a version that is none of supported.
+func unsupported(version string, supported ...string) *protocolError {
+	err := fault(noVersion, "Unsupported protocol version")
+	err.Data = map[string]any{"supported": supported, "requested": version}
+	return err
 }
 
 func missingMeta(key string) *protocolError {
@@ -148,6 +184,20 @@ func (m message) progressToken() json.RawMessage {
 		return nil
 	}
 	return token
+}
+
+// notification is a notification of the server.
+func notification(name string, params []byte) []byte {
+	return object("jsonrpc", "2.0", "method", "notifications/"+name, "params", params)
+}
+
+// failure is the answer to a request that failed; id may be nil.
+func failure(id json.RawMessage, err *protocolError) []byte {
+	text, _ := hook.Marshal(err) // our own shape
+	if id == nil {
+		return object("jsonrpc", "2.0", "error", text)
+	}
+	return object("jsonrpc", "2.0", "id", id, "error", text)
 }
 
 // object returns a JSON object with the alternating names and values of pairs. A []byte or
