@@ -162,7 +162,6 @@ var ofJSON = map[string]string{
 	"runner/mcp/ask.go":                 "an answer of pyplug's own server",
 	"runner/mcp/message.go":             "texts and numbers",
 	"runner/mcp/rules.go":               "a schema of a tool",
-	"runner/mcp/server.go":              "an array of messages",
 	"runner/pyworker/errors.go":         "a frame of the worker",
 	"runner/pyworker/instance.go":       "frames of the worker",
 	"runner/pyworker/pipe.go":           "a frame of the worker",

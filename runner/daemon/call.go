@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -42,7 +43,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 		w.Header().Set("Connection", "close")
 		_ = out.control.EnableFullDuplex()
 		endReads(ctx, w)
-		call.Input = hook.Messages(ctx, r.Body, "the input", maxBody, errTooLarge)
+		call.Input = hook.Messages(ctx, r.Body, "the input", s.largest(r), errTooLarge)
 	} else if call.Args, err = readArgs(ctx, w, r, mediaType); err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 	out.items.Wait()
 	switch {
 	case err != nil && out.began:
-		_ = out.write(wire.Line{Error: s.opts.Complete(err)})
+		_ = out.write(wire.Line{Error: s.complete(r, err)})
 	case err != nil:
 		return nil, err
 	case result.Streamed: // its items went to Emit
@@ -91,9 +92,14 @@ func readWhole(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]b
 		return nil, e
 	}
 	if err != nil {
-		err = &hook.Error{Kind: hook.Request, Hook: name, Err: err}
+		e := hook.NewError(hook.Request, err)
+		if inner, ok := errors.AsType[*hook.Error](err); ok {
+			e.Kind = inner.Kind
+		}
+		e.Hook = name
+		return nil, e
 	}
-	return body, err
+	return body, nil
 }
 
 // readBody reads a body of at most maxBody bytes.

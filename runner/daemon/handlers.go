@@ -6,14 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf16"
 
+	"github.com/pyplug/pyplug/runner/daemon/access"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -38,6 +41,7 @@ const (
 type healthBody struct {
 	Schema  int         `json:"schema"`
 	Healthy bool        `json:"healthy"`
+	State   string      `json:"state,omitempty"` // over TCP
 	Error   *hook.Error `json:"error,omitempty"`
 }
 
@@ -59,20 +63,27 @@ const healthEvery = time.Second
 // when ?timeout is over.
 type answerer func(w http.ResponseWriter, r *http.Request) (value any, err error)
 
-// handler answers the requests that docs/http.md documents. It uses no [http.ServeMux],
-// because that redirects some paths.
-func (s *Server) handler() http.Handler {
-	requests := map[string]map[string]answerer{
+// requests are those of the socket, by path and method.
+func (s *Server) requests() map[string]map[string]answerer {
+	return map[string]map[string]answerer{
 		"/hooks":   {"GET": s.withPlugin(serveHooks), "POST": s.serveCall},
 		"/calls":   {"POST": s.serveCalls, "DELETE": s.serveHandBack},
 		"/health":  {"GET": s.serveHealth},
+		"/livez":   {"GET": serveLive},
+		"/metrics": {"GET": s.serveMetrics},
+		openAPI:    {"GET": s.withPlugin(s.serveOpenAPI)},
 		"/status":  {"GET": s.serveStatus},
 		"/events":  {"GET": s.withPlugin(s.serveEvents)},
 		"/restart": {"POST": s.withPlugin(s.serveRestart)},
 		"/stop":    {"POST": s.serveStop},
 	}
+}
+
+// handler answers requests as docs/http.md documents them. It uses no [http.ServeMux],
+// because that redirects some paths.
+func (s *Server) handler(requests map[string]map[string]answerer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.recover(w)
+		defer s.recover(w, r)
 		w.Header().Set(apiHeader, strconv.Itoa(API))
 		// An earlier request on this connection may have left a deadline.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
@@ -93,7 +104,7 @@ func (s *Server) handler() http.Handler {
 		switch {
 		case err != nil:
 		case answer == nil:
-			writeUnknown(w, r, requests[path] != nil)
+			writeUnknown(w, r, requests[path])
 		default:
 			ctx, cancel := hook.WithLimit(r.Context(), limit)
 			defer cancel()
@@ -101,7 +112,7 @@ func (s *Server) handler() http.Handler {
 		}
 		switch {
 		case err != nil:
-			s.writeError(w, err)
+			s.writeError(w, r, err)
 		case value != nil:
 			writeJSON(w, http.StatusOK, value)
 		}
@@ -119,6 +130,9 @@ func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 	if err != nil {
 		return 0, hook.NewError(hook.Request, fmt.Errorf("the query %q: %w", r.URL.RawQuery, err))
 	}
+	if name := closedQuery(query); isTCP(r) && name != "" {
+		return 0, hook.NewError(hook.Request, fmt.Errorf("the query has %s, which only the socket takes", name))
+	}
 	switch text := query.Get("timeout"); {
 	case text != "":
 		var ok bool
@@ -128,24 +142,27 @@ func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 	case r.Method == http.MethodPost && (r.PathValue("hook") != "" || r.URL.Path == "/calls"):
 		limit = s.opts.CallTimeout
 	}
+	if most := s.opts.CallTimeout; isTCP(r) && r.PathValue("hook") != "" && most > 0 && (limit > most || limit == 0) {
+		limit = most
+	}
 	return limit, err
 }
 
 // recover answers a request whose handler panicked, and logs the panic.
-func (s *Server) recover(w http.ResponseWriter) {
+func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 	if p := recover(); p != nil {
 		err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		s.log.note(err.Error())
-		s.writeError(w, hook.NewError(hook.Internal, err))
+		s.writeError(w, r, hook.NewError(hook.Internal, err))
 	}
 }
 
-// writeUnknown answers a request with an unknown path or, if the path is known, with another
-// method.
-func writeUnknown(w http.ResponseWriter, r *http.Request, known bool) {
+// writeUnknown answers a request with an unknown path or, if the path has methods, with another one.
+func writeUnknown(w http.ResponseWriter, r *http.Request, methods map[string]answerer) {
 	status := http.StatusNotFound
-	if known {
+	if methods != nil {
 		status = http.StatusMethodNotAllowed
+		w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(methods)), ", "))
 	}
 	e := hook.NewError(hook.Request, errors.New("no such request: "+r.Method+" "+r.URL.Path))
 	e.Hints = schema.Hints("docs/http.md lists the requests")
@@ -162,16 +179,34 @@ var statuses = map[hook.Kind]int{
 
 // statusOf returns the HTTP status for an error.
 func statusOf(e *hook.Error) int {
-	if e.Reason == "no-hook" {
+	switch refusal := (*access.Refusal)(nil); {
+	case errors.As(e.Err, &refusal):
+		return refusal.Status
+	case e.Reason == "no-hook":
 		return http.StatusNotFound
+	case e.Kind == hook.Unavailable && e.Begun:
+		return http.StatusBadGateway // 503 says that a request can be sent again
 	}
 	return cmp.Or(statuses[e.Kind], http.StatusInternalServerError)
 }
 
-// writeError answers with an error.
-func (s *Server) writeError(w http.ResponseWriter, err error) {
+// complete returns an error as the sender of a request may see it.
+func (s *Server) complete(r *http.Request, err error) *hook.Error {
 	e := s.opts.Complete(err)
-	writeJSON(w, statusOf(e), wire.Failed(e))
+	if isTCP(r) {
+		return Public(e)
+	}
+	return e
+}
+
+// writeError answers with an error.
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	e := s.complete(r, err)
+	status := statusOf(e)
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, status, wire.Failed(e))
 }
 
 // writeJSON answers with a value.
@@ -211,6 +246,9 @@ func (s *Server) serveRestart(p hook.Plugin, _ http.ResponseWriter, r *http.Requ
 // serveHealth answers 200 or 503. With ?watch=1 it writes a line for each change.
 func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) (any, error) {
 	ctx, watched := r.Context(), r.URL.Query().Get("watch") != ""
+	if s.draining.Load() {
+		return nil, stoppingError(s.id.Name)
+	}
 	if err := s.notReady(""); err != nil && !watched {
 		return nil, err
 	}
@@ -223,7 +261,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) (any, error
 		return nil, nil
 	}
 	if err := p.Health(ctx); err != nil {
-		writeJSON(w, http.StatusServiceUnavailable, wire.Failed(s.opts.Complete(err)))
+		writeJSON(w, http.StatusServiceUnavailable, wire.Failed(s.complete(r, err)))
 		return nil, nil
 	}
 	return healthBody{Schema: 1, Healthy: true}, nil
@@ -276,23 +314,26 @@ func (s *Server) serveStatus(_ http.ResponseWriter, r *http.Request) (value any,
 		}
 	}
 	body := statusBody{Schema: 1, Identity: s.id, Series: s.opts.Series}
-	select {
-	case <-s.ready:
-		if s.opts.Notes != nil {
-			body.Notes = s.opts.Notes()
-		}
-		if s.failure != nil {
-			body.Status = hook.Status{State: hook.StateFailed, Reason: s.failure.Error()}
-		} else {
-			body.Status, err = s.plugin.Status(r.Context())
-		}
-	default:
-		body.Status = hook.Status{State: hook.StateStarting, Since: s.id.Started}
-		if why := s.notReady(""); why != nil {
-			body.Status.Reason = why.Error()
-		}
+	if s.opts.Notes != nil && hook.IsClosed(s.ready) {
+		body.Notes = s.opts.Notes()
 	}
+	body.Status, err = s.status(r.Context())
 	return body, err
+}
+
+// status returns the plugin's status at once, even while the plugin starts.
+func (s *Server) status(ctx context.Context) (hook.Status, error) {
+	switch {
+	case !hook.IsClosed(s.ready):
+		st := hook.Status{State: hook.StateStarting, Since: s.id.Started}
+		if why := s.notReady(""); why != nil {
+			st.Reason = why.Error()
+		}
+		return st, nil
+	case s.failure != nil:
+		return hook.Status{State: hook.StateFailed, Reason: s.failure.Error()}, nil
+	}
+	return s.plugin.Status(ctx)
 }
 
 // serveStop answers when the name is free, which is when the process tree is gone.

@@ -9,8 +9,10 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/pyplug/pyplug/runner/daemon/access"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -41,6 +43,14 @@ type Options struct {
 	Notes func() []string
 	// CallTimeout is the timeout of a call that sets none; 0 means no timeout.
 	CallTimeout time.Duration
+	// Access listens over TCP, too; nil does not.
+	Access *access.Access
+	// Drain is how long calls are still accepted once a stop has begun, and health requests fail.
+	Drain time.Duration
+	// MCP serves the Model Context Protocol over TCP; nil does not.
+	MCP http.Handler
+	// Metrics returns the metrics of the plugin, whose status is given, in the text format of Prometheus. Nil returns none.
+	Metrics func(st hook.Status) []byte
 	// Series reports whether the plugin makes a [hook.Series].
 	Series bool
 	// IdleExit is the time without a call after which the daemon ends; 0 means never.
@@ -56,6 +66,7 @@ type Server struct {
 	held *held
 	log  *Log
 	http *http.Server
+	tcp  *http.Server // nil without one
 
 	ready   chan struct{} // closed once plugin or failure is set
 	plugin  hook.Plugin
@@ -65,11 +76,12 @@ type Server struct {
 	stop        context.CancelCauseFunc
 	killing     context.Context // for the plugin's Close; ends to kill the plugin
 	kill        context.CancelFunc
-	requests    context.Context // of all requests
+	ctx         context.Context // of all requests
 	endRequests context.CancelCauseFunc
 	released    chan struct{} // closed when the name is free
 
-	series sync.Map // id → a channel, closed when the client wants the calls of a series back
+	draining atomic.Bool // a stop has begun, and calls are still accepted
+	series   sync.Map    // id → a channel, closed when the client wants the calls of a series back
 
 	mu        sync.Mutex
 	calls     int         // running calls, which keep the daemon from being idle
@@ -197,17 +209,26 @@ func newServer(id Identity, o Options, h *held, l *Log) *Server {
 	}
 	s := &Server{id: id, opts: o, held: h, log: l, ready: make(chan struct{}), released: make(chan struct{})}
 	s.stopping, s.stop = context.WithCancelCause(context.Background())
-	s.requests, s.endRequests = context.WithCancelCause(context.Background())
+	s.ctx, s.endRequests = context.WithCancelCause(context.Background())
 	if o.Kill == nil {
 		o.Kill = context.Background()
 	}
 	s.killing, s.kill = context.WithCancel(o.Kill)
-	s.http = &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: headerLimit, ErrorLog: log.New(l, "", 0),
-		BaseContext:                  func(net.Listener) context.Context { return s.requests },
-		DisableGeneralOptionsHandler: true,
+	s.http = s.newHTTP(s.handler(s.requests()))
+	s.http.ReadHeaderTimeout = headerLimit
+	if o.Access != nil {
+		s.serveTCP()
 	}
 	return s
+}
+
+// newHTTP returns a server whose requests end with the daemon.
+func (s *Server) newHTTP(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ErrorLog: log.New(s.log, "", 0),
+		BaseContext:                  func(net.Listener) context.Context { return s.ctx },
+		DisableGeneralOptionsHandler: true,
+	}
 }
 
 // Identity says who serves, and what.
@@ -241,6 +262,7 @@ func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	case <-ctx.Done():
 	case <-s.stopping.Done():
 	}
+	s.drain()
 	s.endCalls(false)
 	late := time.AfterFunc(stopRequests, func() { s.endRequests(stoppingError(s.id.Name)) })
 	defer late.Stop()
@@ -310,8 +332,10 @@ func (s *Server) release() {
 	s.kill()
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
 	defer cancel()
-	if s.http.Shutdown(ctx) != nil {
-		_ = s.http.Close()
+	for _, server := range []*http.Server{s.tcp, s.http} {
+		if server != nil && server.Shutdown(ctx) != nil {
+			_ = server.Close()
+		}
 	}
 	_ = s.log.Close()
 }

@@ -172,7 +172,7 @@ func (l links) schema(text []byte) json.RawMessage {
 // within returns a schema, or an array of schemas.
 func (l links) within(text json.RawMessage) any {
 	var list []json.RawMessage
-	if text[0] != '[' || json.Unmarshal(text, &list) != nil {
+	if text[0] != '[' || schema.Decode(text, &list) != nil {
 		return l.schema(text)
 	}
 	for i, one := range list {
@@ -193,7 +193,7 @@ func (l links) table(text []byte) object {
 // target returns the name of the component that the value of a $ref means.
 func (l links) target(text []byte) (name string, ok bool) {
 	var ref string
-	if json.Unmarshal(text, &ref) != nil {
+	if schema.Decode(text, &ref) != nil {
 		return "", false
 	}
 	if pointer, err := url.PathUnescape(ref); err == nil {

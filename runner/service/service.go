@@ -16,7 +16,10 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/daemon/access"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/mcp"
+	"github.com/pyplug/pyplug/runner/metrics"
 	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/settings"
@@ -24,6 +27,9 @@ import (
 
 // autoIdle is the time without a call after which a plugin that a call started stops.
 const autoIdle = 15 * time.Minute
+
+// defaultDrain is how long calls are still accepted over TCP once a stop has begun.
+const defaultDrain = 5 * time.Second
 
 // Options say which plugin is kept under a name, and how.
 type Options struct {
@@ -34,6 +40,8 @@ type Options struct {
 	AutoStarted bool
 	// Detached says that the plugin runs in the background.
 	Detached bool
+	// Access says where to listen over TCP, and who may call.
+	Access access.Options
 	// Version is the version of this pyplug.
 	Version string
 	// Starter is the process that waits for the plugin; nil if none does.
@@ -63,11 +71,14 @@ type Service struct {
 	to             Reporter
 	attachEnded    bool // Attach failed
 	name           string
+	access         *access.Access  // nil: not over TCP
+	mcp            *mcp.Server     // the same
 	server         *daemon.Server  // nil until it has its name
 	transitions    chan hook.Event // to report
 	dropped        atomic.Int64    // transitions that are not reported
 	endReports     func()          // waits until the transitions are reported; the plugin must be gone
 
+	calls      metrics.Calls
 	changes    changes
 	failures   failures     // for the log
 	generation atomic.Int64 // the newest
@@ -127,9 +138,17 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	opts := daemon.Options{
 		Starter: s.o.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
 		CallTimeout: s.Keeper.Config.Timeouts.Call, Series: s.TakesSeries(), Kill: s.o.Kill,
+		Drain: s.Keeper.Config.Drain, Metrics: s.metrics,
 	}
 	if s.o.AutoStarted {
 		opts.IdleExit = autoIdle
+	}
+	if len(s.o.Access.Listen) > 0 {
+		if s.access, err = access.Open(ctx, s.o.Access, s.logOwn); err != nil {
+			return err
+		}
+		s.mcp = s.newMCP()
+		opts.Access, opts.MCP, opts.Drain = s.access, s.mcp, cmp.Or(opts.Drain, defaultDrain)
 	}
 	for _, s.name = range namesOf(s.Keeper, s.o.Name) {
 		if s.server, err = daemon.Listen(identity(s.Keeper, s.o, s.name), opts); !daemon.Is(err, daemon.Taken) {
@@ -137,6 +156,9 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 		}
 	}
 	if err != nil {
+		if s.access != nil {
+			s.access.Close()
+		}
 		return err
 	}
 	s.logOwn(fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.Plugin.Entry))
@@ -156,6 +178,10 @@ func (s *Service) Run(ctx context.Context) error {
 	defer stop()
 	var work sync.WaitGroup
 	events := s.Events(running)
+	if s.mcp != nil {
+		defer context.AfterFunc(running, s.mcp.End)()
+		defer context.AfterFunc(s.server.Stopping(), s.mcp.End)()
+	}
 	if s.o.Config.Watch == settings.On {
 		work.Go(func() { s.Watch(running, s.changes.started, s.reload) })
 	}
@@ -208,7 +234,9 @@ func gaveUpError(st hook.Status) error {
 
 // Call calls one hook. The result includes notes for the caller.
 func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	began := time.Now()
 	r, err := s.Pool.Call(ctx, c)
+	s.calls.Observe(c.Hook, hook.AsError(err), time.Since(began))
 	if err != nil {
 		s.callFailed(c.Hook, err)
 		return r, err
@@ -219,9 +247,11 @@ func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 
 // CallSeries makes calls that one worker makes one after the other.
 func (s *Service) CallSeries(ctx context.Context, calls *hook.Series) {
-	own := *calls
+	own, began := *calls, time.Now()
 	own.Answered = func(r hook.Result, err *hook.Error) {
-		if err != nil {
+		now := time.Now()
+		s.calls.Observe(calls.Calls[0].Hook, err, now.Sub(began))
+		if began = now; err != nil {
 			s.callFailed(calls.Calls[0].Hook, err)
 		}
 		calls.Answer(r, err)
@@ -238,6 +268,37 @@ func (s *Service) Status(ctx context.Context) (hook.Status, error) {
 		st.Note = strings.Join(s.notes(noteAge), "")
 	}
 	return st, err
+}
+
+// metrics returns the status and the calls in the text format of Prometheus.
+func (s *Service) metrics(st hook.Status) []byte {
+	return s.calls.Append(nil, metrics.Plugin{Name: s.name, Status: &st})
+}
+
+// newMCP returns a server of the hooks as tools, for clients over TCP.
+func (s *Service) newMCP() *mcp.Server {
+	limited := limited{s, s.Keeper.Config.Timeouts.Call}
+	return mcp.New(mcp.Options{
+		Name: cmp.Or(s.o.Name, s.Plugin.ID), Version: s.o.Version, Filter: mcp.Filter{Hints: mcp.Hints(s.Plugin.Manifest.MCP)},
+		Plugin: func(context.Context) (mcp.Plugin, error) { return limited, nil },
+		Kept:   func(context.Context) ([]schema.Hook, bool) { return nil, false },
+		Keep:   func([]schema.Hook) {},
+		Source: func(context.Context) []schema.Hook { return nil },
+		Error:  func(err error) *hook.Error { return daemon.Public(s.complete(err)) },
+	})
+}
+
+// limited is a service whose calls have a limit.
+type limited struct {
+	*Service
+	limit time.Duration // 0: none
+}
+
+// Call calls one hook within the limit.
+func (l limited) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	ctx, cancel := hook.WithLimit(ctx, l.limit)
+	defer cancel()
+	return l.Service.Call(ctx, c)
 }
 
 // status is that of the pool, which never fails.
@@ -271,11 +332,8 @@ func (s *Service) Close(ctx context.Context) error {
 // plugin's id, in Terraform's form; for a functions file, its name and socket.
 func (s *Service) attach(st hook.Status) json.RawMessage {
 	id := s.server.Identity()
-	var shape any = struct {
-		Schema int         `json:"schema"`
-		Name   string      `json:"name"`
-		Socket schema.Path `json:"socket"`
-	}{1, id.Name, id.Socket}
+	own := attachment{Schema: 1, Name: id.Name, Socket: id.Socket}
+	var shape any = &own
 	if s.Transport().Serves {
 		if st.Attach == nil {
 			return nil
@@ -284,10 +342,25 @@ func (s *Service) attach(st hook.Status) json.RawMessage {
 		if written := s.Plugin.Manifest.ID; written != "" {
 			key = written // such as a provider's address
 		}
-		shape = map[string]json.RawMessage{key: st.Attach}
+		own.Reattach = map[string]json.RawMessage{key: st.Attach}
+		shape = own.Reattach
+	}
+	if s.access != nil {
+		own.URLs, own.Who = s.access.URLs(), s.access.Who()
+		shape = &own
 	}
 	line, _ := json.Marshal(shape) // text and JSON
 	return line
+}
+
+// attachment says how to call a plugin.
+type attachment struct {
+	Schema   int                        `json:"schema"`
+	Name     string                     `json:"name"`
+	Socket   schema.Path                `json:"socket"`
+	URLs     []string                   `json:"urls,omitempty"`     // over TCP
+	Who      string                     `json:"access,omitempty"`   // who may call there
+	Reattach map[string]json.RawMessage `json:"reattach,omitempty"` // in Terraform's form, for a gRPC plugin
 }
 
 // describeLimit is how long a ready worker may take to describe its hooks.
@@ -329,6 +402,9 @@ func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event,
 			}
 			s.describe(ctx)
 			s.printAttach(ctx)
+			if s.mcp != nil {
+				s.mcp.Reload(ctx, s)
+			}
 		}
 	}
 }

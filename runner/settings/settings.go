@@ -36,6 +36,8 @@ type Settings struct {
 	Limits  Limits
 	// Preload is "off", "auto" or "force".
 	Preload string
+	// Drain is how long calls are still accepted once a stop has begun; 0 is the default, AtOnce not at all.
+	Drain time.Duration
 	// Watch restarts the workers when the plugin's own files change.
 	Watch Bool
 	// Probe is the hook that reports health.

@@ -1,0 +1,154 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Options say who may call, and from where. The zero value listens nowhere.
+type Options struct {
+	// Listen are the addresses, such as 127.0.0.1:8080, :8080 or [::1]:0.
+	Listen []string
+	// TokenFile has the tokens, one on each line. With it, a request needs one of them.
+	TokenFile string
+	// NoToken lets everybody call: a proxy in front judges.
+	NoToken bool
+	// Hosts are the names that a request without a token may have as its Host, and any as its Origin, beside loopback.
+	Hosts []string
+	// MaxBody is the largest body in bytes.
+	MaxBody int64
+	// MaxConnections is how many connections an address has at once.
+	MaxConnections int
+}
+
+// Access listens, and judges requests. Make one with [Open]. It is safe for concurrent use.
+type Access struct {
+	o         Options
+	tokens    *tokens // nil: nobody needs one
+	listeners []net.Listener
+	bodies    atomic.Int64 // bytes of the bodies that are held
+}
+
+// Open listens. log receives what goes wrong later. The errors are of kind Usage if the options do not allow an
+// address, and of kind Unavailable if an address cannot be listened on. After an error nothing is open.
+func Open(ctx context.Context, o Options, log func(text string)) (*Access, error) {
+	a := &Access{o: o}
+	switch {
+	case o.TokenFile != "":
+		var err error
+		if a.tokens, err = openTokens(o.TokenFile, log); err != nil {
+			return nil, hook.NewError(hook.Usage, err)
+		}
+	case !o.NoToken && !knowsPeers:
+		e := hook.NewError(hook.Usage, fmt.Errorf("on %s the user at the other end of a connection is unknown", runtime.GOOS))
+		e.Hints = needToken()
+		return nil, e
+	}
+	for _, address := range o.Listen {
+		l, err := a.listen(ctx, address)
+		if err != nil {
+			a.Close()
+			return nil, err
+		}
+		a.listeners = append(a.listeners, l)
+	}
+	return a, nil
+}
+
+func needToken() []schema.Hint {
+	return schema.Hints("with %s those who have a token may call, with %s everybody", schema.Setting("token-file"), schema.Setting("no-token"))
+}
+
+// listen listens on one address.
+func (a *Access) listen(ctx context.Context, address string) (net.Listener, error) {
+	resolved, err := net.DefaultResolver.LookupNetIP(ctx, "ip", hostOf(address))
+	if hostOf(address) == "" {
+		resolved, err = []netip.Addr{netip.IPv6Unspecified()}, nil
+	}
+	if err != nil {
+		return nil, unavailable(address, err)
+	}
+	if ip := resolved[0].Unmap(); a.tokens == nil && !a.o.NoToken && !ip.IsLoopback() {
+		e := hook.NewError(hook.Usage, fmt.Errorf("--listen %s: without a token only a loopback address is listened on", address))
+		e.Hints = needToken()
+		return nil, e
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err == nil && hostOf(address) != "" {
+		address = net.JoinHostPort(resolved[0].Unmap().String(), port) // the one that was checked
+	}
+	var l net.Listener
+	if err == nil {
+		c := net.ListenConfig{KeepAliveConfig: keepAlive, Control: limitUnacknowledged}
+		l, err = c.Listen(ctx, "tcp", address)
+	}
+	if err != nil {
+		return nil, unavailable(address, err)
+	}
+	if a.o.MaxConnections > 0 {
+		l = netutil.LimitListener(l, a.o.MaxConnections)
+	}
+	return listener{l}, nil
+}
+
+// hostOf returns the host of an address, empty for all addresses.
+func hostOf(address string) string {
+	host, _, _ := net.SplitHostPort(address)
+	return host
+}
+
+func unavailable(address string, err error) error {
+	if inner := (*net.OpError)(nil); errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return hook.NewError(hook.Unavailable, fmt.Errorf("cannot listen on %s: %w", address, err))
+}
+
+// Listeners returns the open listeners. Closing them closes the Access.
+func (a *Access) Listeners() []net.Listener { return a.listeners }
+
+// Close closes the listeners.
+func (a *Access) Close() {
+	for _, l := range a.listeners {
+		_ = l.Close()
+	}
+}
+
+// URLs are those of the addresses, with the real ports.
+func (a *Access) URLs() (all []string) {
+	for _, l := range a.listeners {
+		all = append(all, "http://"+l.Addr().String())
+	}
+	return all
+}
+
+// Who says who may call: "token", "user" or "anybody".
+func (a *Access) Who() string {
+	switch {
+	case a.tokens != nil:
+		return "token"
+	case a.o.NoToken:
+		return "anybody"
+	}
+	return "user"
+}
+
+// MaxBody is the size of the largest body, and of the largest message of a stream, in bytes.
+func (a *Access) MaxBody() int64 { return a.o.MaxBody }
+
+// Limits sets those limits of a server that do not depend on a request.
+func (a *Access) Limits(s *http.Server) {
+	s.ReadHeaderTimeout, s.MaxHeaderBytes, s.IdleTimeout = headerLimit, headerSize, idleLimit
+	s.ConnContext = withPeer
+}

@@ -1,0 +1,197 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const (
+	jsonType   = "application/json"
+	streamType = "application/x-ndjson"
+	// bodiesSize is how many bytes of bodies may be held at once.
+	bodiesSize = 256 << 20
+	// bodyGrace is the time in which a body need not come, and bodySpeed how many bytes of it must come a second then.
+	bodyGrace = 10 * time.Second
+	bodySpeed = 1 << 10
+)
+
+// Refusal is why a request is not served.
+type Refusal struct {
+	// Status is the HTTP status.
+	Status int
+	error
+	cause error // may be nil
+}
+
+// Unwrap returns the cause.
+func (r *Refusal) Unwrap() []error { return []error{r.error, r.cause} }
+
+func refuse(status int, format string, words ...any) *Refusal {
+	return &Refusal{Status: status, error: fmt.Errorf(format, words...)}
+}
+
+// Statuses are those of refusals, with what they mean.
+var Statuses = map[int]string{
+	http.StatusUnauthorized:          "The request has no valid token, or is of another user.",
+	http.StatusForbidden:             "The Host or the Origin is not allowed.",
+	http.StatusRequestTimeout:        "The body came too slowly.",
+	http.StatusRequestEntityTooLarge: "The body is too large.",
+	http.StatusUnsupportedMediaType:  "The media type, the charset or the encoding is not supported.",
+}
+
+// probes are the paths that everybody may ask.
+var probes = []string{"/health", "/livez"}
+
+// knownKey is the key of whether the sender of a request may call.
+type knownKey struct{}
+
+// Known reports whether the sender of a request may call. If not, it is that of a probe.
+func Known(ctx context.Context) bool { return ctx.Value(knownKey{}) != nil }
+
+// Handler serves the requests that may pass with next, and the others with refused. Reading a body fails with a
+// [*Refusal] if the body is too large or too slow.
+func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *http.Request, *Refusal)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		known, why := a.judge(r)
+		if why != nil {
+			if why.Status == http.StatusUnauthorized && a.tokens != nil {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+			}
+			w.Header().Set("Connection", "close") // the body is not read
+			refused(w, r, why)
+			return
+		}
+		if known {
+			r = r.WithContext(context.WithValue(r.Context(), knownKey{}, true))
+		}
+		if r.ContentLength != 0 && mediaTypeOf(r) != streamType { // the messages of a stream are limited one by one
+			held := &body{ReadCloser: http.MaxBytesReader(w, r.Body, a.o.MaxBody), a: a, control: http.NewResponseController(w), began: time.Now()}
+			defer held.release()
+			r.Body = held
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// judge returns why a request is not served, and whether its sender may call.
+func (a *Access) judge(r *http.Request) (known bool, why *Refusal) {
+	if origins := r.Header.Values("Origin"); slices.ContainsFunc(origins, func(o string) bool { return !a.isOrigin(o) }) {
+		return false, refuse(http.StatusForbidden, "the Origin is %q, want one of a loopback address or of an --allow-host", origins[0])
+	}
+	known, why = a.knows(r)
+	if slices.Contains(probes, r.URL.Path) {
+		return known, nil
+	}
+	switch {
+	case why != nil:
+		return false, why
+	case a.tokens == nil && !a.isHost(r.Host): // a page that rebinds a name has no token
+		return false, refuse(http.StatusForbidden, "the Host is %q, want a loopback address or an --allow-host", r.Host)
+	case r.Method == http.MethodPost:
+		return known, a.judgeBody(r)
+	}
+	return known, nil
+}
+
+// knows reports whether the sender of a request may call, or why not.
+func (a *Access) knows(r *http.Request) (bool, *Refusal) {
+	switch {
+	case a.tokens != nil:
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") || !a.tokens.has(strings.TrimSpace(token)) {
+			return false, refuse(http.StatusUnauthorized, "the request has no valid token, want the header Authorization: Bearer TOKEN")
+		}
+	case !a.o.NoToken:
+		if err := peerOf(r.Context()).check(); err != nil {
+			return false, refuse(http.StatusUnauthorized, "the client is not known to be this user: %w", err)
+		}
+	}
+	return true, nil
+}
+
+// judgeBody returns why a body is not read.
+func (a *Access) judgeBody(r *http.Request) *Refusal {
+	text := r.Header.Get("Content-Type")
+	mediaType, params, err := mime.ParseMediaType(text)
+	charset, hasCharset := params["charset"]
+	isStream := mediaType == streamType && strings.HasPrefix(r.URL.Path, "/hooks/")
+	switch encoding := r.Header.Get("Content-Encoding"); {
+	case err != nil || mediaType != jsonType && !isStream:
+		return refuse(http.StatusUnsupportedMediaType, "the Content-Type is %q, want %s", text, jsonType)
+	case hasCharset && !strings.EqualFold(charset, "utf-8"):
+		return refuse(http.StatusUnsupportedMediaType, "the charset is %q, want utf-8", charset)
+	case encoding != "":
+		return refuse(http.StatusUnsupportedMediaType, "the Content-Encoding is %q, want none", encoding)
+	case r.ContentLength > a.o.MaxBody && !isStream:
+		return tooLarge(a.o.MaxBody)
+	}
+	return nil
+}
+
+func mediaTypeOf(r *http.Request) string {
+	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return mediaType
+}
+
+func tooLarge(most int64) *Refusal {
+	return &Refusal{http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d bytes", most), &http.MaxBytesError{Limit: most}}
+}
+
+// isHost reports whether a name with or without a port is of loopback, or allowed.
+func (a *Access) isHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback() || slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+}
+
+func (a *Access) isOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && a.isHost(u.Host)
+}
+
+// body is a body with limits. What was read of it counts until release.
+type body struct {
+	io.ReadCloser
+	a       *Access
+	control *http.ResponseController
+	began   time.Time
+	size    int64
+}
+
+func (b *body) Read(into []byte) (int, error) {
+	end := bodyGrace + time.Duration(b.size/bodySpeed)*time.Second
+	_ = b.control.SetReadDeadline(b.began.Add(end))
+	n, err := b.ReadCloser.Read(into)
+	b.size += int64(n)
+	held := b.a.bodies.Add(int64(n))
+	if err != nil { // the server reads on, to see the end of the connection
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	var late net.Error
+	switch tooMany := (*http.MaxBytesError)(nil); {
+	case errors.As(err, &tooMany):
+		err = tooLarge(tooMany.Limit)
+	case errors.As(err, &late) && late.Timeout():
+		err = refuse(http.StatusRequestTimeout, "the body came more slowly than %d bytes a second", bodySpeed)
+	case err == nil && held > bodiesSize:
+		err = &Refusal{Status: http.StatusServiceUnavailable, error: hook.NewError(hook.Unavailable, fmt.Errorf("the bodies of all requests are larger than %d MB", bodiesSize>>20))}
+	}
+	return n, err
+}
+
+func (b *body) release() { b.a.bodies.Add(-b.size) }

@@ -1,0 +1,88 @@
+package access
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// knowsPeers says that the user at the other end of a connection on loopback is known.
+const knowsPeers = true
+
+// peerUID returns the user of the socket at the other end of a connection, from the kernel's table of
+// connections: /proc/net/tcp in proc(5). A row without an inode is that of a socket that is closed; its user
+// is not known.
+func peerUID(local, remote net.Addr) (int, error) {
+	from, to := addressOf(remote), addressOf(local)
+	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		f, err := os.Open(file)
+		if errors.Is(err, os.ErrNotExist) { // without IPv6
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		uid, found := findRow(f, from, to)
+		_ = f.Close()
+		if found {
+			return uid, nil
+		}
+	}
+	return 0, fmt.Errorf("no open socket here has the address %s", from)
+}
+
+// findRow returns the user of the row of a connection.
+func findRow(table *os.File, from, to netip.AddrPort) (uid int, found bool) {
+	rows := bufio.NewScanner(table)
+	rows.Scan() // the heading
+	for rows.Scan() {
+		f := strings.Fields(rows.Text()) // number, local address, remote address, state, queues, timer, retransmits, uid, timeout, inode
+		if len(f) < 10 || f[9] == "0" || parseRow(f[1]) != from || parseRow(f[2]) != to {
+			continue
+		}
+		uid, err := strconv.Atoi(f[7])
+		return uid, err == nil
+	}
+	return 0, false
+}
+
+// parseRow reads an address such as 0100007F:1F90: each four bytes of it are in the order of the machine, little endian
+// here and on every machine that pyplug is built for.
+func parseRow(text string) netip.AddrPort {
+	ip, port, _ := strings.Cut(text, ":")
+	b, err := hex.DecodeString(ip)
+	n, _ := strconv.ParseUint(port, 16, 16)
+	for word := range slices.Chunk(b, 4) {
+		slices.Reverse(word)
+	}
+	addr, ok := netip.AddrFromSlice(b)
+	if err != nil || !ok {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(addr.Unmap(), uint16(n))
+}
+
+func addressOf(a net.Addr) netip.AddrPort {
+	p := a.(*net.TCPAddr).AddrPort()
+	return netip.AddrPortFrom(p.Addr().Unmap().WithZone(""), p.Port())
+}
+
+// limitUnacknowledged ends connections whose client does not acknowledge what was sent: keep-alive probes are not
+// sent then. Accepted connections inherit it.
+func limitUnacknowledged(_, _ string, c syscall.RawConn) error {
+	var failed error
+	err := c.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(writeLimit.Milliseconds()))
+	})
+	return errors.Join(err, failed)
+}

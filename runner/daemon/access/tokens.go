@@ -1,0 +1,101 @@
+package access
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const (
+	// largestTokens is the size of the largest token file.
+	largestTokens = 1 << 20
+	// tokensEvery is how often a request looks whether the file has changed.
+	tokensEvery = time.Second
+)
+
+// tokens are those of a file, which is read again when it changes.
+type tokens struct {
+	path string
+	log  func(string)
+
+	mu     sync.Mutex
+	looked time.Time
+	seen   fs.FileInfo // of the last reading
+	failed string      // why that failed
+	all    [][sha256.Size]byte
+}
+
+func openTokens(path string, log func(string)) (*tokens, error) {
+	t := &tokens{path: path, log: log, looked: time.Now()}
+	return t, t.read()
+}
+
+// read reads the file. After an error the tokens stay as they were.
+func (t *tokens) read() error {
+	text, info, err := bounded.Read(t.path, largestTokens)
+	if err != nil {
+		return err
+	}
+	t.seen = info
+	if open := info.Mode().Perm() & 0o007; open != 0 && runtime.GOOS != "windows" {
+		return fmt.Errorf("%s can be used by every user (its mode is %#o), want a file that others cannot read", schema.Path(t.path), info.Mode().Perm())
+	}
+	var all [][sha256.Size]byte
+	for line := range bytes.Lines(text) {
+		if token := bytes.TrimSpace(line); len(token) > 0 {
+			all = append(all, sha256.Sum256(token))
+		}
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("%s has no token, want one on each line", schema.Path(t.path))
+	}
+	t.all = all
+	return nil
+}
+
+// has reports whether a token is one of the file's. The time that takes does not depend on the token.
+func (t *tokens) has(token string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refresh()
+	hash, found := sha256.Sum256([]byte(token)), 0
+	for _, known := range t.all {
+		found |= subtle.ConstantTimeCompare(hash[:], known[:])
+	}
+	return found == 1
+}
+
+// refresh reads the file again if it has changed. Held: mu.
+func (t *tokens) refresh() {
+	if time.Since(t.looked) < tokensEvery {
+		return
+	}
+	t.looked = time.Now()
+	info, err := os.Stat(t.path)
+	if err == nil && isSame(info, t.seen) {
+		return
+	}
+	if err == nil {
+		err = t.read()
+	}
+	if err == nil {
+		t.failed = ""
+	} else if text := err.Error(); text != t.failed {
+		t.failed = text
+		t.log("the token file cannot be read again, and its old tokens stay valid: " + text)
+	}
+}
+
+// isSame reports whether a file is the one that was seen before, unchanged.
+func isSame(now, seen fs.FileInfo) bool {
+	return os.SameFile(now, seen) && now.ModTime().Equal(seen.ModTime()) && now.Size() == seen.Size() && now.Mode() == seen.Mode()
+}
