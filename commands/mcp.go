@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	neturl "net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -31,6 +32,7 @@ var mcpDefaults = settings.Settings{Concurrency: 8, Timeouts: settings.Timeouts{
 type mcpOptions struct {
 	start  startOptions
 	client string // whose configuration to print; empty: serve
+	url    string // of the server in it; empty: one that the client starts
 	filter mcp.Filter
 }
 
@@ -40,7 +42,14 @@ func mcpCommand(prog *program) command {
 	o.start.own = launchFlags(&o.start.Config)
 	autoStart := cmdline.InCategory(backgroundCategory, cmdline.Switch(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
 	config := cmdline.Choice(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcp.Clients(), ", "), mcp.Clients()...)
-	own := cmdline.InCategory(mcpCategory, config,
+	url := cmdline.New("url", "print a configuration for the server at `URL`, of serve --listen, such as http://127.0.0.1:8080/mcp", func(text string) error {
+		if u, err := neturl.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("is %q, want a URL such as http://127.0.0.1:8080/mcp", text)
+		}
+		o.url = text
+		return nil
+	})
+	own := cmdline.InCategory(mcpCategory, config, url,
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
 	flags := slices.Concat(settingFlags(&o.start.Config, settings.Call), own, autoStart, o.start.own, prog.opts.flags()[1:]) // standard output is not for --json
@@ -50,6 +59,8 @@ func mcpCommand(prog *program) command {
 			switch {
 			case err != nil:
 				return err
+			case o.url != "":
+				return prog.mcpURLConfig(ctx, o.client, o.url, words[0])
 			case o.client != "":
 				return prog.mcpConfig(ctx, o.client, words[0], flags)
 			case o.start.Config.NaN == "literal":
@@ -181,6 +192,18 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags c
 		}
 	}
 	text := mcp.ClientConfig(client, mcpName(word), program, append(args, manifest.TypedWords([]string{entry})...))
+	return prog.write(ctx, func() error { return prog.streams.Line(text) })
+}
+
+// mcpURLConfig prints the entry of a client's configuration that connects to a server over HTTP.
+func (prog *program) mcpURLConfig(ctx context.Context, client, url, word string) error {
+	if client == "" {
+		return cmdline.Usage("--url is for --config CLIENT")
+	}
+	text, ok := mcp.URLConfig(client, mcpName(word), url)
+	if !ok {
+		return cmdline.Usage("the configuration of %s has no URLs: add the server in its settings, as a connector", client)
+	}
 	return prog.write(ctx, func() error { return prog.streams.Line(text) })
 }
 

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// configs say how the clients name their servers: the key of the table, and whether each entry
-// names its transport.
+// configs say how the clients name their servers: the key of the table, whether each entry
+// names its transport, and the key of a URL; empty if the client's file has no URLs.
 var configs = []struct {
 	client, key string
 	transport   bool
+	url         string
 }{
-	{"claude-code", "mcpServers", true},
-	{"claude-desktop", "mcpServers", false},
-	{"cursor", "mcpServers", false},
-	{"gemini", "mcpServers", false},
-	{"vscode", "servers", true},
+	{"claude-code", "mcpServers", true, "url"},
+	{"claude-desktop", "mcpServers", false, ""},
+	{"cursor", "mcpServers", false, "url"},
+	{"gemini", "mcpServers", false, "httpUrl"},
+	{"vscode", "servers", true, "url"},
 }
 
 // Clients lists the clients that [ClientConfig] knows.
@@ -36,7 +37,26 @@ func ClientConfig(client, name, command string, args []string) string {
 	if c.transport {
 		server["type"] = "stdio"
 	}
-	text, _ := json.MarshalIndent(map[string]any{c.key: map[string]any{name: server}}, "", "  ") // text and lists of it
+	return entry(c.key, name, server)
+}
+
+// URLConfig returns the configuration with which a client connects to a server over HTTP. A placeholder stands for the
+// token. It returns false if the client's configuration has no URLs.
+func URLConfig(client, name, url string) (text string, ok bool) {
+	c := configs[slices.Index(Clients(), client)]
+	if c.url == "" {
+		return "", false
+	}
+	server := map[string]any{c.url: url, "headers": map[string]string{"Authorization": "Bearer TOKEN"}}
+	if c.transport {
+		server["type"] = "http"
+	}
+	return entry(c.key, name, server), true
+}
+
+// entry returns a table with one server.
+func entry(key, name string, server map[string]any) string {
+	text, _ := json.MarshalIndent(map[string]any{key: map[string]any{name: server}}, "", "  ") // text and lists of it
 	return string(text)
 }
 
