@@ -153,7 +153,7 @@ func (prog *program) commandHelp(cmd command) string {
 	}
 	b.WriteString("\n" + helpText(cmd.Name))
 	left := 0
-	for _, category := range []string{"", linesCategory, mcpCategory, backgroundCategory, keepCategory, grpcCategory} {
+	for _, category := range []string{"", linesCategory, mcpCategory, tcpCategory, backgroundCategory, keepCategory, grpcCategory} {
 		var flags []*cmdline.Flag
 		for _, f := range cmd.Flags {
 			switch f := cmdline.Of(f); {

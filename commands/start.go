@@ -21,7 +21,10 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-const backgroundCategory = "Background plugins"
+const (
+	backgroundCategory = "Background plugins"
+	tcpCategory        = "Calls over TCP"
+)
 
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
@@ -106,8 +109,8 @@ func (prog *program) start(ctx context.Context, o startOptions) error {
 func (o *startOptions) accessFlags() cmdline.Flags {
 	a := &o.Access
 	a.MaxConnections, a.MaxBody = 1000, 16<<20
-	return cmdline.InCategory("Calls over TCP",
-		cmdline.New("listen", "accept calls at `ADDRESS`, such as 127.0.0.1:8080 or :8080, over HTTP (repeatable)", func(text string) error {
+	return cmdline.InCategory(tcpCategory,
+		cmdline.New("listen", "accept calls at `ADDRESS`, such as 127.0.0.1:8080 or :8080, over HTTP", func(text string) error {
 			if _, port, err := net.SplitHostPort(text); err != nil || port == "" {
 				return fmt.Errorf("is %q, want HOST:PORT or :PORT", text)
 			}
@@ -116,7 +119,7 @@ func (o *startOptions) accessFlags() cmdline.Flags {
 		}).Repeat(),
 		cmdline.File(&a.TokenFile, "token-file", "accept requests with a token of `FILE`, one on each line"),
 		cmdline.Switch(&a.NoToken, "no-token", "accept requests of everybody, behind a proxy that authenticates them"),
-		cmdline.Texts(&a.Hosts, "allow-host", "accept the host `NAME` in requests without a token (repeatable)"),
+		cmdline.Texts(&a.Hosts, "allow-host", "accept the host `NAME` in requests without a token"),
 		cmdline.New("max-body", "accept bodies of up to `SIZE`, such as 64MB (default: 16MB)", func(text string) error {
 			n, ok := settings.ParseSize(text)
 			if a.MaxBody = n; !ok || n < 1 {

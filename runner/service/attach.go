@@ -1,0 +1,81 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/mcp"
+	"github.com/pyplug/pyplug/runner/metrics"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// attach returns the JSON that says how to attach to a plugin with that status, or nil
+// while nobody can attach. For a gRPC plugin it is a host's configuration under the
+// plugin's id, in Terraform's form; for a functions file, its name and socket.
+func (s *Service) attach(st hook.Status) json.RawMessage {
+	id := s.server.Identity()
+	own := attachment{Schema: 1, Name: id.Name, Socket: id.Socket}
+	var shape any = &own
+	if s.Transport().Serves {
+		if st.Attach == nil {
+			return nil
+		}
+		key := id.Name
+		if written := s.Plugin.Manifest.ID; written != "" {
+			key = written // such as a provider's address
+		}
+		own.Reattach = map[string]json.RawMessage{key: st.Attach}
+		shape = own.Reattach
+	}
+	if s.access != nil {
+		own.URLs, own.Who = s.access.URLs(), s.access.Who()
+		shape = &own
+	}
+	line, _ := json.Marshal(shape) // text and JSON
+	return line
+}
+
+// attachment says how to call a plugin.
+type attachment struct {
+	Schema   int                        `json:"schema"`
+	Name     string                     `json:"name"`
+	Socket   schema.Path                `json:"socket"`
+	URLs     []string                   `json:"urls,omitempty"`     // over TCP
+	Who      string                     `json:"access,omitempty"`   // who may call there
+	Reattach map[string]json.RawMessage `json:"reattach,omitempty"` // in Terraform's form, for a gRPC plugin
+}
+
+// metrics returns the status and the calls in the text format of Prometheus.
+func (s *Service) metrics(st hook.Status) []byte {
+	return s.calls.Append(nil, metrics.Plugin{Name: s.name, Status: &st})
+}
+
+// newMCP returns a server of the hooks as tools, for clients over TCP.
+func (s *Service) newMCP() *mcp.Server {
+	limited := limited{s, s.Keeper.Config.Timeouts.Call}
+	return mcp.New(mcp.Options{
+		Name: cmp.Or(s.o.Name, s.Plugin.ID), Version: s.o.Version, Filter: mcp.Filter{Hints: mcp.Hints(s.Plugin.Manifest.MCP)},
+		Plugin: func(context.Context) (mcp.Plugin, error) { return limited, nil },
+		Kept:   func(context.Context) ([]schema.Hook, bool) { return nil, false },
+		Keep:   func([]schema.Hook) {},
+		Source: func(context.Context) []schema.Hook { return nil },
+		Error:  func(err error) *hook.Error { return daemon.Public(s.complete(err)) },
+	})
+}
+
+// limited is a service whose calls have a limit.
+type limited struct {
+	*Service
+	limit time.Duration // 0: none
+}
+
+// Call calls one hook within the limit.
+func (l limited) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	ctx, cancel := hook.WithLimit(ctx, l.limit)
+	defer cancel()
+	return l.Service.Call(ctx, c)
+}
