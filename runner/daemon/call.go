@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pyplug/pyplug/runner/daemon/access"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
 )
@@ -20,6 +21,8 @@ const (
 	// maxBody is the longest body of a unary call, and the longest message of a client
 	// stream.
 	maxBody = 512 << 20
+	// growSize is the size of the buffer for a body over TCP before it has come.
+	growSize = 64 << 10
 	// bodyLimit is how long a client may take to send a unary body.
 	bodyLimit = time.Minute
 	// answerLimit is how long a client may take to read the answer after its call has
@@ -51,6 +54,9 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 	var result hook.Result
 	if err == nil {
 		result, err = p.Call(ctx, call)
+	}
+	if isTCP(r) {
+		result.Notes = nil // they are for the owner
 	}
 	out.items.Wait()
 	switch {
@@ -86,7 +92,8 @@ func readWhole(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]b
 	stop := endReads(ctx, w)
 	body, err := readBody(r)
 	stop()
-	if err != nil && ctx.Err() != nil {
+	refusal := (*access.Refusal)(nil)
+	if err != nil && ctx.Err() != nil && !errors.As(err, &refusal) {
 		e := hook.Ended(ctx, name, "the request did not end", false)
 		e.Hints = nil // no flag sets the limit
 		return nil, e
@@ -108,7 +115,11 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, errTooLarge
 	}
 	var body bytes.Buffer
-	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // so that it is not held twice
+	size := max(r.ContentLength, 0)
+	if isTCP(r) {
+		size = min(size, growSize) // the rest of it may never come
+	}
+	body.Grow(int(size) + bytes.MinRead) // so that it is not held twice
 	_, err := body.ReadFrom(io.LimitReader(r.Body, maxBody+1))
 	if body.Len() > maxBody {
 		err = errTooLarge

@@ -192,11 +192,10 @@ func statusOf(e *hook.Error) int {
 
 // complete returns an error as the sender of a request may see it.
 func (s *Server) complete(r *http.Request, err error) *hook.Error {
-	e := s.opts.Complete(err)
 	if isTCP(r) {
-		return Public(e)
+		return Public(hook.AsError(err))
 	}
-	return e
+	return s.opts.Complete(err)
 }
 
 // writeError answers with an error.

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"log"
 	"net"
 	"net/http"
 	"os"
@@ -222,15 +221,6 @@ func newServer(id Identity, o Options, h *held, l *Log) *Server {
 	return s
 }
 
-// newHTTP returns a server whose requests end with the daemon.
-func (s *Server) newHTTP(h http.Handler) *http.Server {
-	return &http.Server{
-		Handler: h, ErrorLog: log.New(s.log, "", 0),
-		BaseContext:                  func(net.Listener) context.Context { return s.ctx },
-		DisableGeneralOptionsHandler: true,
-	}
-}
-
 // Identity says who serves, and what.
 func (s *Server) Identity() Identity { return s.id }
 
@@ -300,7 +290,10 @@ func (s *Server) Fail(err error) {
 	}
 	failure := s.opts.Complete(err)
 	s.mu.Lock()
-	s.failure, s.unhealthy, s.ending = failure, nil, true
+	if s.failure = failure; failure.Kind == hook.Canceled { // by a signal: the waiting clients did not cancel
+		s.failure = hook.AsError(stoppingError(s.id.Name))
+	}
+	s.unhealthy, s.ending = nil, true
 	s.mu.Unlock()
 	close(s.ready)
 	s.release()

@@ -1,19 +1,24 @@
 package daemon
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"log"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/daemon/access"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/metrics"
 	"github.com/pyplug/pyplug/runner/openapi"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -36,19 +41,50 @@ func (s *Server) serveTCP() {
 		open["/mcp"] = map[string]answerer{"POST": s.serveMCP}
 	}
 	h := s.opts.Access.Handler(s.handler(open), func(w http.ResponseWriter, r *http.Request, why *access.Refusal) {
-		s.writeError(w, r, hook.NewError(hook.Request, why))
+		writeJSON(w, why.Status, wire.Failed(hook.NewError(hook.Request, why)))
 	})
 	s.tcp = s.newHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.draining.Load() {
-			w.Header().Set("Connection", "close") // so that clients go elsewhere
-		}
-		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tcpKey{}, true)))
+		h.ServeHTTP(&drainWriter{ResponseWriter: w, draining: &s.draining}, r.WithContext(context.WithValue(r.Context(), tcpKey{}, true)))
 	}))
 	s.opts.Access.Limits(s.tcp)
 	for _, l := range s.opts.Access.Listeners() {
 		go func() { _ = s.tcp.Serve(l) }() // ends with the server
 	}
 }
+
+// newHTTP returns a server whose requests end with the daemon.
+func (s *Server) newHTTP(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ErrorLog: log.New(s.log, "", 0),
+		BaseContext:                  func(net.Listener) context.Context { return s.ctx },
+		DisableGeneralOptionsHandler: true,
+	}
+}
+
+// drainWriter makes an answer that begins during a stop close its connection, so that the client goes elsewhere.
+type drainWriter struct {
+	http.ResponseWriter
+	draining *atomic.Bool
+	began    bool
+}
+
+func (w *drainWriter) WriteHeader(status int) {
+	if !w.began && w.draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	w.began = true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *drainWriter) Write(b []byte) (int, error) {
+	if !w.began {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *drainWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 type tcpKey struct{}
 
@@ -57,11 +93,12 @@ func isTCP(r *http.Request) bool { return r.Context().Value(tcpKey{}) != nil }
 
 // closedQuery returns a key of a query that only the socket takes, or "".
 func closedQuery(query url.Values) string {
-	i := slices.IndexFunc([]string{"replay", "watch", "input"}, query.Has)
-	if i < 0 {
-		return ""
+	for _, key := range []string{"replay", "watch", "input"} {
+		if query.Has(key) {
+			return key
+		}
 	}
-	return []string{"replay", "watch", "input"}[i]
+	return ""
 }
 
 // largest is the size of the largest message of a client stream.
@@ -72,15 +109,21 @@ func (s *Server) largest(r *http.Request) int {
 	return maxBody
 }
 
-// Public returns an error without what only the plugin's owner should see: of a traceback it has the last frame, and
-// nothing that the plugin printed.
+// Public returns an error without what only the plugin's owner should see: of a traceback it has the last frame, nothing
+// that the plugin printed, and not why the plugin does not start.
 func Public(e *hook.Error) *hook.Error {
 	own := *e
 	own.Tried, own.Drawing, own.At, own.Plugin = nil, nil, last(e.At), ""
 	if e.Kind != hook.Request {
 		own.Hints = nil // they are for the owner
 	}
-	if e.Python != nil {
+	switch e.Kind {
+	case hook.Start, hook.Interpreter, hook.Handshake:
+		own.Err, own.Python = errors.New("the plugin does not start"), nil
+	case hook.Internal:
+		own.Err, own.Python = errors.New("internal error"), nil
+	}
+	if own.Python != nil {
 		own.Python = &hook.Raised{Type: e.Python.Type, Message: e.Python.Message, Frames: last(e.Python.Frames)}
 	}
 	if e.Exit != nil {
@@ -102,6 +145,12 @@ func last(frames []hook.Frame) []hook.Frame {
 // drain makes health requests fail and accepts calls for a while. Over TCP it then accepts none, and waits until those that
 // run have ended within their own limits.
 func (s *Server) drain() {
+	s.mu.Lock()
+	ending := s.ending
+	s.mu.Unlock()
+	if ending { // nobody called for a while
+		return
+	}
 	s.draining.Store(true)
 	hook.Within(s.killing.Done(), s.opts.Drain)
 	if s.tcp == nil {
@@ -153,6 +202,11 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) (any, error) {
 	if _, err := s.await(r.Context(), ""); err != nil {
 		return nil, err
 	}
+	body, err := readWhole(r.Context(), w, r)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	s.opts.MCP.ServeHTTP(w, r)
 	return nil, nil
 }

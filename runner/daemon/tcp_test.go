@@ -114,7 +114,7 @@ func TestTCP(t *testing.T) {
 			t.Errorf("%s %s: Retry-After is %q", c.method, c.path, retry)
 		}
 	}
-	f.health = errors.New("no database")
+	f.health = hook.NewError(hook.Unhealthy, errors.New("no database"))
 	for _, who := range []string{"", " stranger"} {
 		answer, text := d.ask(t, "GET", "/health"+who, "")
 		if answer.StatusCode != 503 || !strings.Contains(text, `"state":"unhealthy"`) || strings.Contains(text, "no database") != (who == "") {
@@ -131,7 +131,7 @@ func TestTCPStart(t *testing.T) {
 	if answer, text := d.ask(t, "GET", "/health", ""); answer.StatusCode != 503 || !strings.Contains(text, "the plugin is starting") {
 		t.Errorf("%d %s", answer.StatusCode, text)
 	}
-	d.Unhealthy(errors.New("no database yet"))
+	d.Unhealthy(hook.NewError(hook.Unhealthy, errors.New("no database yet")))
 	if answer, text := d.ask(t, "GET", "/health", ""); answer.StatusCode != 503 || !strings.Contains(text, "no database yet") {
 		t.Errorf("%d %s", answer.StatusCode, text)
 	}

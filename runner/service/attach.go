@@ -63,7 +63,7 @@ func (s *Service) newMCP() *mcp.Server {
 		Kept:   func(context.Context) ([]schema.Hook, bool) { return nil, false },
 		Keep:   func([]schema.Hook) {},
 		Source: func(context.Context) []schema.Hook { return nil },
-		Error:  func(err error) *hook.Error { return daemon.Public(s.complete(err)) },
+		Error:  func(err error) *hook.Error { return daemon.Public(hook.AsError(err)) },
 	})
 }
 

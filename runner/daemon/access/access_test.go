@@ -102,6 +102,8 @@ func TestHandler(t *testing.T) {
 		{user, own, "GET /hooks localhost", []string{"Origin: file://localhost"}, "", 403, "Origin"},
 		{user, stranger, "GET /hooks localhost", nil, "", 401, "belongs to user"},
 		{user, stranger, "GET /health evil", nil, "", 200, "0 false"},
+		{user, own, "GET /health evil", nil, "", 200, "0 false"},
+		{user, own, "GET /health localhost", nil, "", 200, "0 true"},
 
 		{anybody, stranger, "GET /hooks api.example:443", nil, "", 200, "0 true"},
 		{anybody, stranger, "GET /hooks api.example", []string{"Origin: https://api.example"}, "", 200, "0 true"},
@@ -166,6 +168,39 @@ func TestBodies(t *testing.T) {
 	_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 5\r\n\r\nx")
 	if answer, _ := io.ReadAll(c); !strings.Contains(string(answer), "more slowly than") {
 		t.Errorf("a slow body: %s", answer)
+	}
+}
+
+// TestUnreadBody holds that a body that never comes does not keep a connection, whoever sends it and wherever.
+func TestUnreadBody(t *testing.T) {
+	before := bodyGrace
+	bodyGrace = 10 * time.Millisecond
+	defer func() { bodyGrace = before }()
+	a := &Access{tokens: newTokens(t), o: Options{MaxBody: 10}}
+	server := httptest.NewServer(a.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			_, err := io.ReadAll(r.Body)
+			_, _ = fmt.Fprint(w, err)
+		}
+	}), func(w http.ResponseWriter, _ *http.Request, why *Refusal) { w.WriteHeader(why.Status) }))
+	defer server.Close()
+	const token = "Authorization: Bearer one\r\nContent-Type: application/json\r\n"
+	for request, want := range map[string]string{
+		"GET /livez HTTP/1.1\r\n":                     "",
+		"POST /hooks/f HTTP/1.1\r\n":                  " 401 ",
+		"POST /hooks/f HTTP/1.1\r\n" + token:          "more slowly than",
+		"POST /hooks/f?x HTTP/1.1\r\n" + token[:25+2]: " 415 ",
+	} {
+		c, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, request+"Host: h\r\nContent-Length: 5\r\n\r\n")
+		answer, err := io.ReadAll(c)
+		if err != nil || !strings.Contains(string(answer), want) {
+			t.Errorf("%q: %q, %v", request, answer, err)
+		}
+		_ = c.Close()
 	}
 }
 
@@ -279,11 +314,12 @@ func TestFrozenReader(t *testing.T) {
 			written <- err
 		}()
 		began := time.Now()
-		for range 2 {
+		for range 2 { // so that each write ends in part
 			<-time.After(writeLimit - time.Second)
-			_, _ = io.ReadFull(theirs, make([]byte, writeSize))
+			_, _ = io.ReadFull(theirs, make([]byte, 1000))
+			<-time.After(time.Second)
 		}
-		if err := <-written; !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != 3*writeLimit-2*time.Second {
+		if err := <-written; !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != 3*writeLimit {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})

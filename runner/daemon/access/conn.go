@@ -1,7 +1,9 @@
 package access
 
 import (
+	"errors"
 	"net"
+	"os"
 	"time"
 )
 
@@ -40,7 +42,10 @@ func (c conn) Write(b []byte) (written int, err error) {
 			return written, err
 		}
 		n, err := c.Conn.Write(b[:min(len(b), writeSize)])
-		if written, b = written+n, b[n:]; err != nil || len(b) == 0 {
+		if written, b = written+n, b[n:]; n > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+			err = nil // it is slow
+		}
+		if err != nil || len(b) == 0 {
 			return written, err
 		}
 	}

@@ -22,24 +22,27 @@ const (
 	streamType = "application/x-ndjson"
 	// bodiesSize is how many bytes of bodies may be held at once.
 	bodiesSize = 256 << 20
-	// bodyGrace is the time in which a body need not come, and bodySpeed how many bytes of it must come a second then.
-	bodyGrace = 10 * time.Second
+	// bodySpeed is how many bytes of a body must come a second after bodyGrace.
 	bodySpeed = 1 << 10
+	// bodyLimit is the time for a whole body.
+	bodyLimit = time.Minute
 )
+
+// bodyGrace is the time in which a body need not come.
+var bodyGrace = 10 * time.Second // tests wait less
 
 // Refusal is why a request is not served.
 type Refusal struct {
 	// Status is the HTTP status.
 	Status int
 	error
-	cause error // may be nil
 }
 
 // Unwrap returns the cause.
-func (r *Refusal) Unwrap() []error { return []error{r.error, r.cause} }
+func (r *Refusal) Unwrap() error { return r.error }
 
 func refuse(status int, format string, words ...any) *Refusal {
-	return &Refusal{Status: status, error: fmt.Errorf(format, words...)}
+	return &Refusal{status, fmt.Errorf(format, words...)}
 }
 
 // Statuses are those of refusals, with what they mean.
@@ -64,6 +67,10 @@ func Known(ctx context.Context) bool { return ctx.Value(knownKey{}) != nil }
 // [*Refusal] if the body is too large or too slow.
 func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *http.Request, *Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		if r.ContentLength != 0 { // the server reads a body that nobody else reads
+			_ = control.SetReadDeadline(time.Now().Add(bodyGrace))
+		}
 		known, why := a.judge(r)
 		if why != nil {
 			if why.Status == http.StatusUnauthorized && a.tokens != nil {
@@ -76,8 +83,11 @@ func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *h
 		if known {
 			r = r.WithContext(context.WithValue(r.Context(), knownKey{}, true))
 		}
-		if r.ContentLength != 0 && mediaTypeOf(r) != streamType { // the messages of a stream are limited one by one
-			held := &body{ReadCloser: http.MaxBytesReader(w, r.Body, a.o.MaxBody), a: a, control: http.NewResponseController(w), began: time.Now()}
+		switch {
+		case mediaTypeOf(r) == streamType: // its messages are limited one by one
+			_ = control.SetReadDeadline(time.Time{})
+		case r.ContentLength != 0:
+			held := &body{ReadCloser: http.MaxBytesReader(w, r.Body, a.o.MaxBody), a: a, control: control, began: time.Now()}
 			defer held.release()
 			r.Body = held
 		}
@@ -91,13 +101,14 @@ func (a *Access) judge(r *http.Request) (known bool, why *Refusal) {
 		return false, refuse(http.StatusForbidden, "the Origin is %q, want one of a loopback address or of an --allow-host", origins[0])
 	}
 	known, why = a.knows(r)
+	isHost := a.tokens != nil || a.isHost(r.Host) // a page that rebinds a name has no token
 	if slices.Contains(probes, r.URL.Path) {
-		return known, nil
+		return known && isHost, nil
 	}
 	switch {
 	case why != nil:
 		return false, why
-	case a.tokens == nil && !a.isHost(r.Host): // a page that rebinds a name has no token
+	case !isHost:
 		return false, refuse(http.StatusForbidden, "the Host is %q, want a loopback address or an --allow-host", r.Host)
 	case r.Method == http.MethodPost:
 		return known, a.judgeBody(r)
@@ -146,7 +157,7 @@ func mediaTypeOf(r *http.Request) string {
 }
 
 func tooLarge(most int64) *Refusal {
-	return &Refusal{http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d bytes", most), &http.MaxBytesError{Limit: most}}
+	return refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", most)
 }
 
 // isHost reports whether a name with or without a port is of loopback, or allowed.
@@ -174,12 +185,12 @@ type body struct {
 }
 
 func (b *body) Read(into []byte) (int, error) {
-	end := bodyGrace + time.Duration(b.size/bodySpeed)*time.Second
+	end := min(bodyGrace+time.Duration(b.size/bodySpeed)*time.Second, bodyLimit)
 	_ = b.control.SetReadDeadline(b.began.Add(end))
 	n, err := b.ReadCloser.Read(into)
 	b.size += int64(n)
 	held := b.a.bodies.Add(int64(n))
-	if err != nil { // the server reads on, to see the end of the connection
+	if err == io.EOF { // the server reads on, to see the end of the connection
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
 	var late net.Error
@@ -189,7 +200,7 @@ func (b *body) Read(into []byte) (int, error) {
 	case errors.As(err, &late) && late.Timeout():
 		err = refuse(http.StatusRequestTimeout, "the body came more slowly than %d bytes a second", bodySpeed)
 	case err == nil && held > bodiesSize:
-		err = &Refusal{Status: http.StatusServiceUnavailable, error: hook.NewError(hook.Unavailable, fmt.Errorf("the bodies of all requests are larger than %d MB", bodiesSize>>20))}
+		err = &Refusal{http.StatusServiceUnavailable, hook.NewError(hook.Unavailable, fmt.Errorf("the bodies of all requests are larger than %d MB", bodiesSize>>20))}
 	}
 	return n, err
 }
