@@ -1,5 +1,5 @@
-// Package daemon serves a running plugin over a Unix socket and is the client of
-// that socket.
+// Package daemon serves a running plugin over a Unix socket, and over TCP, and is the
+// client of that socket.
 //
 //  1. [Spawn] starts pyplug again as a detached process and waits until that
 //     process is ready or reports, through a pipe, why it failed.
@@ -18,6 +18,9 @@
 //  6. Serve ends when its context does, when a client asks for it, or when nobody
 //     has called for a while. It closes the plugin, removes its files and releases
 //     the name, in this order: a free name means that the process tree is gone.
+//  7. Over TCP the same router serves fewer requests, see [Options].Access, and errors
+//     without what only the owner should see, see [Public]. A stop then begins with a
+//     time in which calls are accepted and health requests fail.
 //
 // The files of a name are NAME.sock, NAME.json (the state file: an [Identity]),
 // NAME.log and NAME.log.1, in a directory that belongs to the user alone, see
