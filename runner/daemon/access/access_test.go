@@ -186,10 +186,11 @@ func TestUnreadBody(t *testing.T) {
 	defer server.Close()
 	const token = "Authorization: Bearer one\r\nContent-Type: application/json\r\n"
 	for request, want := range map[string]string{
-		"GET /livez HTTP/1.1\r\n":                     "",
-		"POST /hooks/f HTTP/1.1\r\n":                  " 401 ",
-		"POST /hooks/f HTTP/1.1\r\n" + token:          "more slowly than",
-		"POST /hooks/f?x HTTP/1.1\r\n" + token[:25+2]: " 415 ",
+		"GET /livez HTTP/1.1\r\n": "",
+		"GET /livez HTTP/1.1\r\nContent-Type: application/x-ndjson\r\n": "",
+		"POST /hooks/f HTTP/1.1\r\n":                                    " 401 ",
+		"POST /hooks/f HTTP/1.1\r\n" + token:                            "more slowly than",
+		"POST /hooks/f?x HTTP/1.1\r\n" + token[:25+2]:                   " 415 ",
 	} {
 		c, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {

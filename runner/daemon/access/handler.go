@@ -84,7 +84,7 @@ func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *h
 			r = r.WithContext(context.WithValue(r.Context(), knownKey{}, true))
 		}
 		switch {
-		case mediaTypeOf(r) == streamType: // its messages are limited one by one
+		case isStream(r): // its messages are limited one by one
 			_ = control.SetReadDeadline(time.Time{})
 		case r.ContentLength != 0:
 			held := &body{ReadCloser: http.MaxBytesReader(w, r.Body, a.o.MaxBody), a: a, control: control, began: time.Now()}
@@ -137,23 +137,23 @@ func (a *Access) judgeBody(r *http.Request) *Refusal {
 	text := r.Header.Get("Content-Type")
 	mediaType, params, err := mime.ParseMediaType(text)
 	charset, hasCharset := params["charset"]
-	isStream := mediaType == streamType && strings.HasPrefix(r.URL.Path, "/hooks/")
 	switch encoding := r.Header.Get("Content-Encoding"); {
-	case err != nil || mediaType != jsonType && !isStream:
+	case err != nil || mediaType != jsonType && !isStream(r):
 		return refuse(http.StatusUnsupportedMediaType, "the Content-Type is %q, want %s", text, jsonType)
 	case hasCharset && !strings.EqualFold(charset, "utf-8"):
 		return refuse(http.StatusUnsupportedMediaType, "the charset is %q, want utf-8", charset)
 	case encoding != "":
 		return refuse(http.StatusUnsupportedMediaType, "the Content-Encoding is %q, want none", encoding)
-	case r.ContentLength > a.o.MaxBody && !isStream:
+	case r.ContentLength > a.o.MaxBody && !isStream(r):
 		return tooLarge(a.o.MaxBody)
 	}
 	return nil
 }
 
-func mediaTypeOf(r *http.Request) string {
+// isStream reports whether a body is the messages of a client stream.
+func isStream(r *http.Request) bool {
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return mediaType
+	return mediaType == streamType && r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/hooks/")
 }
 
 func tooLarge(most int64) *Refusal {
