@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/fastcall"
@@ -130,29 +129,6 @@ func (prog *program) callee(ctx context.Context, to target) (*background, error)
 		return nil, err
 	}
 	return prog.connectTo(ctx, name, to.word)
-}
-
-// caller calls a plugin with the timeout of the command line.
-type caller struct {
-	hook.Plugin
-	timeout time.Duration // 0: none
-	failed  func(error)   // receives the error of a call; may be nil
-}
-
-// Call calls a hook.
-func (k caller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	ctx, cancel := hook.WithLimit(ctx, k.timeout)
-	defer cancel()
-	r, err := k.Plugin.Call(ctx, c)
-	if err != nil && k.failed != nil {
-		k.failed(err)
-	}
-	return r, err
-}
-
-// CallSeries makes calls in one worker of a plugin that makes series.
-func (k caller) CallSeries(ctx context.Context, s *hook.Series) {
-	k.Plugin.(hook.SeriesCaller).CallSeries(ctx, s)
 }
 
 // callOptions are the options of one call, and of the plugin.

@@ -263,6 +263,26 @@ func (prog *program) callLines(ctx context.Context, to target, o *linesOptions) 
 	return failed(p, prog.lines(ctx, p, k, o))
 }
 
+// caller calls a plugin, and reports the calls that fail.
+type caller struct {
+	hook.Plugin
+	failed func(error) // receives the error of a call
+}
+
+// Call calls a hook.
+func (k caller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	r, err := k.Plugin.Call(ctx, c)
+	if err != nil {
+		k.failed(err)
+	}
+	return r, err
+}
+
+// CallSeries makes calls in one worker of a plugin that makes series.
+func (k caller) CallSeries(ctx context.Context, s *hook.Series) {
+	k.Plugin.(hook.SeriesCaller).CallSeries(ctx, s)
+}
+
 // takesNoMore reports whether the kind of a call's error means that the plugin takes no more calls.
 func takesNoMore(k hook.Plugin, kind hook.Kind) bool {
 	switch kind {

@@ -236,7 +236,7 @@ func (s *sharedSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	}
 	s.running = p
 	cfg := s.o.start.Config
-	return caller{Plugin: p, timeout: cfg.Timeouts.Call}, nil
+	return hook.Limited{Plugin: p, Limit: cfg.Timeouts.Call}, nil
 }
 
 func (s *sharedSource) connect(ctx context.Context) (*background, error) {

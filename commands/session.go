@@ -56,8 +56,8 @@ func (s *session) plugin(ctx context.Context) (mcp.Plugin, error) {
 	})
 }
 
-func (s *session) caller() caller {
-	return caller{Plugin: s.Pool, timeout: s.Config.Timeouts.Call}
+func (s *session) caller() hook.Limited {
+	return hook.Limited{Plugin: s.Pool, Limit: s.Config.Timeouts.Call}
 }
 
 // start starts the plugin. s.mu is held.

@@ -1,11 +1,9 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -21,10 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-const (
-	backgroundCategory = "Background plugins"
-	tcpCategory        = "Calls over TCP"
-)
+const backgroundCategory = "Background plugins"
 
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
@@ -103,58 +98,6 @@ func (prog *program) start(ctx context.Context, o startOptions) error {
 		return cmdline.Hinted(err, schema.Hintf("%s is running: %s stops it", name, schema.Command{"stop", name}))
 	}
 	return err
-}
-
-// accessFlags returns the flags of serve for calls over TCP.
-func (o *startOptions) accessFlags() cmdline.Flags {
-	a := &o.Access
-	a.MaxConnections, a.MaxBody = 1000, 16<<20
-	return cmdline.InCategory(tcpCategory,
-		cmdline.New("listen", "accept calls at `ADDRESS`, such as 127.0.0.1:8080 or :8080, over HTTP", func(text string) error {
-			if _, port, err := net.SplitHostPort(text); err != nil || port == "" {
-				return fmt.Errorf("is %q, want HOST:PORT or :PORT", text)
-			}
-			a.Listen = append(a.Listen, text)
-			return nil
-		}).Repeat(),
-		cmdline.File(&a.TokenFile, "token-file", "accept requests with a token of `FILE`, one on each line"),
-		cmdline.Switch(&a.NoToken, "no-token", "accept requests of everybody, behind a proxy that authenticates them"),
-		cmdline.Texts(&a.Hosts, "allow-host", "accept the host `NAME` in requests without a token"),
-		cmdline.New("max-body", "accept bodies of up to `SIZE`, such as 64MB (default: 16MB)", func(text string) error {
-			n, ok := settings.ParseSize(text)
-			if a.MaxBody = n; !ok || n < 1 {
-				return fmt.Errorf("is %q, want a size such as 64MB", text)
-			}
-			return nil
-		}),
-		cmdline.Count(&a.MaxConnections, 1, 1_000_000, "max-connections", "accept `N` connections at once for each address (default: 1000)"),
-		settingFlag(&o.Config, settings.ByFlag("drain")),
-	)
-}
-
-// readAccess checks the flags of accessFlags.
-func (o *startOptions) readAccess() error {
-	a := &o.Access
-	switch {
-	case len(a.Listen) == 0 && (a.TokenFile != "" || a.NoToken || len(a.Hosts) > 0):
-		return cmdline.Usage("--token-file, --no-token and --allow-host are for --listen ADDRESS")
-	case a.TokenFile != "" && a.NoToken:
-		return cmdline.Usage("--token-file and --no-token exclude each other")
-	}
-	return nil
-}
-
-func serveCommand(prog *program) command {
-	var o startOptions
-	cmd := newCommand("serve", "keep a plugin alive in the foreground", "PLUGIN",
-		slices.Concat(o.flags(), o.accessFlags(), prog.opts.flags()), func(ctx context.Context, words []string) error {
-			if err := cmp.Or(o.readAccess(), o.readKept(words)); err != nil {
-				return err
-			}
-			return prog.untilSignal(prog.serve(ctx, o, nil))
-		})
-	cmd.keeps = true
-	return cmd
 }
 
 // startOrFind returns the name under which a plugin runs in the background. It starts the

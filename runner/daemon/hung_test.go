@@ -3,9 +3,12 @@
 package daemon
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,15 +93,13 @@ func TestCancelConnect(t *testing.T) {
 	}
 }
 
-// A daemon that ends during a call is reported, and the call counts as begun.
-func TestDaemonDies(t *testing.T) {
+// dying is a daemon "p" that reads a call, answers it with the next text, and closes the connection.
+func dying(t *testing.T) (next chan<- string) {
+	t.Helper()
 	dir := nothingLeft(t)
 	if err := makeDir(dir); err != nil {
 		t.Fatal(err)
 	}
-	answers := []string{"", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nContent-Length: 5\r\n\r\n[1",
-		"HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n{\"item\":1}\n",
-		"HTTP/1.1 500 Oops\r\nPyplug-Api: 1\r\nContent-Length: 2\r\n\r\nno", "nonsense\r\n\r\n"}
 	l, err := net.Listen("unix", filepath.Join(dir, "p.sock"))
 	if err != nil {
 		t.Fatal(err)
@@ -106,23 +107,34 @@ func TestDaemonDies(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "p.json"), []byte(`{"name":"p","pid":1,"api":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	answers := make(chan string, 1)
 	var work sync.WaitGroup
-	defer work.Wait()
-	defer l.Close()
-	next := make(chan string, 1)
 	work.Go(func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			request := make([]byte, 4096)
-			if n, _ := c.Read(request); strings.HasPrefix(string(request[:n]), "POST ") { // no check of the daemon
-				_, _ = c.Write([]byte(<-next))
+			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil && r.Method == http.MethodPost { // else it checks the daemon
+				_, _ = io.Copy(io.Discard, r.Body)
+				_, _ = c.Write([]byte(<-answers))
 			}
 			_ = c.Close()
 		}
 	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		work.Wait()
+	})
+	return answers
+}
+
+// A daemon that ends during a call is reported, and the call counts as begun.
+func TestDaemonDies(t *testing.T) {
+	answers := []string{"", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nContent-Length: 5\r\n\r\n[1",
+		"HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n{\"item\":1}\n",
+		"HTTP/1.1 500 Oops\r\nPyplug-Api: 1\r\nContent-Length: 2\r\n\r\nno", "nonsense\r\n\r\n"}
+	next := dying(t)
 	c := open(t)
 	for _, answer := range answers {
 		next <- answer

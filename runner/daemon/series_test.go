@@ -3,20 +3,13 @@
 package daemon
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"os"
-	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -166,34 +159,7 @@ func TestSeriesWanted(t *testing.T) {
 // TestSeriesLost holds that of a series whose connection is lost only the oldest call without an answer
 // fails.
 func TestSeriesLost(t *testing.T) {
-	dir := nothingLeft(t)
-	if err := makeDir(dir); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("unix", filepath.Join(dir, "p.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var work sync.WaitGroup
-	defer work.Wait()
-	defer l.Close()
-	next := make(chan string, 1)
-	work.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil && r.Method == http.MethodPost { // else it checks the daemon
-				_, _ = io.Copy(io.Discard, r.Body)
-				_, _ = c.Write([]byte(<-next))
-			}
-			_ = c.Close()
-		}
-	})
-	if err := os.WriteFile(filepath.Join(dir, "p.json"), []byte(`{"name":"p","pid":1,"api":1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	next := dying(t)
 	const head = "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for answer, want := range map[string][]string{
 		"":                                 {"unavailable true"},

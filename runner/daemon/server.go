@@ -214,7 +214,6 @@ func newServer(id Identity, o Options, h *held, l *Log) *Server {
 	}
 	s.killing, s.kill = context.WithCancel(o.Kill)
 	s.http = s.newHTTP(s.handler(s.requests()))
-	s.http.ReadHeaderTimeout = headerLimit
 	if o.Access != nil {
 		s.serveTCP()
 	}

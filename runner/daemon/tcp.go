@@ -55,7 +55,7 @@ func (s *Server) serveTCP() {
 // newHTTP returns a server whose requests end with the daemon.
 func (s *Server) newHTTP(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ErrorLog: log.New(s.log, "", 0),
+		Handler: h, ReadHeaderTimeout: headerLimit, ErrorLog: log.New(s.log, "", 0),
 		BaseContext:                  func(net.Listener) context.Context { return s.ctx },
 		DisableGeneralOptionsHandler: true,
 	}

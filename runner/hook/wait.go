@@ -21,6 +21,19 @@ func WithLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, limit, &LimitError{Limit: limit})
 }
 
+// Limited is a [Plugin] each call of which has a limit; 0 means no limit.
+type Limited struct {
+	Plugin
+	Limit time.Duration
+}
+
+// Call calls a hook within the limit.
+func (l Limited) Call(ctx context.Context, c Call) (Result, error) {
+	ctx, cancel := WithLimit(ctx, l.Limit)
+	defer cancel()
+	return l.Plugin.Call(ctx, c)
+}
+
 type limitKey struct{}
 
 // Limit returns the limit of the innermost [WithLimit] in ctx, or 0.

@@ -29,9 +29,6 @@ const (
 	// commentEvery is the silence after which a stream gets a comment, so that proxies and clients
 	// keep it open.
 	commentEvery = 15 * time.Second
-	// writeLimit is how long a client may take to read writeSize bytes.
-	writeLimit = 30 * time.Second
-	writeSize  = 64 << 10
 )
 
 var _ http.Handler = (*Server)(nil)
@@ -50,14 +47,14 @@ type exchange struct {
 
 // ServeHTTP answers one message of a client that speaks Streamable HTTP. It keeps nothing between
 // two messages: it neither needs an initialize nor knows its sessions. The caller has checked the
-// Host, the Origin, the Content-Type and the right of the client. If the request's context ends
+// Host, the Origin, the Content-Type and the right of the client, and fails a write that the client does
+// not read in time. If the request's context ends
 // with another cause than [context.Canceled], the client is still there and gets an answer.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{
 		w: w, r: r, control: http.NewResponseController(w), json: accepts(r.Header, jsonType), stream: accepts(r.Header, eventType),
 		events: make(chan []byte), answers: make(chan []byte, 1),
 	}
-	defer func() { _ = x.control.SetWriteDeadline(time.Time{}) }() // the connection has other requests
 	switch {
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
@@ -260,20 +257,16 @@ func (x *exchange) write(text []byte) {
 	x.flush(text)
 }
 
-// flush writes at once, unless the client is gone. A client that does not read in time is gone.
+// flush writes at once, unless the client is gone.
 func (x *exchange) flush(text []byte) {
-	for !x.isGone() {
-		part := text[:min(len(text), writeSize)]
-		_ = x.control.SetWriteDeadline(time.Now().Add(writeLimit))
-		_, err := x.w.Write(part)
-		if text = text[len(part):]; err == nil && len(text) == 0 {
-			err = x.control.Flush()
-		}
-		x.unread = err != nil && !errors.Is(err, http.ErrNotSupported)
-		if len(text) == 0 {
-			return
-		}
+	if x.isGone() {
+		return
 	}
+	_, err := x.w.Write(text)
+	if err == nil {
+		err = x.control.Flush()
+	}
+	x.unread = err != nil && !errors.Is(err, http.ErrNotSupported)
 }
 
 func (x *exchange) writeJSON(status int, text []byte) {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Refusal is a part of a tool that a client refuses. Most clients then drop the tool; with
@@ -21,7 +22,7 @@ type Refusal struct {
 
 // fitsClaude reports whether Claude's API takes the name of a parameter: ^[a-zA-Z0-9_.-]{1,64}$.
 func fitsClaude(name string) bool {
-	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool { return r != '.' && isUnusual(r) })
+	return name != "" && len(name) <= 64 && schema.SafeName(name, "-.") == name
 }
 
 // The clients of which some versions accept what others refuse.

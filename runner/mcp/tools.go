@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -14,11 +13,6 @@ import (
 
 // longestName is the longest name of a tool that clients accept.
 const longestName = 64
-
-// isUnusual reports whether clients refuse a character in the name of a tool.
-func isUnusual(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
-}
 
 // Tool is a hook as clients see it.
 type Tool struct {
@@ -63,7 +57,7 @@ func (f Filter) Tools(hooks []schema.Hook) []Tool {
 		if len(f.Only) > 0 && !matches(f.Only, h.Name) || matches(f.Except, h.Name) || h.Streams == "in" || h.Streams == "both" {
 			continue
 		}
-		t := Tool{Name: freeName(h.Name, taken), Description: cmp.Or(h.Documentation, h.Doc), Input: h.Input, Annotations: f.Hints.of(h.Name), Hook: h}
+		t := Tool{Name: schema.FreeName(schema.SafeName(h.Name, "-"), longestName, taken), Description: cmp.Or(h.Documentation, h.Doc), Input: h.Input, Annotations: f.Hints.of(h.Name), Hook: h}
 		taken[t.Name] = true
 		if matches(f.Hints.OutputSchema, h.Name) {
 			t.Output = h.Output
@@ -71,22 +65,6 @@ func (f Filter) Tools(hooks []schema.Hook) []Tool {
 		tools = append(tools, t)
 	}
 	return tools
-}
-
-// freeName returns the name of a tool for a hook.
-func freeName(hookName string, taken map[string]bool) string {
-	base := strings.Map(func(r rune) rune {
-		if isUnusual(r) {
-			return '_'
-		}
-		return r
-	}, hookName)
-	name := base[:min(len(base), longestName)]
-	for n := 2; taken[name]; n++ {
-		suffix := fmt.Sprintf("_%d", n)
-		name = base[:min(len(base), longestName-len(suffix))] + suffix
-	}
-	return name
 }
 
 func matches(patterns []string, name string) bool {

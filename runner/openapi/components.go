@@ -3,7 +3,7 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"math"
 	"net/url"
 	"strings"
 
@@ -44,22 +44,9 @@ type names map[string]bool
 
 // free returns a name, with a number if it is taken, and takes it.
 func (n names) free(name string) string {
-	found := name
-	for i := 2; n[found]; i++ {
-		found = fmt.Sprintf("%s_%d", name, i)
-	}
+	found := schema.FreeName(name, math.MaxInt, n)
 	n[found] = true
 	return found
-}
-
-// valid returns a name with an underscore for each character that is no ASCII letter, digit or one of others.
-func valid(name, others string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(others, r) {
-			return r
-		}
-		return '_'
-	}, name)
 }
 
 // components are the schemas with a name.
@@ -83,7 +70,7 @@ func newComponents() *components {
 
 // add adds a component, and returns its name. A nil value is set later.
 func (c *components) add(name string, value json.RawMessage) string {
-	name = c.names.free(valid(name, "-."))
+	name = c.names.free(schema.SafeName(name, "-."))
 	c.list = append(c.list, member{name, value})
 	return name
 }

@@ -114,7 +114,7 @@ type document struct {
 
 // isIdentifier reports whether every language can use the name for a function.
 func isIdentifier(name string) bool {
-	return name != "" && (name[0] < '0' || name[0] > '9') && name == valid(name, "")
+	return name != "" && (name[0] < '0' || name[0] > '9') && name == schema.SafeName(name, "")
 }
 
 // id returns the operationId of a hook.
@@ -122,7 +122,7 @@ func (d *document) id(hookName string) string {
 	if isIdentifier(hookName) {
 		return hookName
 	}
-	id := valid(hookName, "")
+	id := schema.SafeName(hookName, "")
 	if !isIdentifier(id) {
 		id = "_" + id
 	}

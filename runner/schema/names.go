@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -99,4 +100,25 @@ func (h Hook) RemainingField(words []Word) (string, error) {
 func sameField(field, name string) bool {
 	plain := strings.NewReplacer("_", "", "-", "")
 	return strings.EqualFold(plain.Replace(field), plain.Replace(name))
+}
+
+// SafeName returns a name with an underscore in place of each character that is neither an ASCII letter, a digit, an
+// underscore nor one of others.
+func SafeName(name, others string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || strings.ContainsRune(others, r) {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// FreeName returns a name of ASCII of at most longest bytes that is not taken: cut, and with a number, if need be.
+func FreeName(name string, longest int, taken map[string]bool) string {
+	free := name[:min(len(name), longest)]
+	for n := 2; taken[free]; n++ {
+		suffix := "_" + strconv.Itoa(n)
+		free = name[:min(len(name), longest-len(suffix))] + suffix
+	}
+	return free
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -56,7 +55,7 @@ func (s *Service) metrics(st hook.Status) []byte {
 
 // newMCP returns a server of the hooks as tools, for clients over TCP.
 func (s *Service) newMCP() *mcp.Server {
-	limited := limited{s, s.Keeper.Config.Timeouts.Call}
+	limited := hook.Limited{Plugin: s, Limit: s.Keeper.Config.Timeouts.Call}
 	return mcp.New(mcp.Options{
 		Name: cmp.Or(s.o.Name, s.Plugin.ID), Version: s.o.Version, Filter: mcp.Filter{Hints: mcp.Hints(s.Plugin.Manifest.MCP)},
 		Plugin: func(context.Context) (mcp.Plugin, error) { return limited, nil },
@@ -65,17 +64,4 @@ func (s *Service) newMCP() *mcp.Server {
 		Source: func(context.Context) []schema.Hook { return nil },
 		Error:  func(err error) *hook.Error { return daemon.Public(hook.AsError(err)) },
 	})
-}
-
-// limited is a service whose calls have a limit.
-type limited struct {
-	*Service
-	limit time.Duration // 0: none
-}
-
-// Call calls one hook within the limit.
-func (l limited) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	ctx, cancel := hook.WithLimit(ctx, l.limit)
-	defer cancel()
-	return l.Service.Call(ctx, c)
 }

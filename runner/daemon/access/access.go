@@ -72,27 +72,27 @@ func needToken() []schema.Hint {
 
 // listen listens on one address.
 func (a *Access) listen(ctx context.Context, address string) (net.Listener, error) {
-	resolved, err := net.DefaultResolver.LookupNetIP(ctx, "ip", hostOf(address))
-	if hostOf(address) == "" {
-		resolved, err = []netip.Addr{netip.IPv6Unspecified()}, nil
+	ip := netip.IPv6Unspecified() // all addresses
+	host, port, err := net.SplitHostPort(address)
+	if err == nil && host != "" {
+		var found []netip.Addr
+		if found, err = net.DefaultResolver.LookupNetIP(ctx, "ip", host); err == nil {
+			ip = found[0].Unmap()
+		}
 	}
 	if err != nil {
 		return nil, unavailable(address, err)
 	}
-	if ip := resolved[0].Unmap(); a.tokens == nil && !a.o.NoToken && !ip.IsLoopback() {
+	if a.tokens == nil && !a.o.NoToken && !ip.IsLoopback() {
 		e := hook.NewError(hook.Usage, fmt.Errorf("--listen %s: without a token only a loopback address is listened on", address))
 		e.Hints = needToken()
 		return nil, e
 	}
-	_, port, err := net.SplitHostPort(address)
-	if err == nil && hostOf(address) != "" {
-		address = net.JoinHostPort(resolved[0].Unmap().String(), port) // the one that was checked
+	if host != "" {
+		host = ip.String() // the one that was checked
 	}
-	var l net.Listener
-	if err == nil {
-		c := net.ListenConfig{KeepAliveConfig: keepAlive, Control: limitUnacknowledged}
-		l, err = c.Listen(ctx, "tcp", address)
-	}
+	c := net.ListenConfig{KeepAliveConfig: keepAlive, Control: limitUnacknowledged}
+	l, err := c.Listen(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, unavailable(address, err)
 	}
@@ -100,12 +100,6 @@ func (a *Access) listen(ctx context.Context, address string) (net.Listener, erro
 		l = netutil.LimitListener(l, a.o.MaxConnections)
 	}
 	return listener{l}, nil
-}
-
-// hostOf returns the host of an address, empty for all addresses.
-func hostOf(address string) string {
-	host, _, _ := net.SplitHostPort(address)
-	return host
 }
 
 func unavailable(address string, err error) error {
@@ -149,6 +143,5 @@ func (a *Access) MaxBody() int64 { return a.o.MaxBody }
 
 // Limits sets those limits of a server that do not depend on a request.
 func (a *Access) Limits(s *http.Server) {
-	s.ReadHeaderTimeout, s.MaxHeaderBytes, s.IdleTimeout = headerLimit, headerSize, idleLimit
-	s.ConnContext = withPeer
+	s.MaxHeaderBytes, s.IdleTimeout, s.ConnContext = headerSize, idleLimit, withPeer
 }

@@ -12,9 +12,8 @@ const (
 	writeLimit = 30 * time.Second
 	// writeSize is the size of one write, which writeLimit concerns.
 	writeSize = 64 << 10
-	// headerLimit is the time for the headers of a request, and headerSize their size.
-	headerLimit = 10 * time.Second
-	headerSize  = 64 << 10
+	// headerSize is the size of the headers of a request.
+	headerSize = 64 << 10
 	// idleLimit is how long a connection may wait for the next request.
 	idleLimit = 2 * time.Minute
 )
