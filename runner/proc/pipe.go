@@ -144,7 +144,7 @@ func (c *Conn) Close() error {
 	if c == nil {
 		return nil
 	}
+	c.out.Close() // first, so that a read returns ErrClosed, and not the end of a process whose input ended
 	c.in.Close()
-	c.out.Close()
 	return nil
 }
