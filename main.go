@@ -10,5 +10,7 @@ import (
 )
 
 func main() {
-	os.Exit(commands.Main(os.Args, ui.System()))
+	code := commands.Main(os.Args, ui.System())
+	commands.EndBySignal(code)
+	os.Exit(code)
 }

@@ -229,7 +229,7 @@ func (a *attack) lines(flags ...string) {
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stderr = &input, &errs
 	out, err := cmd.Output()
-	if code := cmd.ProcessState.ExitCode(); code > 1 {
+	if code := shellCode(cmd.ProcessState); code > 1 {
 		a.t.Errorf("run --lines %q: exit code %d, %v: %s", flags, code, err, &errs)
 	}
 	answers := json.NewDecoder(bytes.NewReader(out))

@@ -56,7 +56,7 @@ func (a *attack) signaled() {
 	rest, failed := io.ReadAll(out)
 	ended := cmd.Wait()
 	a.count(fmt.Sprintf("signaled %v %s", signal, mode))
-	if got := cmd.ProcessState.ExitCode(); got != code || err != nil || failed != nil {
+	if got := shellCode(cmd.ProcessState); got != code || err != nil || failed != nil {
 		a.t.Errorf("run --lines %q, %v: exit code %d, %v, %v, %v: %s", flags, signal, got, err, failed, ended, &errs)
 		return
 	}

@@ -80,7 +80,7 @@ func (s *session) checked(t *testing.T) checked {
 	if err := json.Unmarshal(s.out.Bytes(), &c); err != nil {
 		t.Fatalf("%v: %s%s", err, &s.out, &s.errs)
 	}
-	if code := s.ProcessState.ExitCode(); code != c.ExitCode {
+	if code := shellCode(s.ProcessState); code != c.ExitCode {
 		t.Errorf("exit code %d, the report has %d", code, c.ExitCode)
 	}
 	return c

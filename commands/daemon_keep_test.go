@@ -52,7 +52,7 @@ func (k *kept) ends(t *testing.T, code int) {
 		t.Logf("it also printed %q", k.lines.Text())
 	}
 	_ = k.Wait() // its code is looked at
-	if got := k.ProcessState.ExitCode(); got != code {
+	if got := shellCode(k.ProcessState); got != code {
 		t.Errorf("exit code %d, want %d\n%s", got, code, &k.errs)
 	}
 }

@@ -90,7 +90,7 @@ func TestStartOutput(t *testing.T) {
 			var errs strings.Builder
 			cmd.Stderr = &errs
 			_ = cmd.Run() // its code is looked at
-			if got := cmd.ProcessState.ExitCode(); got != c.code || !strings.Contains(errs.String(), c.want) {
+			if got := shellCode(cmd.ProcessState); got != c.code || !strings.Contains(errs.String(), c.want) {
 				t.Errorf("exit code %d, want %d, and %q in %q", got, c.code, c.want, errs.String())
 			}
 			d.wants(`"Hello, World"`, "call", "greeter", "greet", "World")
@@ -209,7 +209,7 @@ func TestStartInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // its code is looked at
-	if got := cmd.ProcessState.ExitCode(); got != 130 || !strings.Contains(errs.String(), "interrupted") {
+	if got := shellCode(cmd.ProcessState); got != 130 || !strings.Contains(errs.String(), "interrupted") {
 		t.Errorf("exit code %d, want 130\n%s", got, errs.String())
 	}
 	d.fails(9, "is not running", "status", "hang-import")
@@ -232,7 +232,7 @@ func TestStopWhileStarting(t *testing.T) {
 	}
 	d.wants("", "stop", "hang-import")
 	_ = cmd.Wait() // its code is looked at
-	if got := cmd.ProcessState.ExitCode(); got == 0 {
+	if got := shellCode(cmd.ProcessState); got == 0 {
 		t.Error("start succeeded")
 	}
 }

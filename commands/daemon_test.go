@@ -76,7 +76,7 @@ func (d *daemons) pyplug(words ...string) (out, errs string, code int) {
 	if err != nil && !errors.As(err, &exit) {
 		d.t.Fatal(err)
 	}
-	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+	return o.String(), e.String(), shellCode(cmd.ProcessState)
 }
 
 // wants runs pyplug, which has to succeed and print that.

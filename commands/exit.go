@@ -3,7 +3,11 @@ package commands
 import (
 	"cmp"
 	"errors"
+	"os"
+	"os/signal"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -26,7 +30,7 @@ var exits = []struct {
 	{9, hook.Unavailable, "not running, queue full, or gave up restarting"},
 	{124, hook.Timeout, "the call timed out"},
 	{internalCode, hook.Internal, "a bug in pyplug"},
-	{130, hook.Canceled, "interrupted (143: terminated)"},
+	{130, hook.Canceled, "interrupted (143: terminated); pyplug ends by the signal, so that a shell's loop ends, too"},
 }
 
 const internalCode = 125
@@ -65,4 +69,25 @@ func exitCode(err error) int {
 		}
 	}
 	return internalCode
+}
+
+// resent are the signals by which pyplug ends after one of them interrupted it. Go's default for
+// SIGQUIT is to print its goroutines.
+var resent = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+
+// resendTime is the time that a signal has to end the process.
+const resendTime = time.Second
+
+// EndBySignal ends the process by the signal that code, which [Main] returned, stands for. A shell ends a loop only
+// for a program that a signal ended, not for an exit code. It returns if code stands for no such signal,
+// and where a signal does not end the process: on Windows, and as process 1.
+func EndBySignal(code int) {
+	sig := syscall.Signal(code - 128)
+	if !slices.Contains(resent, sig) || os.Getpid() == 1 {
+		return
+	}
+	signal.Reset(sig)
+	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
+		<-time.After(resendTime)
+	}
 }

@@ -80,7 +80,7 @@ func (s *session) start(t *testing.T) {
 func (s *session) ends(t *testing.T, code int) {
 	t.Helper()
 	err := s.Wait()
-	if got := s.ProcessState.ExitCode(); got != code {
+	if got := shellCode(s.ProcessState); got != code {
 		t.Errorf("exit code %d (%v), want %d", got, err, code)
 	}
 }
@@ -117,6 +117,26 @@ func TestSignals(t *testing.T) {
 				t.Errorf("standard error is %q, want %q in it", &s.errs, c.want)
 			}
 		})
+	}
+}
+
+// Ctrl-C ends a loop of a shell, which goes on after a program that exits with 130.
+func TestInterruptEndsLoop(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	s := pyplug(t, nil, "-c", `for n in 1 2; do "$0" run testdata/plugins/hang_sleep.py hang "marker=$1"; echo after $?; done`)
+	s.Args = append([]string{bash}, append(s.Args[1:], s.Path, s.marker)...)
+	s.Path, s.SysProcAttr = bash, &syscall.SysProcAttr{Setpgid: true}
+	s.start(t)
+	if err := syscall.Kill(-s.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, 130)
+	if s.out.Len() > 0 {
+		t.Errorf("the loop goes on: %s", &s.out)
 	}
 }
 

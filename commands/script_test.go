@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 	// A check starts its stock host by the path of its own program, which is this,
 	// and so does start what stays.
 	if len(os.Args) > 1 && (os.Args[1] == "__host" || os.Args[1] == "__daemon") {
-		os.Exit(commands.Main(os.Args, ui.System()))
+		runMain()
 	}
 	if filepath.Base(os.Args[0]) != "pyplug" {
 		// The examples of the README and of docs run where their reader is.
@@ -55,8 +56,23 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"pyplug": func() { os.Exit(commands.Main(os.Args, ui.System())) },
+		"pyplug": runMain,
 	})
+}
+
+// runMain is main of pyplug.
+func runMain() {
+	code := commands.Main(os.Args, ui.System())
+	commands.EndBySignal(code)
+	os.Exit(code)
+}
+
+// shellCode is the exit code that a shell reports for a process that has ended.
+func shellCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
 }
 
 // TestScripts runs the command line as users do. Every script of the directory
@@ -165,7 +181,7 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	err = ts.Exec(args[1], args[2:]...)
 	got := 0
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		got = exit.ExitCode()
+		got = shellCode(exit.ProcessState)
 	} else if err != nil {
 		ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
 	}
