@@ -34,6 +34,7 @@ func TestAttack(t *testing.T) {
 	}
 	a := newAttack(t)
 	a.quiet()
+	a.overTCP()
 	steady := target{name: "steady", steady: true}
 	for _, g := range []target{
 		steady,

@@ -10,7 +10,9 @@ import (
 const (
 	// writeLimit is how long a client may accept no byte, or not acknowledge one.
 	writeLimit = 30 * time.Second
-	// writeSize is the size of one write, which writeLimit concerns.
+	// writeStep is how long one write may take, so that a stop of the client is noticed.
+	writeStep = 5 * time.Second
+	// writeSize is the size of one write.
 	writeSize = 64 << 10
 	// headerSize is the size of the headers of a request.
 	headerSize = 64 << 10
@@ -32,17 +34,22 @@ func (l listener) Accept() (net.Conn, error) {
 	return conn{c}, nil
 }
 
-// conn is a connection each write of which has a limit. A long answer may take any time as long as the client reads.
+// conn is a connection that fails when the client stops reading. A long answer may take any time as long as it reads.
 type conn struct{ net.Conn }
 
 func (c conn) Write(b []byte) (written int, err error) {
-	for {
-		if err := c.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
+	for waited := time.Duration(0); ; {
+		if err := c.SetWriteDeadline(time.Now().Add(writeStep)); err != nil {
 			return written, err
 		}
 		n, err := c.Conn.Write(b[:min(len(b), writeSize)])
-		if written, b = written+n, b[n:]; n > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
-			err = nil // it is slow
+		written, b = written+n, b[n:]
+		if waited += writeStep; n > 0 {
+			waited = 0
+		}
+		// The client may have stopped at any moment of the last write that it accepted a part of.
+		if errors.Is(err, os.ErrDeadlineExceeded) && waited+writeStep < writeLimit {
+			err = nil
 		}
 		if err != nil || len(b) == 0 {
 			return written, err
