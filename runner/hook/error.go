@@ -44,7 +44,7 @@ func Kinds() []Kind {
 }
 
 // Error is the only error type that leaves runner, from interp and the manifest on. Its public JSON is
-// documented in docs/lines.md. Its fields do not change after it is returned.
+// documented in docs/json.md. Its fields do not change after it is returned.
 type Error struct {
 	// Kind decides the exit code and whether the instance is kept.
 	Kind Kind `json:"kind"`
@@ -246,7 +246,7 @@ type (
 	plainExit  Exit
 )
 
-// errorJSON is the public shape of an error, documented in docs/lines.md. It repeats Kind
+// errorJSON is the public shape of an error, documented in docs/json.md. It repeats Kind
 // and Reason so that they come first.
 type errorJSON struct {
 	Kind    Kind   `json:"kind"`
