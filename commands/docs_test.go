@@ -20,7 +20,7 @@ import (
 )
 
 // unproven are the pages without examples.
-var unproven = []string{"ARCHITECTURE.md", "compatibility.md", "install.md"}
+var unproven = []string{"ARCHITECTURE.md", "BENCHMARKS.md", "compatibility.md", "install.md"}
 
 // TestDocs runs the examples of the README and of every page in docs, as in a
 // terminal: in each console block a line that begins with "$ " is a command, with more
