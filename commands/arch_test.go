@@ -146,7 +146,7 @@ func TestBounded(t *testing.T) {
 var ofJSON = map[string]string{
 	"packaging/notices.go":              "the output of the go command",
 	"runner/cases/difference.go":        "texts",
-	"runner/cases/match.go":             "the values that test compares",
+	"runner/cases/compare.go":           "the values that test compares",
 	"runner/cases/parse.go":             "texts and numbers",
 	"runner/check/mcp.go":               "a schema of a tool",
 	"runner/check/source.go":            "the output of a script of pyplug's",

@@ -25,10 +25,12 @@ type testOptions struct {
 	isolate string
 	filter  string
 	junit   string
-	update  bool
 	files   []string
 	found   int // cases in them that are to run
 }
+
+// aCase is a line of a file of cases, for a hint.
+const aCase = `{"hook": "add", "args": [2, 40], "result": 42}`
 
 func testCommand(prog *program) command {
 	o := &testOptions{}
@@ -38,14 +40,17 @@ func testCommand(prog *program) command {
 		cmdline.Count(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
 		cmdline.Switch(&o.FailFast, "fail-fast", "stop after the first failed case"),
 		cmdline.Name(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
-		cmdline.Switch(&o.update, "update", "replace the answers in the files that differ from those returned"),
+		cmdline.Switch(&o.Update, "update", "replace the answers in the files that differ from those returned"),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 	}
 	flags = append(flags, settingFlags(&o.cfg, settings.Call)...)
 	ofPlugin := slices.Concat(settingFlags(&o.cfg, settings.Result), cmdline.Flags{settingFlag(&o.cfg, settings.ByFlag("preload"))}, pluginFlags(&o.cfg))
 	return newCommand("test", "run files of calls, and compare the answers with those that are wanted", "NAME|PLUGIN FILE...",
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			if err := cmdline.WantWords(words, "PLUGIN FILE..."); err != nil {
+			if err := cmdline.WantWords(words, "PLUGIN FILE..."); len(words) == 1 {
+				return cmdline.Hinted(err, schema.Hintf("write a case such as %s into cases.jsonl, then run %s", aCase, schema.Command{"test", words[0], "cases.jsonl"}),
+					schema.Hintf("%s has the whole format", schema.Command{"help", "cases"}))
+			} else if err != nil {
 				return err
 			}
 			o.cfg.Plugin, o.files = words[0], words[1:]
@@ -73,7 +78,7 @@ func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin cmdline.
 func (prog *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File, error) {
 	var files []*cases.File
 	for _, name := range o.files {
-		if o.update {
+		if o.Update {
 			if err := cases.Updatable(name); err != nil {
 				return nil, err
 			}
@@ -149,9 +154,15 @@ func (t *testRun) run(ctx context.Context, ofPlugin cmdline.Flags) error {
 	return t.outcome(ctx, err)
 }
 
-// caseDone reports a case.
+// caseDone reports a case, unless its answer is still to be written.
 func (t *testRun) caseDone(r *cases.Result) {
 	t.done.Add(1)
+	if r.Status != cases.Updated {
+		t.reportCase(r)
+	}
+}
+
+func (t *testRun) reportCase(r *cases.Result) {
 	if r.Status == cases.Failed {
 		t.failed.Add(1)
 	}
@@ -160,8 +171,17 @@ func (t *testRun) caseDone(r *cases.Result) {
 
 // fileEnded reports a file, and updates it.
 func (t *testRun) fileEnded(r *cases.FileResult) {
-	if t.o.update {
+	var updated []*cases.Result
+	for _, one := range r.Differing {
+		if one.Status == cases.Updated {
+			updated = append(updated, one)
+		}
+	}
+	if t.o.Update {
 		t.unwritten = append(t.unwritten, r.Update())
+	}
+	for _, one := range updated {
+		t.reportCase(one)
 	}
 	t.print(func() error { return t.printer.File(r) })
 }

@@ -13,7 +13,7 @@ func TestLongValues(t *testing.T) {
 	long := strings.Repeat("é", 9999)
 	for _, c := range [][2]string{{`"` + long + `a` + long + `"`, `"` + long + `b"`}, {`"` + long + `"`, `"` + long + `éé"`}, {`"a` + long + `"`, `"b"`}} {
 		s, out, _ := testStreams("")
-		r := &cases.Result{Case: &cases.Case{}, Status: cases.Failed, Failure: &cases.Failure{Wanted: json.RawMessage(c[0]), Got: json.RawMessage(c[1])}}
+		r := &cases.Result{Case: &cases.Case{}, Status: cases.Failed, Failure: &cases.Failure{Differences: []cases.Difference{{Wanted: json.RawMessage(c[0]), Got: json.RawMessage(c[1])}}}}
 		if err := s.Tests(false, false, false).Case(r, false)(); err != nil {
 			t.Fatal(err)
 		}

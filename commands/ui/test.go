@@ -73,11 +73,15 @@ func (p *TestPrinter) Case(r *cases.Result, shown bool) (print func() error) {
 	switch {
 	case p.json:
 		return func() error { return p.s.writeJSON(testCaseOf(r)) }
-	case r.Status != cases.Failed:
+	case r.Failure == nil || p.s.Quiet && r.Status == cases.Updated:
 		return nil
 	}
 	return func() error {
-		return p.print(Paint(Red, "failed:") + " " + place(r) + ": " + oneLine(r.Label()) + "\n" + p.s.testDetails(r, shown).text(""))
+		word := Paint(Red, "failed:")
+		if r.Status == cases.Updated {
+			word = Paint(Cyan, "updated:")
+		}
+		return p.print(word + " " + place(r) + ": " + oneLine(r.Label()) + "\n" + p.s.testDetails(r, shown).text(""))
 	}
 }
 
@@ -88,12 +92,19 @@ func place(r *cases.Result) string { return fmt.Sprintf("%s:%d", r.File, r.Line)
 func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
 	l := &errorLines{cwd: s.cwd()}
 	f := r.Failure
-	l.add(0, f.Message)
-	if diff := f.Difference(); diff != "" {
-		l.add(0, diff)
+	headline := ""
+	for _, d := range f.Differences {
+		headline += d.Message + "\n" + string(d.Got) + "\n"
+		l.add(0, d.Message)
+		if text := d.Shown(); text != "" {
+			l.add(0, text)
+		}
 	}
 	if f.Err != nil {
-		l.cause(f.Err, f.Message+"\n"+string(f.Got), shown)
+		l.cause(f.Err, headline, shown)
+		for _, hint := range hook.Words(f.Err.Hints) {
+			l.add(0, "hint: "+hint)
+		}
 	}
 	if r.Attempts > 1 {
 		l.add(0, fmt.Sprintf("failed %d times", r.Attempts))
@@ -107,23 +118,35 @@ func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
 	return l
 }
 
+// testReason and testDifference are the public shape of a difference.
+type testReason struct {
+	Reason string `json:"reason"`
+	testDifference
+}
+
+type testDifference struct {
+	Place  string          `json:"place,omitempty"`
+	Wanted json.RawMessage `json:"wanted,omitempty"`
+	Got    json.RawMessage `json:"got,omitempty"`
+}
+
 // testCase is the public shape of a case.
 type testCase struct {
-	File     schema.Path       `json:"file"`
-	Line     int               `json:"line"`
-	Name     string            `json:"name,omitempty"`
-	Hook     string            `json:"hook"`
-	Status   cases.Status      `json:"status,omitempty"`
-	Reason   string            `json:"reason,omitempty"`
-	Place    string            `json:"place,omitempty"`
-	Wanted   json.RawMessage   `json:"wanted,omitempty"`
-	Got      json.RawMessage   `json:"got,omitempty"`
-	Error    *hook.Error       `json:"error,omitempty"`
-	Attempts int               `json:"attempts,omitempty"`
-	Flaky    bool              `json:"flaky,omitempty"`
-	After    int               `json:"fresh_after_line,omitempty"`
-	Blame    string            `json:"blame,omitempty"`
-	TookMS   hook.Milliseconds `json:"took_ms"`
+	File   schema.Path  `json:"file"`
+	Line   int          `json:"line"`
+	Name   string       `json:"name,omitempty"`
+	Hook   string       `json:"hook"`
+	Status cases.Status `json:"status,omitempty"`
+	Reason string       `json:"reason,omitempty"`
+	testDifference
+	// Differences are all of them if there are several. The first one stands above, too.
+	Differences []testReason      `json:"differences,omitempty"`
+	Error       *hook.Error       `json:"error,omitempty"`
+	Attempts    int               `json:"attempts,omitempty"`
+	Flaky       bool              `json:"flaky,omitempty"`
+	After       int               `json:"fresh_after_line,omitempty"`
+	Blame       string            `json:"blame,omitempty"`
+	TookMS      hook.Milliseconds `json:"took_ms"`
 }
 
 func testCaseOf(r *cases.Result) testCase {
@@ -132,7 +155,13 @@ func testCaseOf(r *cases.Result) testCase {
 		Attempts: r.Attempts, Flaky: r.Flaky(), After: r.After, Blame: r.Blame, TookMS: hook.Milliseconds(r.Took),
 	}
 	if f := r.Failure; f != nil {
-		c.Reason, c.Place, c.Wanted, c.Got, c.Error = f.Message, f.Place, f.Wanted, f.Got, f.Err
+		var all []testReason
+		for _, d := range f.Differences {
+			all = append(all, testReason{d.Message, testDifference{d.Place, d.Wanted, d.Got}})
+		}
+		if c.Reason, c.testDifference, c.Error = all[0].Reason, all[0].testDifference, f.Err; len(all) > 1 {
+			c.Differences = all
+		}
 	}
 	return c
 }
@@ -144,7 +173,11 @@ func (p *TestPrinter) File(f *cases.FileResult) error {
 		p.junit.add(p.suite, f.Took)
 		p.suite = junitSuite{}
 	}
-	p.fails = append(p.fails, f.Failed...)
+	for _, r := range f.Differing {
+		if r.Status == cases.Failed {
+			p.fails = append(p.fails, r)
+		}
+	}
 	if f.Count[cases.NotRun] == f.Len() || p.s.Quiet && f.Count[cases.Failed] == 0 {
 		return nil
 	}
@@ -158,7 +191,7 @@ func (p *TestPrinter) File(f *cases.FileResult) error {
 // statusCounts lists the number of cases by status.
 func statusCounts(of map[cases.Status]int) string {
 	var parts []string
-	for _, status := range []cases.Status{cases.Passed, cases.Failed, cases.Skipped, cases.NotRun} {
+	for _, status := range []cases.Status{cases.Passed, cases.Failed, cases.Updated, cases.Skipped, cases.NotRun} {
 		if n := of[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
@@ -173,6 +206,7 @@ func (p *TestPrinter) Finish(sum cases.Summary) error {
 		return p.s.writeJSON(struct {
 			Passed   int               `json:"passed"`
 			Failed   int               `json:"failed"`
+			Updated  int               `json:"updated"`
 			Skipped  int               `json:"skipped"`
 			NotRun   int               `json:"not_run"`
 			Flaky    int               `json:"flaky"`
@@ -180,7 +214,7 @@ func (p *TestPrinter) Finish(sum cases.Summary) error {
 			Cost     hook.Milliseconds `json:"replaced_ms"`
 			TookMS   hook.Milliseconds `json:"took_ms"`
 		}{
-			p.all[cases.Passed], p.all[cases.Failed], p.all[cases.Skipped], p.all[cases.NotRun], len(p.flaky),
+			p.all[cases.Passed], p.all[cases.Failed], p.all[cases.Updated], p.all[cases.Skipped], p.all[cases.NotRun], len(p.flaky),
 			sum.Replaced, hook.Milliseconds(sum.Cost), hook.Milliseconds(took),
 		})
 	}
@@ -205,6 +239,8 @@ func (p *TestPrinter) Finish(sum cases.Summary) error {
 		word, color = "incomplete: ", Red
 	case p.s.Quiet:
 		return nil
+	case p.all[cases.Updated] > 0:
+		word = "updated: "
 	}
 	return p.print(text + Paint(color, word) + statusCounts(p.all) + " in " + schema.Span(took) + "\n")
 }
@@ -230,7 +266,7 @@ func (p *TestPrinter) junitCase(r *cases.Result) junitCase {
 	case cases.NotRun:
 		c.Error = &junitProblem{Type: "not-run", Message: "not run"}
 	case cases.Failed:
-		c.Failure = &junitProblem{"failed", message(r.Failure.Message), visible(p.s.testDetails(r, false).text(""))}
+		c.Failure = &junitProblem{"failed", message(r.Failure.Differences[0].Message), visible(p.s.testDetails(r, false).text(""))}
 	}
 	if r.Flaky() {
 		c.SystemOut = fmt.Sprintf("flaky: passed after %d calls\n", r.Attempts)

@@ -33,8 +33,9 @@ type place struct {
 // heading is what the cases below a head line of a record share. In a file without head lines all cases
 // share one.
 type heading struct {
-	words  []schema.Word     // named arguments of every call
-	fields map[string]string // by hook: the field of a gRPC method that a text sets
+	words    []schema.Word        // named arguments of every call
+	fields   map[string]string    // by hook: the field of a gRPC method that a text sets
+	messages map[string]*messages // by hook: nil unless it returns messages
 }
 
 // Len returns the number of the cases.
@@ -73,7 +74,6 @@ type Case struct {
 
 	call lines.Call
 	*heading
-	noHook     bool            // the plugin should not have the hook, as a record says
 	wants      answer          // the result or the items
 	hasAnswer  bool            // wants must be returned
 	contains   json.RawMessage // nil: nothing
@@ -98,15 +98,16 @@ type wantedError struct {
 	Match   string    `json:"match,omitempty"`   // a regular expression on the message
 	Message string    `json:"message,omitempty"` // the whole message
 	match   *regexp.Regexp
-	whole   bool // it has the shape of a returned error, as in a record
+	whole   bool   // it has the shape of a returned error, as in a record
+	text    string // the type, or a part of the message; empty: the fields above count
 }
 
 // Hook returns the name of the hook.
 func (c *Case) Hook() string { return c.call.Hook }
 
-// Preflight returns an error if the plugin is not healthy or lacks a hook of the cases: then the error
-// names the first case that it concerns. Preflight assigns the text of a call of a gRPC method to the
-// only field that no word sets.
+// Preflight returns an error if the plugin is not healthy or does not describe its hooks. It assigns the text
+// of a call of a gRPC method to the only field that no word sets; if there is none, the error names the
+// case. A case whose hook the plugin lacks fails when it runs.
 func Preflight(ctx context.Context, p hook.Plugin, o Options, files []*File) error {
 	probe, cancel := hook.WithLimit(ctx, o.Probe)
 	defer cancel()
@@ -116,16 +117,14 @@ func Preflight(ctx context.Context, p hook.Plugin, o Options, files []*File) err
 	known := map[string]schema.Hook{}
 	for _, f := range files {
 		for c := range f.All() {
-			if c.noHook {
-				continue
-			}
 			var err error
 			h, isKnown := known[c.Hook()]
 			if !isKnown {
 				h, err = o.describe(ctx, p, c.Hook())
 				known[c.Hook()] = h
 			}
-			if err == nil && c.call.Text != nil {
+			if err == nil && h.Name != "" {
+				c.messages[c.Hook()] = messagesOf(h)
 				err = c.resolveText(h)
 			}
 			if e := hook.AsError(err); e != nil {
@@ -138,12 +137,15 @@ func Preflight(ctx context.Context, p hook.Plugin, o Options, files []*File) err
 	return nil
 }
 
-// describe describes a hook, within the limit of a call.
+// describe describes a hook, within the limit of a call. It returns the zero Hook if the plugin lacks it.
 func (o Options) describe(ctx context.Context, p hook.Plugin, name string) (schema.Hook, error) {
 	ctx, cancel := hook.WithLimit(ctx, o.Timeout)
 	defer cancel()
 	found, err := p.Hooks(ctx, schema.Query{Hook: name})
-	if err != nil {
+	if e := hook.AsError(err); e != nil {
+		if e.Kind == hook.Request {
+			err = nil
+		}
 		return schema.Hook{}, err
 	}
 	return found.Hooks[0], nil
@@ -151,6 +153,9 @@ func (o Options) describe(ctx context.Context, p hook.Plugin, name string) (sche
 
 // resolveText stores the field that the text of the call sets, for all cases with the same heading.
 func (c *Case) resolveText(h schema.Hook) error {
+	if c.call.Text == nil {
+		return nil
+	}
 	field, err := h.RemainingField(c.words)
 	if err != nil {
 		e := hook.NewError(hook.Request, err)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Difference returns the lines that show how the value differs from the wanted one; "" if there is
+// Shown returns the lines that show how the value differs from the wanted one, or "" if there is
 // neither.
-func (f *Failure) Difference() string {
-	wanted, got := differing(f.Wanted, f.Got)
-	switch diff := textDiff(f.Wanted, f.Got); {
+func (d *Difference) Shown() string {
+	wanted, got := differing(d.Wanted, d.Got)
+	switch diff := textDiff(d.Wanted, d.Got); {
 	case diff != "":
 		return diff
-	case f.Wanted != nil || f.Place != "":
+	case d.Wanted != nil || d.Place != "":
 		return "wanted: " + wanted + "\ngot:    " + got
-	case f.Got != nil:
+	case d.Got != nil:
 		return "got: " + got
 	}
 	return ""

@@ -40,8 +40,8 @@ func (l *lane) file(number int, file *File) {
 			}
 		}
 		f.Count[r.Status]++
-		if r.Status == Failed {
-			f.Failed = append(f.Failed, r)
+		if r.Failure != nil {
+			f.Differing = append(f.Differing, r)
 		}
 		l.report(number, false, func() { l.Done(r) })
 	}
@@ -107,7 +107,10 @@ func (l *lane) runCase(r *Result) (died bool) {
 		r.Status = Passed
 		return died
 	}
-	r.Status = Failed
+	if r.Status = Failed; l.Update && r.updatable() {
+		r.Status = Updated
+		return died
+	}
 	if died && served > 0 {
 		l.blame(r, served)
 	}
@@ -172,9 +175,10 @@ func (l *lane) attempt(r *Result) error {
 		l.end = fmt.Sprintf("%s at line %d (pid %d)", how, r.Line, l.pid)
 	}
 	r.Failure = r.check(got, r.Took)
-	if r.Failure == nil && r.health {
+	if r.health && !l.dirty {
 		if err := l.healthy(); err != nil {
-			r.Failure = &Failure{Message: "not healthy after the call: " + err.Error(), Err: hook.AsError(err), got: got}
+			r.Failure = cmp.Or(r.Failure, &Failure{Err: hook.AsError(err), got: got})
+			r.Failure.add(Difference{Message: "not healthy after the call: " + err.Error()})
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package cases
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,8 +19,11 @@ import (
 
 const blanks = " \t\r"
 
-// Parse reads a file of cases. It keeps text. An error has kind [hook.Usage] and names the line
-// and the column, in bytes from 1.
+// maxBad is the number of bad lines that an error lists.
+const maxBad = 20
+
+// Parse reads a file of cases. It keeps text. An error has kind [hook.Usage] and names the lines
+// and the columns, in bytes from 1.
 func Parse(path string, text []byte) (*File, error) {
 	p := &parser{file: &File{Path: path, text: text}, heading: newHeading(nil), last: map[key]int{}}
 	rest := bytes.TrimPrefix(text, []byte(hook.ByteOrderMark))
@@ -30,15 +34,21 @@ func Parse(path string, text []byte) (*File, error) {
 		if len(line) > lines.DefaultMaxLine {
 			return nil, hook.NewError(hook.Usage, fmt.Errorf("%s:%d: the line has more than %d bytes", path, p.number, lines.DefaultMaxLine))
 		}
-		if len(bytes.Trim(line, blanks)) == 0 {
+		if len(bytes.Trim(line, blanks)) == 0 || lines.IsComment(line) {
 			continue
 		}
 		if p.file.isRecord && !whole && !json.Valid(line) { // the run was killed while it wrote
 			break
 		}
 		if err := p.line(line, start); err != nil {
-			return nil, err
+			p.bad = append(p.bad, hook.AsError(err))
 		}
+		if len(p.bad) > maxBad {
+			break
+		}
+	}
+	if len(p.bad) > 0 {
+		return nil, p.wrongLines()
 	}
 	p.file.places = slices.DeleteFunc(p.file.places, func(at place) bool { return at.line == 0 })
 	if p.file.Len() == 0 {
@@ -51,12 +61,13 @@ func Parse(path string, text []byte) (*File, error) {
 type parser struct {
 	file   *File
 	number int
+	bad    []*hook.Error // of the lines that cannot be read
 	*heading
 	last map[key]int // of a record: the index of the newest answer of a call
 }
 
 func newHeading(words []schema.Word) *heading {
-	return &heading{words: words, fields: map[string]string{}}
+	return &heading{words: words, fields: map[string]string{}, messages: map[string]*messages{}}
 }
 
 // line reads one line, which is not blank.
@@ -133,6 +144,23 @@ func (p *parser) wrong(line []byte, err error) error {
 	e := *hook.NewError(hook.Usage, err)
 	e.Err = fmt.Errorf("%s:%d:%d: %w", p.file.Path, p.number, column(line, err.Error()), err)
 	return &e
+}
+
+// wrongLines returns the error of the bad lines: that of the first one, which draws the others below it.
+func (p *parser) wrongLines() error {
+	e := p.bad[0]
+	for i, other := range p.bad[1:] {
+		if i+1 == maxBad {
+			e.Drawing = append(e.Drawing, "… more lines cannot be read")
+			break
+		}
+		text := other.Error()
+		if hints := hook.Words(other.Hints); len(hints) > 0 && !slices.Equal(hints, hook.Words(e.Hints)) {
+			text += " (" + strings.Join(hints, "; ") + ")"
+		}
+		e.Drawing = append(e.Drawing, text)
+	}
+	return e
 }
 
 // column returns the column of an error: of the byte that is not JSON, else of the first key
@@ -219,26 +247,30 @@ func (c *Case) readAnswer(l *lines.Line) error {
 // errorKeys are the keys of the error of a case. errorShape lists the other keys that a
 // returned error may have.
 var (
-	errorKeys  = []string{"kind", "type", "match", "message"}
-	errorShape = []string{"reason", "hint", "hook", "sent", "python", "at", "place", "unknown", "word",
+	errorKeys     = []string{"kind", "type", "match", "message"}
+	errorSynonyms = map[string]string{"exception": "type", "class": "type", "code": "type", "status": "type", "text": "match", "contains": "match", "regex": "match"}
+	errorShape    = []string{"reason", "hint", "hook", "sent", "python", "at", "place", "unknown", "word",
 		"exit", "tried", "drawing", "plugin", "status", "details", "status_message"}
 )
 
 // readError reads the error that the call should return.
 func (c *Case) readError(value json.RawMessage) error {
 	c.fails = &wantedError{}
+	if json.Unmarshal(value, &c.fails.text) == nil && c.fails.text != "" {
+		return nil
+	}
 	var fields map[string]json.RawMessage
 	err := schema.Decode(value, &fields)
 	if twice := schema.Twice(err); twice != nil {
 		return fmt.Errorf(`in "error", %w`, twice)
 	}
 	if err != nil || fields == nil {
-		return fmt.Errorf(`"error" is %s, want an object with "kind", "type" or "match"`, schema.Short(string(value)))
+		return fmt.Errorf(`"error" is %s, want the type or a part of the message, or an object with "kind", "type" or "match"`, schema.Short(string(value)))
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(errorKeys, key) && !slices.Contains(errorShape, key) {
 			e := hook.NewError(hook.Usage, fmt.Errorf(`unknown key %q in "error", want kind, type and match`, key))
-			e.Hints = schema.DidYouMean(schema.Suggest(key, errorKeys))
+			e.Hints = schema.DidYouMean(cmp.Or(errorSynonyms[key], schema.Suggest(key, errorKeys)))
 			return e
 		}
 	}
@@ -266,7 +298,7 @@ func (c *Case) readError(value json.RawMessage) error {
 	}
 	returned := new(hook.Error)
 	if err := returned.UnmarshalJSON(value); err == nil {
-		w.Type, c.noHook = typeOf(returned), returned.Reason == "no-hook"
+		w.Type = typeOf(returned)
 	} else if twice := schema.Twice(err); twice != nil {
 		return fmt.Errorf(`in "error", %w`, twice)
 	}

@@ -37,6 +37,8 @@ type Options struct {
 	// Retries is how often a failed case runs again.
 	Retries  int
 	FailFast bool
+	// Update gives cases the status [Updated] if [FileResult.Update] can write what they returned.
+	Update bool
 	// Closing Stop ends the run after the cases in progress.
 	Stop <-chan struct{}
 	// Done receives every result, and Ended every file, in the order of the files. They are
@@ -52,6 +54,7 @@ type Status string
 const (
 	Passed  Status = "passed"
 	Failed  Status = "failed"
+	Updated Status = "updated" // the answer differs, and replaces that in the file
 	Skipped Status = "skipped"
 	NotRun  Status = "not run"
 )
@@ -69,7 +72,7 @@ type Result struct {
 	// Blame says whether a case that ended its process also does so alone. It is empty if the
 	// case passed or the process served no other case.
 	Blame string
-	// Failure is nil unless the case failed.
+	// Failure is nil unless the case failed or is updated.
 	Failure *Failure
 }
 
@@ -79,8 +82,8 @@ func (r *Result) Flaky() bool { return r.Status == Passed && r.Attempts > 1 }
 // FileResult is the outcome of a file.
 type FileResult struct {
 	*File
-	Count  map[Status]int
-	Failed []*Result
+	Count     map[Status]int
+	Differing []*Result // that failed or are updated
 	// Note says that the file before left a crashed, hung or unhealthy process, and whether this
 	// file shares that process. It is empty if the file before left none.
 	Note string

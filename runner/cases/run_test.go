@@ -125,7 +125,7 @@ func play(t *testing.T, f *fake, o Options, files ...string) (report string, err
 			line += " " + r.Blame
 		}
 		if r.Failure != nil {
-			line += ": " + r.Failure.Message
+			line += ": " + r.Failure.Differences[0].Message
 		}
 		lines = append(lines, line)
 	}

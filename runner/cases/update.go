@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -26,27 +27,28 @@ func Updatable(path string) error {
 	return nil
 }
 
-// Update replaces the answers in the file that differ from the returned ones. It changes nothing
-// else, and replaces the file atomically. A line whose call crashed or timed out keeps its
-// answer. If the file is no longer as it was read, or is a record in use, Update returns an error and
-// leaves the file alone.
+// Update replaces the answers of the cases that are [Updated] by the returned ones. It changes nothing
+// else, and replaces the file atomically. If the file is no longer as it was read, or is a record in use,
+// Update returns an error and leaves the file alone; then the cases have failed.
 func (f *FileResult) Update() error {
-	text := f.text
-	changed := false
-	for _, r := range slices.Backward(f.Failed) { // backward, so that earlier offsets stay valid
-		if !r.updatable() {
-			continue
-		}
-		text = slices.Concat(text[:r.start], r.updated(text[r.start:r.end]), text[r.end:])
-		changed = true
-	}
-	if !changed {
+	if f.Count[Updated] == 0 {
 		return nil
 	}
-	if err := f.rewrite(text); err != nil {
-		return hook.NewError(hook.Failed, fmt.Errorf("--update: %s was not updated: %w", f.Path, err))
+	text := f.text
+	for _, r := range slices.Backward(f.Differing) { // backward, so that earlier offsets stay valid
+		if r.Status == Updated {
+			text = slices.Concat(text[:r.start], r.updated(text[r.start:r.end]), text[r.end:])
+		}
 	}
-	return nil
+	err := f.rewrite(text)
+	if err == nil {
+		return nil
+	}
+	for _, r := range f.Differing {
+		r.Status = Failed
+	}
+	f.Count[Failed], f.Count[Updated] = len(f.Differing), 0
+	return hook.NewError(hook.Failed, fmt.Errorf("--update: %s was not updated: %w", f.Path, err))
 }
 
 // rewrite replaces the text of the file. A record stays locked meanwhile, because a run that appends to it
@@ -71,16 +73,16 @@ func (f *File) rewrite(text []byte) error {
 	return err
 }
 
-// updatable reports whether the line has an answer, and another one was returned.
+// updatable reports whether the case passes with the returned answer in its line, which must have one.
 func (r *Result) updatable() bool {
-	got := r.Failure.got
+	e := r.Failure.got.err
 	switch {
-	case got.err != nil && got.err.Kind != hook.Failed && got.err.Kind != hook.Request:
+	case e != nil && (e.Kind != hook.Failed && e.Kind != hook.Request || e.Reason == "no-hook"), r.Failure.answer < len(r.Failure.Differences):
 		return false
-	case r.fails != nil:
-		return r.fails.check(got) != nil
+	case e != nil && r.fails == nil:
+		return r.hasAnswer && r.contains == nil && r.match == nil // which are about a result
 	}
-	return r.hasAnswer && (got.err != nil || r.wants.compare(got) != nil)
+	return r.fails != nil || r.hasAnswer
 }
 
 // updated returns a line with the answer that was returned.
@@ -102,6 +104,9 @@ func (r *Result) updated(line []byte) []byte {
 // one is whole, it has all keys.
 func (r *Result) updatedError(e *hook.Error) []byte {
 	w := r.fails
+	if w != nil && w.text != "" {
+		return schema.Quote(cmp.Or(typeOf(e), messageOf(e)))
+	}
 	if w != nil && w.whole {
 		text, _ := hook.Marshal(e) // our own shape
 		return text

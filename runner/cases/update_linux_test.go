@@ -28,9 +28,16 @@ func TestUpdateRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &FileResult{File: file}
-	for c := range file.All() {
-		f.Failed = append(f.Failed, &Result{Case: c, Status: Failed, Failure: c.check(valueOf("2", false), 0)})
+	update := func() error {
+		f := &FileResult{File: file, Count: map[Status]int{Updated: file.Len()}}
+		for c := range file.All() {
+			f.Differing = append(f.Differing, &Result{Case: c, Status: Updated, Failure: c.check(valueOf("2", false), 0)})
+		}
+		err := f.Update()
+		if wrote := f.Count[Updated] == file.Len() && f.Differing[0].Status == Updated; wrote != (err == nil) {
+			t.Errorf("%v, but the count is %v", err, f.Count)
+		}
+		return err
 	}
 	refused := func(err error, kind hook.Kind, want string, cause error) {
 		t.Helper()
@@ -50,18 +57,18 @@ func TestUpdateRefused(t *testing.T) {
 	if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Skip("it does not fill: ", err)
 	}
-	refused(f.Update(), hook.Failed, " was not updated: write ", syscall.ENOSPC)
+	refused(update(), hook.Failed, " was not updated: write ", syscall.ENOSPC)
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	refused(f.Update(), hook.Failed, " was not updated: open ", syscall.EROFS)
+	refused(update(), hook.Failed, " was not updated: open ", syscall.EROFS)
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(fill); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Update(); err != nil {
+	if err := update(); err != nil {
 		t.Error(err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != strings.ReplaceAll(text, "1}", "2}") {

@@ -46,11 +46,6 @@ type Answer struct {
 // It is zero if the line does not have it.
 type member struct{ at, from, to int }
 
-// keys are the keys of a line: those of the call, those of its answer, and those that only a case has.
-var keys = [...]string{"id", "hook", "args", "text", "base64",
-	"result", "items", "binary", "sole", "error", "attempts", "occurrence",
-	"name", "match", "contains", "health", "under", "skip"}
-
 // HeadKey is the only key of the head line of a record.
 const HeadKey = "record"
 
@@ -59,6 +54,9 @@ func IsHead(line []byte) bool {
 	rest, isObject := bytes.CutPrefix(schema.Trim(line), []byte("{"))
 	return isObject && bytes.HasPrefix(schema.Trim(rest), []byte(`"`+HeadKey+`"`))
 }
+
+// IsComment reports whether a line is skipped because it begins with #.
+func IsComment(line []byte) bool { return bytes.HasPrefix(schema.Trim(line), []byte("#")) }
 
 // Parse reads a line, which l keeps. It takes only the exact keys, each once. With an error, l has what
 // could be read.
@@ -89,26 +87,6 @@ func (l *Line) Parse(text []byte) *hook.Error {
 		return err
 	}
 	return first
-}
-
-// indexOf returns the index of a key, which is a JSON string, in keys, or -1.
-func indexOf(quoted []byte) int {
-	key := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(key, '\\') >= 0 {
-		key = schema.Unquote(quoted)
-	}
-	for i := range keys {
-		if keys[i] == string(key) {
-			return i
-		}
-	}
-	return -1
-}
-
-func unknownKey(name string) *hook.Error {
-	e := badLine("unknown key %s, want id, hook and args", schema.Quote(schema.Short(name)))
-	e.Hints = schema.DidYouMean(schema.Suggest(name, keys[:]))
-	return e
 }
 
 // resolve sets the call, and checks it.

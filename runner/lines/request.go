@@ -108,14 +108,14 @@ type parser struct {
 	begun bool // a line was parsed
 }
 
-// blank reports whether a line is skipped: a blank line or, if lines name their hooks, the
-// head line of a record. If lines are text, only an empty line is skipped.
+// blank reports whether a line is skipped: a blank line or, if lines name their hooks, a comment or
+// the head line of a record. If lines are text, only an empty line is skipped.
 func (p *parser) blank(line []byte) bool {
 	if p.hook != "" && p.items == Text {
 		return len(line) == 0
 	}
 	line = schema.Trim(line)
-	return len(line) == 0 || p.hook == "" && IsHead(line)
+	return len(line) == 0 || p.hook == "" && (IsComment(line) || IsHead(line))
 }
 
 // parse parses a line that is not blank. If it fails, the call has what could be read.
