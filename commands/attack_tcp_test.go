@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -47,7 +48,7 @@ func (a *attack) overTCP() {
 		target: target{name: "tcp", steady: true}, client: &http.Client{Transport: &http.Transport{MaxConnsPerHost: 4}},
 		stranger: &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialLimit}).DialContext}},
 	}
-	cmd := a.command("serve", "--name", g.name, "--cwd", a.dir, "--listen", "127.0.0.1:0", "--token-file", tokens, "--drain", "0", "--workers", "2", a.file(g.target))
+	cmd := a.command("serve", "--name", g.name, "--cwd", a.dir, "--listen", "127.0.0.1:0", "--token-file", tokens, "--drain", "0", "--workers", "2", "--max-connections", "300", a.file(g.target))
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -189,10 +190,14 @@ func (a *attack) smuggle(g *tcpTarget) {
 	a.count("smuggled requests")
 }
 
-// flood opens many connections that send nothing.
+// flood opens many connections that send nothing, if this process may have so many files.
 func (a *attack) flood(g *tcpTarget) {
+	var most syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most); err != nil {
+		a.t.Error(err)
+	}
 	var all []net.Conn
-	for range 5000 {
+	for range min(5000, most.Cur/4) {
 		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(a.ended, "tcp", g.address)
 		if err != nil {
 			break // as many as the system takes
