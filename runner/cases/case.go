@@ -21,21 +21,22 @@ type File struct {
 	Path     string
 	text     []byte
 	places   []place // of the cases to run, in order
-	isRecord bool    // it has a head line
+	isRecord bool    // the file has a head line
 }
 
-// place is where a case is in a file, which may have millions: a case is read whenever it is needed.
+// place is the place of a case in a file. A file may have millions of cases, so each case is parsed
+// when it is needed, and only its place is kept.
 type place struct {
 	start, line int
 	*heading
 }
 
-// heading is what the cases below a head line of a record share. In a file without head lines all cases
-// share one.
+// heading has the properties that all cases below a head line of a record share. In a file without
+// head lines, all cases share one heading.
 type heading struct {
 	words    []schema.Word        // named arguments of every call
-	fields   map[string]string    // by hook: the field of a gRPC method that a text sets
-	messages map[string]*messages // by hook: nil unless it returns messages
+	fields   map[string]string    // by gRPC method: the field that the text of a call sets
+	messages map[string]*messages // by hook, or nil if the hook does not return messages
 }
 
 // Len returns the number of the cases.
@@ -52,62 +53,62 @@ func (f *File) All() iter.Seq[*Case] {
 	}
 }
 
-// Select drops the cases without text in their name, hook or file.
+// Select keeps the cases that have text in their name, hook or file.
 func (f *File) Select(text string) {
 	if text == "" {
 		return
 	}
 	f.places = slices.DeleteFunc(f.places, func(p place) bool {
-		c, _ := f.read(p) // as in All
+		c, _ := f.read(p) // Parse has read it without an error
 		return !strings.Contains(c.Label()+"\n"+c.Hook()+"\n"+c.File, text)
 	})
 }
 
-// Case is a call with the answer that it should get. It does not change.
+// Case is a call with the answer that it should get. It is immutable.
 type Case struct {
 	File string // the path as typed
 	Line int    // from 1
 	// Name is the name of the case, or empty.
 	Name string
-	// Skip is the reason to skip the case; empty: run it.
+	// Skip is the reason to skip the case. It is empty if the case runs.
 	Skip string
 
 	call lines.Call
 	*heading
-	wants      answer          // the result or the items
-	hasAnswer  bool            // wants must be returned
-	contains   json.RawMessage // nil: nothing
-	match      *regexp.Regexp  // nil: anything
-	fails      *wantedError    // nil: the call must not fail
+	wants      answer          // the expected result or items, if hasAnswer is set
+	hasAnswer  bool            // the call must return wants
+	contains   json.RawMessage // the result must contain this value; nil if it need not
+	match      *regexp.Regexp  // the result must match; nil if it need not
+	fails      *wantedError    // the expected error, or nil if the call must succeed
 	health     bool            // the plugin must be healthy after the call
-	under      time.Duration   // 0: no limit
+	under      time.Duration   // the limit on the call's duration, or 0 if there is none
 	occurrence int             // in a record
-	start, end int             // bytes of the line in the text of the file
+	start, end int             // the byte offsets of the line in the file
 }
 
-// answer is what a call returned, or should return.
+// answer is the returned or the expected answer of a call.
 type answer struct {
 	lines.Answer
 	err *hook.Error
 }
 
-// wantedError says which error a call should return. Empty fields may be anything.
+// wantedError describes the error that a call should return. An empty field matches any error.
 type wantedError struct {
 	Kind    hook.Kind `json:"kind,omitempty"`
-	Type    string    `json:"type,omitempty"`    // of the exception, or the gRPC status code
-	Match   string    `json:"match,omitempty"`   // a regular expression on the message
+	Type    string    `json:"type,omitempty"`    // the type of the exception, or the gRPC status code
+	Match   string    `json:"match,omitempty"`   // a regular expression for the message
 	Message string    `json:"message,omitempty"` // the whole message
 	match   *regexp.Regexp
-	whole   bool   // it has the shape of a returned error, as in a record
-	text    string // the type, or a part of the message; empty: the fields above count
+	whole   bool   // the case has a whole error, as a record does
+	text    string // the type or a part of the message, or empty if the other fields are compared
 }
 
 // Hook returns the name of the hook.
 func (c *Case) Hook() string { return c.call.Hook }
 
-// Preflight returns an error if the plugin is not healthy or does not describe its hooks. It assigns the text
-// of a call of a gRPC method to the only field that no word sets; if there is none, the error names the
-// case. A case whose hook the plugin lacks fails when it runs.
+// Preflight returns an error if the plugin is not healthy or does not describe its hooks. If a call of a
+// gRPC method has a text, Preflight assigns it to the only field that no word sets. If there is no such
+// field, it returns an error that names the case. A case whose hook the plugin lacks fails when it runs.
 func Preflight(ctx context.Context, p hook.Plugin, o Options, files []*File) error {
 	probe, cancel := hook.WithLimit(ctx, o.Probe)
 	defer cancel()
@@ -137,7 +138,7 @@ func Preflight(ctx context.Context, p hook.Plugin, o Options, files []*File) err
 	return nil
 }
 
-// describe describes a hook, within the limit of a call. It returns the zero Hook if the plugin lacks it.
+// describe describes a hook, with the timeout of a call. It returns the zero Hook if the plugin lacks it.
 func (o Options) describe(ctx context.Context, p hook.Plugin, name string) (schema.Hook, error) {
 	ctx, cancel := hook.WithLimit(ctx, o.Timeout)
 	defer cancel()
@@ -151,7 +152,8 @@ func (o Options) describe(ctx context.Context, p hook.Plugin, name string) (sche
 	return found.Hooks[0], nil
 }
 
-// resolveText stores the field that the text of the call sets, for all cases with the same heading.
+// resolveText decides which field the text of the call sets. It stores the field for all cases with
+// the same heading and hook.
 func (c *Case) resolveText(h schema.Hook) error {
 	if c.call.Text == nil {
 		return nil

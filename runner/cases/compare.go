@@ -16,19 +16,19 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// maxDifferences is the number of differences that a comparison returns.
+// maxDifferences is the maximum number of differences that a comparison returns.
 const maxDifferences = 10
 
-// differences returns the places where two decoded values differ, nil if they are equal. If some is set, objects
-// and lists may have more than is wanted; a list must have the wanted elements in their order. of says which
-// fields messages have, nil for other values.
+// differences returns the places where two decoded values differ, or nil if they are equal. If some is
+// set, objects may have further members, and lists may have further elements before, between and after
+// the expected ones. of describes the messages in the values. It is nil if they have none.
 func differences(wanted, got any, some bool, of *messages) []Difference {
 	c := &comparison{some: some, of: of, limit: maxDifferences}
 	c.differ("$", wanted, got, of != nil)
 	return c.found
 }
 
-// about completes differences of values with a message.
+// about sets the messages of differences: message, and the place unless it is the whole value.
 func about(message string, found []Difference) []Difference {
 	for i, d := range found {
 		if found[i].Message = message; d.Place == "$" {
@@ -43,8 +43,8 @@ func about(message string, found []Difference) []Difference {
 // comparison compares two decoded values.
 type comparison struct {
 	some  bool
-	of    *messages // the fields of messages
-	limit int       // of the differences
+	of    *messages // describes the messages in the values
+	limit int       // the maximum number of differences
 	found []Difference
 }
 
@@ -54,15 +54,15 @@ func (c *comparison) add(place string, wanted, got json.RawMessage) {
 	}
 }
 
-// same reports whether two values do not differ.
+// same reports whether two values are equal.
 func (c *comparison) same(wanted, got any, fields bool) bool {
 	one := &comparison{some: c.some, of: c.of, limit: 1}
 	one.differ("", wanted, got, fields)
 	return one.found == nil
 }
 
-// differ adds the differences of two values. fields is set if the members of objects are fields of messages, of
-// which one with a zero value equals an absent one.
+// differ adds the differences of two values. fields is set if the members of objects are fields of
+// messages. An absent field equals a field with a zero value.
 func (c *comparison) differ(place string, wanted, got any, fields bool) {
 	if len(c.found) == c.limit {
 		return
@@ -110,7 +110,7 @@ func (c *comparison) objects(place string, wanted, got map[string]any, fields bo
 
 // lists compares the elements of lists.
 func (c *comparison) lists(place string, wanted, got []any, fields bool) {
-	next := 0 // in got
+	next := 0 // the index in got
 	for i, value := range wanted {
 		at, here := fmt.Sprintf("%s[%d]", place, i), next
 		for c.some && here < len(got) && !c.same(value, got[here], fields) {
@@ -138,13 +138,13 @@ func member(place, key string) string {
 	return place + "[" + string(schema.Quote(key)) + "]"
 }
 
-// How much two floats may differ, relative to the larger one, and absolutely.
+// The maximum difference of two equal floats, relative to the larger one or absolute.
 const (
 	relative = 1e-9
 	absolute = 1e-12
 )
 
-// sameNumber compares JSON numbers. Integers must be the same, whatever their size.
+// sameNumber reports whether two JSON numbers are equal. Integers of any size must be exactly equal.
 func sameNumber(a, b string) bool {
 	if a == b {
 		return true
@@ -155,22 +155,23 @@ func sameNumber(a, b string) bool {
 	case errX != nil || errY != nil: // out of range
 		return false
 	case !strings.ContainsAny(a+b, ".eE"):
-		return x == 0 && y == 0 // 0 and -0
+		return x == 0 && y == 0 // 0 equals -0
 	}
 	return math.Abs(x-y) <= max(absolute, relative*max(math.Abs(x), math.Abs(y)))
 }
 
 // encode returns the JSON of a decoded value.
 func encode(value any) json.RawMessage {
-	text, _ := hook.Marshal(value) // it was decoded
+	text, _ := hook.Marshal(value) // cannot fail, because the value was decoded
 	return text
 }
 
-// surrogates matches an escape in JSON: of a pair of surrogates, of a lone one, or another.
+// surrogates matches an escape sequence in JSON: a pair of surrogates, a lone surrogate, or any other.
 var surrogates = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
 
-// decode decodes a JSON value. It keeps numbers as text, and lone surrogates, which encoding/json
-// replaces. With --nan literal a result may be no JSON, and is text then.
+// decode decodes a JSON value. It keeps numbers as text. It also keeps lone surrogates, which
+// encoding/json would replace. With --nan literal, a result may be invalid JSON; then decode
+// returns it as a string.
 func decode(value json.RawMessage) any {
 	if bytes.Contains(value, []byte(`\ud`)) || bytes.Contains(value, []byte(`\uD`)) {
 		value = surrogates.ReplaceAllFunc(value, func(escape []byte) []byte {
@@ -189,11 +190,11 @@ func decode(value json.RawMessage) any {
 	return decoded
 }
 
-// messages are the fields in the messages that a gRPC method returns. protojson leaves out a field with its zero
-// value.
+// messages describes the fields of the messages that a gRPC method returns. protojson omits a field that
+// has its zero value.
 type messages struct {
-	maps  map[string]bool // the names of fields whose members are no fields
-	zeros map[string]bool // the first values of enums
+	maps  map[string]bool // the names of fields that are maps, whose members are not fields
+	zeros map[string]bool // the texts that are zero values, such as the first values of enums
 }
 
 var (
@@ -201,7 +202,7 @@ var (
 	ofEnum = regexp.MustCompile(`\benum \S+ \((\w+)`)
 )
 
-// messagesOf returns the fields of the messages that a hook returns, nil if it returns none.
+// messagesOf describes the messages that a hook returns. It returns nil if the hook returns other values.
 func messagesOf(h schema.Hook) *messages {
 	text := h.Returns
 	if !strings.Contains(h.Name, "/") || !strings.Contains(text, "{") {
@@ -222,7 +223,7 @@ func messagesOf(h schema.Hook) *messages {
 	return found
 }
 
-// isZero reports whether a field with a value may be absent.
+// isZero reports whether a value may be the zero value of a field.
 func (m *messages) isZero(value any) bool {
 	switch v := value.(type) {
 	case nil:

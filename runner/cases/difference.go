@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Shown returns the lines that show how the value differs from the wanted one, or "" if there is
-// neither.
+// Shown returns lines that show how the returned value differs from the expected one, or "" if d has
+// no values.
 func (d *Difference) Shown() string {
 	wanted, got := differing(d.Wanted, d.Got)
 	switch diff := textDiff(d.Wanted, d.Got); {
@@ -21,10 +21,10 @@ func (d *Difference) Shown() string {
 	return ""
 }
 
-// around is how many bytes of a value are shown before and after the first that differs.
+// around is the number of bytes shown before and after the first byte that differs.
 const around = 250
 
-// differing returns two JSON values for a message, from a little before the first byte that differs.
+// differing returns two JSON values for a message, cut to the part around the first byte that differs.
 func differing(wanted, got json.RawMessage) (a, b string) {
 	same := 0
 	for same < min(len(wanted), len(got)) && wanted[same] == got[same] {
@@ -46,10 +46,10 @@ func differing(wanted, got json.RawMessage) (a, b string) {
 	return shown(wanted), shown(got)
 }
 
-// textDiff shows where two JSON strings differ of which one has several lines: from the line before
-// the first that differs to the last. It returns "" for other values.
+// textDiff returns the lines that differ between two JSON strings, after the last line that does
+// not. It returns "" if a value is not a string, or no string has several lines.
 func textDiff(wanted, got json.RawMessage) string {
-	const most = 20
+	const maxLines = 20 // of each string
 	var w, g string
 	if wanted == nil || got == nil || json.Unmarshal(wanted, &w) != nil || json.Unmarshal(got, &g) != nil || !strings.Contains(w+g, "\n") {
 		return ""
@@ -70,7 +70,7 @@ func textDiff(wanted, got json.RawMessage) string {
 		mark  string
 		lines []string
 	}{{"- ", a[head:]}, {"+ ", b[head:]}} {
-		for _, line := range side.lines[:min(len(side.lines), most)] {
+		for _, line := range side.lines[:min(len(side.lines), maxLines)] {
 			text += side.mark + line + "\n"
 		}
 	}

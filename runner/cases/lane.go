@@ -11,15 +11,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// lane runs one file after the other.
+// lane runs one file after the other, on its own plugin.
 type lane struct {
 	*running
 	plugin hook.Plugin // nil before the first case
-	pid    int         // of the process that serves; 0: unknown
-	served int         // cases of the process, of one or more files
-	dirty  bool        // it died or hangs
-	end    string      // what a file left, such as "crashed at line 3 (pid 4711)"; empty: nothing
-	before string      // the file that left it
+	pid    int         // of the plugin's process, or 0 if unknown
+	served int         // the number of cases that the process has run, from one or more files
+	dirty  bool        // the process crashed or hangs, or a file needs a fresh one
+	end    string      // the failure of the last file's process, such as "crashed at line 3 (pid 4711)", or empty
+	before string      // the last file
 }
 
 // file runs the cases of a file.
@@ -54,8 +54,8 @@ func (l *lane) file(number int, file *File) {
 	l.report(number, true, func() { l.Ended(f) })
 }
 
-// unhealthy returns the error of a probe. It returns nil if the plugin does not report its health,
-// because the cases of such a plugin run, too.
+// unhealthy returns the error of a probe, or nil if the plugin does not report its health. Cases of
+// such a plugin run, too.
 func unhealthy(err error) error {
 	e := hook.AsError(err)
 	if e == nil || e.Reason == "no-health" || e.Reason == "unknown-service" {
@@ -64,8 +64,8 @@ func unhealthy(err error) error {
 	return e
 }
 
-// beginFile requests a fresh process for the next case if the file needs one. It returns the note for
-// [FileResult].
+// beginFile requests a fresh process for the next case if the file needs one. It returns the Note
+// of the [FileResult].
 func (l *lane) beginFile(path string) (note string) {
 	left, before := l.end, l.before
 	l.end, l.before = "", path
@@ -82,8 +82,8 @@ func (l *lane) beginFile(path string) (note string) {
 	return fmt.Sprintf("%s: shares its process with %s, which had one that %s", path, before, left)
 }
 
-// runCase runs a case until it passes or has no retries left. It reports whether the process has
-// ended because of the case. An error that is not about the case ends the run.
+// runCase runs a case until it passes or has no retries left. It reports whether the case crashed
+// the process, or made it hang. An error that is not about the case ends the run.
 func (l *lane) runCase(r *Result) (died bool) {
 	served := 0
 	for r.Attempts == 0 || r.Failure != nil && r.Attempts <= l.Retries && (r.Attempts == 1 || !l.isOver()) {
@@ -156,8 +156,8 @@ func (l *lane) replace() error {
 func (l *lane) attempt(r *Result) error {
 	got, made := l.call(r)
 	if !made {
-		// The process has ended since its last answer. Call a fresh one. If that does not start, its
-		// error says why.
+		// The process has exited since its last answer. Call a fresh one. If the fresh one does not
+		// start, its error says why.
 		l.end = fmt.Sprintf("exited before line %d (pid %d)", r.Line, l.pid)
 		if err := l.replace(); err != nil {
 			return err
@@ -184,8 +184,8 @@ func (l *lane) attempt(r *Result) error {
 	return nil
 }
 
-// ends says how an error of a kind ends the process. notMade are the kinds of errors that a call may
-// have if it was not sent.
+// ends maps the kinds of errors that end a process to words for a message. notMade lists the kinds
+// of errors that a call may return without having been sent.
 var (
 	ends    = map[hook.Kind]string{hook.Crash: "crashed", hook.Timeout: "timed out"}
 	notMade = map[hook.Kind]bool{
@@ -202,8 +202,8 @@ func kindOf(e *hook.Error) hook.Kind {
 
 // call calls the hook of a case. It returns false if the call was not made.
 func (l *lane) call(r *Result) (got answer, made bool) {
-	if l.pid == 0 { // the process is fresh
-		status, _ := l.plugin.Status(l.ctx) // without it, the process is 0
+	if l.pid == 0 { // a fresh process
+		status, _ := l.plugin.Status(l.ctx) // if it fails, the PID stays 0
 		l.pid = status.PID
 	}
 	began := time.Now()
@@ -230,8 +230,9 @@ func (l *lane) healthy() error {
 	return l.plugin.Health(ctx)
 }
 
-// blame reports whether a case that ended a shared process also ends a process of its own. It runs
-// the case once more, alone, unless a retry has already shown that.
+// blame finds out whether a case that crashed a shared process, or made it hang, also does so
+// alone, and sets [Result].Blame. It runs the case once more in a fresh process, unless a retry
+// has already done so.
 func (l *lane) blame(r *Result, served int) {
 	if _, ok := l.plugin.(replacer); !ok || l.isOver() {
 		return

@@ -15,28 +15,28 @@ import (
 
 // Failure says why a case failed.
 type Failure struct {
-	// Differences are at least one, at most about [maxDifferences].
+	// Differences has at least one difference, and at most a few more than [maxDifferences].
 	Differences []Difference
-	// Err is the error of the call, nil if it succeeded.
+	// Err is the error of the call, or nil if the call succeeded.
 	Err *hook.Error
 
-	got    answer // of the call
-	answer int    // how many of the differences are about the answer, and not about another key of the case
+	got    answer // the whole answer of the call
+	answer int    // the number of differences of the answer; the others are about other keys of the case
 }
 
-// Difference is one way in which a call did not do what it should.
+// Difference is one way in which the answer of a call differs from the expected one.
 type Difference struct {
 	// Message is one line, such as "the result differs at $.total".
 	Message string
-	// Place is where two values differ, such as "$.total"; empty if Wanted and Got are the whole
-	// values, or not values of the call.
+	// Place is the place where two values differ, such as "$.total". It is empty if Wanted and Got
+	// are whole values, or parts of an error.
 	Place string
-	// Wanted and Got are JSON; nil for nothing.
+	// Wanted and Got are JSON. Each is nil if there is no such value.
 	Wanted, Got json.RawMessage
 }
 
-// check compares what a call returned, and how long it took, with what it should return. It returns
-// nil if the case has passed.
+// check compares the answer of a call, and its duration, with the expected ones. It returns nil if
+// the case passed.
 func (c *Case) check(got answer, took time.Duration) *Failure {
 	f := &Failure{Differences: c.compareAnswer(got), Err: got.err, got: got}
 	f.answer = len(f.Differences)
@@ -54,7 +54,7 @@ func (c *Case) check(got answer, took time.Duration) *Failure {
 
 func (f *Failure) add(d Difference) { f.Differences = append(f.Differences, d) }
 
-// compareAnswer compares what a call returned with the answer of the case.
+// compareAnswer compares the answer of a call with the answer in the case.
 func (c *Case) compareAnswer(got answer) []Difference {
 	switch {
 	case c.fails != nil:
@@ -67,7 +67,7 @@ func (c *Case) compareAnswer(got answer) []Difference {
 	return nil
 }
 
-// compareResult compares a result with what it should contain and match.
+// compareResult compares a result with the keys "contains" and "match" of the case.
 func (c *Case) compareResult(got answer) (all []Difference) {
 	if c.contains != nil {
 		all = c.compareContained(got)
@@ -80,7 +80,8 @@ func (c *Case) compareResult(got answer) (all []Difference) {
 	return all
 }
 
-// compareContained compares a result with what it should contain: a part of a text, or of an object or list.
+// compareContained checks that a result contains the value of "contains": a part of a text, of an object
+// or of a list.
 func (c *Case) compareContained(got answer) []Difference {
 	part, isText := decode(c.contains).(string)
 	if value := got.json(); isText && !got.Streamed && value[0] == '"' {
@@ -94,7 +95,7 @@ func (c *Case) compareContained(got answer) []Difference {
 	return about("the result does not contain what it should", found)
 }
 
-// values returns the items, or the result as the only one.
+// values returns the items, or a slice of only the result.
 func (a answer) values() []hook.Item {
 	if a.Streamed {
 		return a.Items
@@ -110,7 +111,7 @@ func (a answer) json() json.RawMessage {
 	return a.JSON()
 }
 
-// raw returns what --raw prints.
+// raw returns the answer as --raw prints it.
 func (a answer) raw() []byte {
 	var text []byte
 	items := a.values()
@@ -124,7 +125,8 @@ func (a answer) raw() []byte {
 	return text
 }
 
-// compare compares two answers without an error. of says which fields messages have, nil for other values.
+// compare compares two answers without an error. of describes their messages. It is nil if they are other
+// values.
 func (a answer) compare(got answer, of *messages) []Difference {
 	if a.Streamed != got.Streamed {
 		text := `the call returned one result; write "result" in place of "items"`
@@ -138,7 +140,7 @@ func (a answer) compare(got answer, of *messages) []Difference {
 			return about("the result differs", found)
 		}
 	}
-	for i, item := range got.values() { // as many as are wanted
+	for i, item := range got.values() { // as many as expected, because the JSON is equal
 		if item.Binary == a.values()[i].Binary {
 			continue
 		}
@@ -154,7 +156,7 @@ func (a answer) compare(got answer, of *messages) []Difference {
 	return nil
 }
 
-// check compares the error that a call should return with what it returned.
+// check compares the answer of a call with the error that the call should return.
 func (w *wantedError) check(got answer) (all []Difference) {
 	if got.err == nil {
 		return []Difference{{Message: "the call succeeded, want an error", Got: got.json()}}
@@ -186,7 +188,8 @@ func isType(e *hook.Error, name string) bool {
 	return full == name || strings.HasSuffix(full, "."+name)
 }
 
-// messageOf returns the message that "match" is about: that of an exception without its type.
+// messageOf returns the message that "match" applies to. The message of an exception has no type
+// in front.
 func messageOf(e *hook.Error) string {
 	if e.Python != nil {
 		return e.Python.Message

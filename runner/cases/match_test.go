@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// placesOf returns the places where two values differ.
+// placesOf returns the places where two JSON values differ.
 func placesOf(wanted, got string, some bool, of *messages) string {
 	var places []string
 	for _, d := range differences(decode([]byte(wanted)), decode([]byte(got)), some, of) {
@@ -83,7 +83,7 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// valueOf is an answer with a result: JSON, or bytes.
+// valueOf returns an answer with a result, which is JSON or bytes.
 func valueOf(text string, binary bool) answer {
 	return answer{Answer: lines.Answer{Item: hook.Item{Value: json.RawMessage(text), Binary: binary}}}
 }
@@ -206,8 +206,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestMessages holds that a field with its zero value equals one that is absent, but for the members of maps and
-// of other values than messages.
+// TestMessages checks that in messages a field with its zero value equals an absent one. That is not so for
+// members of maps, and for values other than messages.
 func TestMessages(t *testing.T) {
 	of := messagesOf(schema.Hook{Name: "S/M", Returns: "p.R{n: int32, counts: map<string, int32>, kind: enum p.K (NONE, SOME), in: message p.In}",
 		Messages: []schema.Message{{Name: "p.In", Fields: []schema.Param{{Name: "state", Type: "enum p.S (OFF, ON)"}, {Name: "any", Type: "message google.protobuf.Struct"}}}}})

@@ -22,8 +22,8 @@ const blanks = " \t\r"
 // maxBad is the number of bad lines that an error lists.
 const maxBad = 20
 
-// Parse reads a file of cases. It keeps text. An error has kind [hook.Usage] and names the lines
-// and the columns, in bytes from 1.
+// Parse parses the text of a file of cases. The returned File refers to text. An error has kind
+// [hook.Usage] and names the lines and the columns. Both count from 1, columns in bytes.
 func Parse(path string, text []byte) (*File, error) {
 	p := &parser{file: &File{Path: path, text: text}, heading: newHeading(nil), last: map[key]int{}}
 	rest := bytes.TrimPrefix(text, []byte(hook.ByteOrderMark))
@@ -37,7 +37,7 @@ func Parse(path string, text []byte) (*File, error) {
 		if len(bytes.Trim(line, blanks)) == 0 || lines.IsComment(line) {
 			continue
 		}
-		if p.file.isRecord && !whole && !json.Valid(line) { // the run was killed while it wrote
+		if p.file.isRecord && !whole && !json.Valid(line) { // the run was killed while it wrote this line
 			break
 		}
 		if err := p.line(line, start); err != nil {
@@ -61,9 +61,9 @@ func Parse(path string, text []byte) (*File, error) {
 type parser struct {
 	file   *File
 	number int
-	bad    []*hook.Error // of the lines that cannot be read
+	bad    []*hook.Error // the errors of bad lines
 	*heading
-	last map[key]int // of a record: the index of the newest answer of a call
+	last map[key]int // in a record: the index of the last answer of each call
 }
 
 func newHeading(words []schema.Word) *heading {
@@ -95,7 +95,7 @@ func (f *File) read(at place) (*Case, error) {
 	return c, nil
 }
 
-// parseCase reads a line of a file of cases, or of a record.
+// parseCase parses a line of a file of cases, or of a record.
 func parseCase(text []byte) (*Case, error) {
 	var l lines.Line
 	if bad := l.Parse(text); bad != nil {
@@ -105,8 +105,8 @@ func parseCase(text []byte) (*Case, error) {
 	return c, c.read(&l)
 }
 
-// add adds a case. In a record, the last answer of an occurrence of a call replaces the earlier
-// ones. add ignores a canceled call, which has no answer of the plugin.
+// add adds a case. In a record, the last answer of an occurrence of a call replaces earlier
+// ones. add ignores canceled calls of a record, because they have no answer from the plugin.
 func (p *parser) add(c *Case, at place) {
 	if p.file.isRecord && c.fails != nil && c.fails.Kind == hook.Canceled {
 		return
@@ -123,7 +123,7 @@ func (p *parser) add(c *Case, at place) {
 	p.file.places = append(p.file.places, at)
 }
 
-// head reads the head line of a record. Its words are arguments of every call below it.
+// head parses a head line of a record. Its words are arguments of every call below it.
 func (p *parser) head(line []byte) error {
 	head, err := parseHead(line)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *parser) wrong(line []byte, err error) error {
 	return &e
 }
 
-// wrongLines returns the error of the bad lines: that of the first one, which draws the others below it.
+// wrongLines returns the error of the first bad line, with the errors of the others as its drawing.
 func (p *parser) wrongLines() error {
 	e := p.bad[0]
 	for i, other := range p.bad[1:] {
@@ -163,8 +163,8 @@ func (p *parser) wrongLines() error {
 	return e
 }
 
-// column returns the column of an error: of the byte that is not JSON, else of the first key
-// that the message names.
+// column returns the column of an error: the column of the first byte that is not JSON, or else of
+// the first key that the message names.
 func column(line []byte, message string) int {
 	if !utf8.Valid(line) {
 		return bytes.IndexRune(line, utf8.RuneError) + 1 // of the first invalid byte
@@ -175,14 +175,14 @@ func column(line []byte, message string) int {
 	if object := bytes.TrimLeft(line, blanks); object[0] == '{' {
 		for key := range schema.Members(object) {
 			if strings.Contains(message, string(schema.Quote(schema.Short(string(schema.Unquote(key)))))) {
-				return cap(line) - cap(key) + 1 // both share an array
+				return cap(line) - cap(key) + 1 // key is a part of line
 			}
 		}
 	}
 	return 1 + len(line) - len(bytes.TrimLeft(line, blanks))
 }
 
-// read reads what a line has beside the call.
+// read reads the keys of a line other than the call.
 func (c *Case) read(l *lines.Line) (err error) {
 	var under, match string
 	for _, field := range []struct {
@@ -213,7 +213,7 @@ func (c *Case) read(l *lines.Line) (err error) {
 	return c.readAnswer(l)
 }
 
-// compile compiles the value of "match", nil for none.
+// compile compiles the value of "match". It returns nil for an empty pattern.
 func compile(pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
 		return nil, nil

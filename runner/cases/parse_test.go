@@ -48,9 +48,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRecord holds that a record's words are arguments of its calls, and that the last answer of an
-// occurrence counts. Calls that were canceled are left out,
-// and so is a last line without its end.
+// TestRecord checks that a record's words are arguments of its calls, and that the last answer of
+// an occurrence replaces earlier ones. Parse ignores canceled calls and an incomplete last line.
 func TestRecord(t *testing.T) {
 	f, err := Parse("r", []byte(`{"record":{"plugin":"p","words":["--n","2"]}}
 {"hook":"f","args":[1],"error":{"kind":"hook","message":"m","sent":true}}
@@ -181,7 +180,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestErrorKeys holds that a case may have the whole error that a call returned.
+// TestErrorKeys checks that a case may have every key of an error that a call returned.
 func TestErrorKeys(t *testing.T) {
 	for field := range reflect.TypeFor[hook.Error]().Fields() {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -191,15 +190,15 @@ func TestErrorKeys(t *testing.T) {
 	}
 }
 
-// TestReadFile holds that a file without an end or a line end neither fills the memory nor waits, and that
-// a pipe is read.
+// TestReadFile checks that ReadFile does not read a device or a huge line into memory, and that Read
+// reads a pipe up to a limit.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, "long")
 	if err := os.WriteFile(long, []byte(`{"hook":"f"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(long, 20<<30); err != nil { // it has one long line of NUL bytes
+	if err := os.Truncate(long, 20<<30); err != nil { // adds one long line of NUL bytes
 		t.Skip(err)
 	}
 	text, err := ReadFile(long)
@@ -209,7 +208,7 @@ func TestReadFile(t *testing.T) {
 	if _, err := Parse("long", text); err == nil || err.Error() != "long:2: the line has more than 67108864 bytes" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ReadFile(os.DevNull); err == nil || !strings.Contains(err.Error(), "neither a regular file nor a pipe") {
+	if _, err := ReadFile(os.DevNull); err == nil || !strings.Contains(err.Error(), "not a regular file or a pipe") {
 		t.Errorf("a device: got %v", err)
 	}
 	in, out, err := os.Pipe()
@@ -231,7 +230,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// endless is a pipe of blank lines.
+// endless is a reader of blank lines without an end.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return copy(b, blankLines), nil }

@@ -12,21 +12,23 @@ import (
 	"github.com/pyplug/pyplug/runner/lines"
 )
 
-// maxPiped is how many bytes [Read] reads from a pipe, and chunk how many it reads at once.
+// maxPiped is the maximum number of bytes that [Read] reads from a pipe. chunk is the maximum that
+// it reads at once.
 const (
 	maxPiped = 256 << 20
 	chunk    = 1 << 20
 )
 
-// ReadFile reads the text of a file of cases for [Parse]: a regular file, or a pipe such as a shell makes
-// for <(command). Others, such as devices, may have no end.
+// ReadFile reads the text of a file of cases for [Parse]. The file may be a regular file, or a pipe,
+// such as a shell makes for <(command). ReadFile rejects other files, because a device may have no
+// end.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if kind := info.Mode().Type(); kind&^(fs.ModeNamedPipe|fs.ModeDir) != 0 { // a directory has an error of its own
-		return nil, fmt.Errorf("%s is neither a regular file nor a pipe", path)
+	if kind := info.Mode().Type(); kind&^(fs.ModeNamedPipe|fs.ModeDir) != 0 { // os reports an error for a directory
+		return nil, fmt.Errorf("%s is not a regular file or a pipe", path)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -36,8 +38,8 @@ func ReadFile(path string) ([]byte, error) {
 	return Read(file)
 }
 
-// Read reads the text of a file of cases for [Parse]. It stops within a line that is too long, which Parse
-// then reports.
+// Read reads the text of a file of cases for [Parse]. It stops reading within a line that is too
+// long. Parse then reports that line.
 func Read(from io.Reader) ([]byte, error) {
 	var text []byte
 	isPipe := true

@@ -14,36 +14,36 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Head says which calls a record keeps. It is the head line of the record, under
-// [lines.HeadKey], and is repeated where Files changes.
+// Head says which calls a record keeps. It is the value of [lines.HeadKey] in the head line, the
+// first line of a record. Another head line follows when Files changes.
 type Head struct {
-	Plugin string   `json:"plugin"`          // its name
-	Hook   string   `json:"hook,omitempty"`  // of all lines; empty: each has its own
-	Words  []string `json:"words,omitempty"` // behind the hook, as typed
-	Items  string   `json:"items,omitempty"` // how a line is read
-	// Files is a digest of the plugin's files, empty if unknown.
+	Plugin string   `json:"plugin"`          // the name of the plugin
+	Hook   string   `json:"hook,omitempty"`  // of all lines, or empty if each line has its own
+	Words  []string `json:"words,omitempty"` // after the hook, as typed
+	Items  string   `json:"items,omitempty"` // the value of --items
+	// Files is a digest of the plugin's files. It is empty if unknown.
 	Files   string `json:"files,omitempty"`
 	Version string `json:"version"` // of pyplug
 }
 
-// Record is a file that keeps the answers of calls, a [lines.Record]. It is locked while it is
-// open. Make it with [OpenRecord].
+// Record is a [lines.Record] that keeps the answers of calls in a file. The file is locked while it
+// is open. Make a Record with [OpenRecord].
 type Record struct {
 	file     *os.File
 	opened   os.FileInfo // of file
-	size     int64       // bytes of the whole lines that were read and written
+	size     int64       // of the file, as far as Record has read and written it
 	head     Head
 	heads    []head        // in order
-	index    map[key]entry // the first and further occurrences of the calls that are kept or were found
+	index    map[key]entry // the occurrences of calls that the file has or that Find has seen
 	again    map[key]int   // how often Find has seen a call, if more than once
 	outdated atomic.Int64
 	page     page // for Find
 }
 
-// OpenRecord opens a record and locks it. It creates the file if there is none, and drops a last line
-// without its end. The record must have the plugin, hook, items and words of head. [Record.Begin]
-// compares the files. An error has kind [hook.Usage], or [hook.Unavailable] if another process has the
-// record.
+// OpenRecord opens a record and locks it. It creates the file if it does not exist, and removes an
+// incomplete last line. The record must have the plugin, hook, items and words of head.
+// [Record.Begin] compares the files. An error has kind [hook.Usage], or [hook.Unavailable] if another
+// process has locked the record.
 func OpenRecord(path string, head Head) (*Record, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, refused("%s is not a regular file", path)
@@ -80,8 +80,8 @@ func refused(format string, args ...any) error {
 	return hook.NewError(hook.Usage, fmt.Errorf("record: "+format, args...))
 }
 
-// Begin sets the digest of the plugin's files. It writes a head line if the record does not end
-// with answers of the same files.
+// Begin sets the digest of the plugin's files. It writes a head line unless the last head line has
+// the same digest.
 func (r *Record) Begin(files string) error {
 	r.head.Files = files
 	if n := len(r.heads); n > 0 && r.heads[n-1].files == files {
@@ -97,12 +97,12 @@ func (r *Record) Begin(files string) error {
 	return nil
 }
 
-// Outdated returns how many of the answers that Find returned come from other versions of the
-// plugin's files.
+// Outdated returns how many of the answers that Find returned were recorded with other versions of
+// the plugin's files.
 func (r *Record) Outdated() int64 { return r.outdated.Load() }
 
-// Write appends whole lines. It returns an error if somebody else has replaced or edited the file: the
-// lines may then be lost.
+// Write appends whole lines. It returns an error if something else has replaced or edited the file,
+// because the lines may then be lost.
 func (r *Record) Write(text []byte) (int, error) {
 	n, err := r.file.Write(text)
 	r.size += int64(n)
@@ -119,7 +119,7 @@ func (r *Record) Write(text []byte) (int, error) {
 // Close unlocks and closes the file.
 func (r *Record) Close() error { return r.file.Close() }
 
-// parseHead reads a head line.
+// parseHead parses a head line.
 func parseHead(line []byte) (Head, error) {
 	var head map[string]Head
 	err := schema.Decode(line, &head)
@@ -132,7 +132,7 @@ func parseHead(line []byte) (Head, error) {
 	return head[lines.HeadKey], nil
 }
 
-// check reads a head line, and compares the calls of the record with those of r.
+// check parses a head line at an offset, and returns an error if it is of another command than r's.
 func (r *Record) check(line []byte, at int64) error {
 	got, err := parseHead(line)
 	if err != nil {

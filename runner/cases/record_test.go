@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/lines"
 )
 
-// caller answers with the hook and the arguments, as a stream for the hook "items".
+// caller answers a call with its hook and arguments. For the hook "items" the answer is a stream.
 type caller struct{ calls atomic.Int64 }
 
 func (c *caller) Call(_ context.Context, call hook.Call) (hook.Result, error) {
@@ -47,8 +47,8 @@ func (c *caller) Call(_ context.Context, call hook.Call) (hook.Result, error) {
 	return hook.Result{Item: hook.Item{Value: value}}, nil
 }
 
-// run answers the lines of in with the record at path. It returns what it printed, and how many
-// calls it made.
+// run answers the lines of in with the record at path. It returns its output and the number of
+// calls that it made.
 func run(t *testing.T, path, in string, change func(*lines.Options)) (string, int) {
 	t.Helper()
 	r, err := OpenRecord(path, Head{Plugin: "p", Version: "1"})
@@ -75,7 +75,7 @@ func errorJSON(_ int, err *hook.Error) json.RawMessage {
 	return json.RawMessage(`{"kind":"` + string(err.Kind) + `"}`)
 }
 
-// some are calls of all kinds, two of which are equal.
+// some has lines with calls of all kinds. Two calls are equal.
 const some = `{"hook":"f","args":[1, "a b"]}
 {"hook":"f","args":[1,"a b"],"id":{"x": "y"}}
 {"hook":"items","args":{}}
@@ -87,8 +87,8 @@ const some = `{"hook":"f","args":[1, "a b"]}
 {"hook":"bytes"}
 `
 
-// TestRecordCut holds that a record may be cut at every byte: whatever is left answers its lines, and the
-// others are called again.
+// TestRecordCut checks that a record may be cut at any byte. The answers that are left are used, and
+// the other lines are called again.
 func TestRecordCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	want, calls := run(t, path, some, nil)
@@ -113,8 +113,8 @@ func TestRecordCut(t *testing.T) {
 	}
 }
 
-// TestRecordOccurrences holds that of equal lines each is called once, that failed ones are called
-// again, and that an occurrence's last answer counts.
+// TestRecordOccurrences checks that each of several equal lines is called once, that failed calls are
+// made again, and that the last answer of an occurrence replaces earlier ones.
 func TestRecordOccurrences(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	f, fail := `{"hook":"f"}`+"\n", `{"hook":"fail"}`+"\n"
@@ -143,7 +143,7 @@ func TestRecordOccurrences(t *testing.T) {
 	}
 }
 
-// TestRecordKeys holds that calls with the same key never get each other's answers.
+// TestRecordKeys checks that calls with the same key never get each other's answers.
 func TestRecordKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	run(t, path, strings.Repeat(`{"hook":"f","args":[1]}`+"\n", 2), nil)
@@ -170,7 +170,7 @@ func TestRecordKeys(t *testing.T) {
 	}
 }
 
-// TestRecordFirst holds that an answer is in the record before its last line is printed.
+// TestRecordFirst checks that an answer is in the record before its last line is printed.
 func TestRecordFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	printed := 0
@@ -191,7 +191,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
 
-// TestRecordLong holds that a stream that is too long for the memory is printed, and not kept.
+// TestRecordLong checks that a stream that is too long to be held in memory is printed, but not kept.
 func TestRecordLong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	for range 2 {
@@ -205,11 +205,11 @@ func TestRecordLong(t *testing.T) {
 	}
 }
 
-// TestRecordLines holds that a line which a file of cases must not have is refused when the record is opened.
+// TestRecordLines checks that OpenRecord rejects invalid lines.
 func TestRecordLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	for line, want := range map[string]string{
-		`{"hook":"f"}`:                             `the line has neither an answer nor an "error"`,
+		`{"hook":"f"}`:                             `the line has no answer and no "error"`,
 		`{"hook":"f","result":1,"items":[]}`:       `want only one of "result", "items" and "error"`,
 		`{"hook":"f","result":1,"result":2}`:       `"result" is given twice`,
 		`{"hook":"f","result":1,"occurrence":0}`:   `"occurrence" is 0, want a number from 1`,
@@ -228,7 +228,8 @@ func TestRecordLines(t *testing.T) {
 	}
 }
 
-// TestRecordNaN holds that an answer that is not JSON is not kept, so that the record can be read.
+// TestRecordNaN checks that an answer that is not JSON is not kept, because it would make the record
+// invalid.
 func TestRecordNaN(t *testing.T) {
 	c := lines.Call{Hook: "f"}
 	for value, kept := range map[string]bool{`[NaN]`: false, `-Infinity`: false, `"NaN"`: true} {
@@ -238,7 +239,7 @@ func TestRecordNaN(t *testing.T) {
 	}
 }
 
-// TestRecordFull holds that nothing is printed that cannot be recorded.
+// TestRecordFull checks that an answer is not printed if it cannot be recorded.
 func TestRecordFull(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no /dev/full")
@@ -256,7 +257,8 @@ func TestRecordFull(t *testing.T) {
 	}
 }
 
-// FuzzRecord holds that a record that can be opened can be gone on from.
+// FuzzRecord checks that a record that can be opened can be continued, and that a rejected one is not
+// changed.
 func FuzzRecord(f *testing.F) {
 	const head = `{"record":{"plugin":"p","version":"1"}}` + "\n"
 	for _, seed := range []string{"", head, head + `{"hook":"f","result":1}`, head + `{"hook":"f","items":[1,"a"],"binary":[false,true]}` + "\n",
@@ -277,7 +279,7 @@ func FuzzRecord(f *testing.F) {
 		}
 		defer r.Close()
 		if _, read := r.Find(lines.Call{Hook: "f"}); read != nil {
-			_, _ = read() // an answer of a wrong shape is an error
+			_, _ = read() // returns an error if the answer has a wrong shape
 		}
 		if err := r.Begin("x"); err != nil {
 			t.Error(err)

@@ -15,13 +15,13 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// key identifies an occurrence of a call, by a hash. The index holds keys and offsets, not
-// answers: a record may be much larger than the memory.
+// key identifies an occurrence of a call. It is a hash. The index holds keys and offsets instead of
+// answers, because a record may be much larger than the memory.
 type key uint64
 
 var seed = maphash.MakeSeed()
 
-// keyOf returns the key of an occurrence of a call, from 1.
+// keyOf returns the key of an occurrence of a call. Occurrences count from 1.
 func keyOf(c lines.Call, occurrence int) key {
 	text := binary.AppendUvarint(make([]byte, 0, 256), uint64(occurrence))
 	text = binary.AppendUvarint(text, uint64(len(c.Hook)))
@@ -39,11 +39,11 @@ func isSame(a, b lines.Call) bool {
 	return a.Hook == b.Hook && bytes.Equal(a.Args, b.Args) && bytes.Equal(a.Text, b.Text) && (a.Text == nil) == (b.Text == nil)
 }
 
-// entry is what is known of an occurrence, in 8 bytes: there may be millions.
+// entry describes an occurrence in 8 bytes, because there may be millions. It holds the offset of the
+// answer, or 0 if the occurrence has no answer or an error, and the bit found.
 type entry uint64
 
-// found is the bit of a first occurrence that Find has seen. The others are the offset of the
-// answer, which cannot be 0; 0 means that there is none, or an error.
+// found is set in the entry of a first occurrence after Find has seen it.
 const found entry = 1 << 63
 
 // at returns the offset of the answer.
@@ -51,13 +51,13 @@ func (e entry) at() int64 { return int64(e &^ found) }
 
 // head is a head line of the record.
 type head struct {
-	at    int64 // its offset
+	at    int64 // the offset of the line
 	files string
 }
 
 // read reads the record into the index.
 func (r *Record) read() error {
-	end := int64(0) // of the last whole line
+	end := int64(0) // the offset behind the last whole line
 	for number := 1; ; number++ {
 		line, err := r.page.line(end)
 		isEnd := errors.Is(err, io.EOF)
@@ -93,7 +93,7 @@ func (r *Record) notRecord(line []byte) error {
 	return err
 }
 
-// learn adds an answer to the index. An occurrence's last answer counts.
+// learn adds an answer to the index. It replaces an earlier answer of the same occurrence.
 func (r *Record) learn(text []byte, at int64) error {
 	var l lines.Line
 	if bad := l.Parse(text); bad != nil {
@@ -107,7 +107,7 @@ func (r *Record) learn(text []byte, at int64) error {
 	case err != nil:
 		return err
 	case key == "":
-		return errors.New(`the line has neither an answer nor an "error"`)
+		return errors.New(`the line has no answer and no "error"`)
 	case key == "error":
 		at = 0
 	}
@@ -132,8 +132,8 @@ func (r *Record) Find(c lines.Call) (occurrence int, read func() (*lines.Answer,
 	return occurrence, func() (*lines.Answer, error) { return r.answer(e.at(), c, occurrence) }
 }
 
-// answer reads the answer at an offset. It returns nil if that is of another call or occurrence with the
-// same key.
+// answer reads the answer at an offset. It returns nil if the answer belongs to another call or
+// occurrence with the same key.
 func (r *Record) answer(at int64, c lines.Call, occurrence int) (*lines.Answer, error) {
 	broken := func(err error) (*lines.Answer, error) { return nil, fmt.Errorf("the answer at byte %d: %w", at, err) }
 	text, err := r.page.line(at)
@@ -153,14 +153,14 @@ func (r *Record) answer(at int64, c lines.Call, occurrence int) (*lines.Answer, 
 		return broken(err)
 	}
 	i, _ := slices.BinarySearchFunc(r.heads, at, func(h head, at int64) int { return cmp.Compare(h.at, at) })
-	was := r.heads[i-1].files // a head line is in front of all answers
+	was := r.heads[i-1].files // i > 0, because a record begins with a head line
 	if was != "" && r.head.Files != "" && was != r.head.Files {
 		r.outdated.Add(1)
 	}
 	return kept, nil
 }
 
-// page reads lines of a file at any offset, fast if they follow each other.
+// page reads lines of a file at any offset. Reading successive lines is fast.
 type page struct {
 	from io.ReaderAt
 	at   int64 // the offset of text
@@ -169,8 +169,8 @@ type page struct {
 
 const pageSize = 256 << 10
 
-// line returns the line at an offset. It is valid until the next one is read. A line without its end
-// comes with [io.EOF].
+// line returns the line at an offset. The line is valid until the next call. For an incomplete last
+// line, the error is [io.EOF].
 func (p *page) line(at int64) ([]byte, error) {
 	if rest := at - p.at; rest >= 0 && rest < int64(len(p.text)) {
 		if line, _, ended := bytes.Cut(p.text[rest:], []byte{'\n'}); ended {

@@ -12,34 +12,34 @@ import (
 // Isolation says which cases share a process.
 type Isolation string
 
-// The isolations. If a process dies, a fresh one runs the next case in any of them.
+// The isolations. With each of them, a fresh process runs the next case after a crash or timeout.
 const (
-	PerFile Isolation = "file" // each file begins in a fresh process
-	PerCase Isolation = "case" // each case has a fresh process
-	Lazy    Isolation = "lazy" // a file begins in a fresh process if the one before left a dirty one
-	None    Isolation = "none" // all share one
+	PerFile Isolation = "file" // each file starts in a fresh process
+	PerCase Isolation = "case" // each case runs in a fresh process
+	Lazy    Isolation = "lazy" // a file starts in a fresh process if the last file's process crashed, hung or is unhealthy
+	None    Isolation = "none" // all cases share a process
 )
 
-// maxItems is how many bytes of a stream are kept to be compared.
+// maxItems is the maximum number of bytes of a stream that are kept for comparison.
 const maxItems = 64 << 20
 
-// Options say how cases run. Start is needed.
+// Options say how cases run. Start is required.
 type Options struct {
 	Isolate Isolation
-	// Start starts the plugin in a fresh process, for files that run one after the other. If the
-	// plugin has a pool's Replace method, Run calls it to get fresh processes; otherwise it gets
-	// none.
+	// Start starts the plugin for one lane of files. If the plugin has the Replace method of a pool,
+	// Run calls it whenever a case needs a fresh process. Otherwise all cases share the process.
 	Start func(ctx context.Context) (hook.Plugin, error)
-	// Jobs is how many files run at a time, at least 1.
+	// Jobs is the maximum number of files that run at a time, at least 1.
 	Jobs int
-	// Timeout limits each call, and Probe each probe of the health; 0: no limit.
+	// Timeout bounds each call, and Probe each health probe. Zero means no limit.
 	Timeout, Probe time.Duration
-	// Retries is how often a failed case runs again.
-	Retries  int
+	// Retries is the maximum number of times that a failed case runs again.
+	Retries int
+	// FailFast ends the run after the first failed case.
 	FailFast bool
-	// Update gives cases the status [Updated] if [FileResult.Update] can write what they returned.
+	// Update gives a case that differs the status [Updated] if [FileResult.Update] can write its answer.
 	Update bool
-	// Closing Stop ends the run after the cases in progress.
+	// Stop ends the run after the cases in progress when it is closed.
 	Stop <-chan struct{}
 	// Done receives every result, and Ended every file, in the order of the files. They are
 	// called one at a time.
@@ -47,14 +47,14 @@ type Options struct {
 	Ended func(*FileResult)
 }
 
-// Status is the outcome of a case, by its name in reports.
+// Status is the outcome of a case, named as in reports.
 type Status string
 
 // The outcomes of a case.
 const (
 	Passed  Status = "passed"
 	Failed  Status = "failed"
-	Updated Status = "updated" // the answer differs, and replaces that in the file
+	Updated Status = "updated" // the answer differs, and replaces the one in the file
 	Skipped Status = "skipped"
 	NotRun  Status = "not run"
 )
@@ -66,11 +66,11 @@ type Result struct {
 	// Took is the duration of the last call, and Attempts the number of calls.
 	Took     time.Duration
 	Attempts int
-	// After is the line of the case that ended the process before this one; 0 if the file
-	// began in this process, or every case has its own.
+	// After is the line of the earlier case in the file that ended the previous process. It is 0 if
+	// no case did, or if every case has its own process.
 	After int
 	// Blame says whether a case that ended its process also does so alone. It is empty if the
-	// case passed or the process served no other case.
+	// case passed, or if the process had run no other case.
 	Blame string
 	// Failure is nil unless the case failed or is updated.
 	Failure *Failure
@@ -83,9 +83,9 @@ func (r *Result) Flaky() bool { return r.Status == Passed && r.Attempts > 1 }
 type FileResult struct {
 	*File
 	Count     map[Status]int
-	Differing []*Result // that failed or are updated
-	// Note says that the file before left a crashed, hung or unhealthy process, and whether this
-	// file shares that process. It is empty if the file before left none.
+	Differing []*Result // the failed and updated cases
+	// Note says that the process of the last file crashed, hung or became unhealthy, and whether this
+	// file shares that process. It is empty if none of this happened.
 	Note string
 	Took time.Duration
 }
@@ -96,8 +96,8 @@ type Summary struct {
 	Cost     time.Duration
 }
 
-// Run runs the cases of files. Ending ctx cancels the calls. The error says why the run
-// ended early; Stop and FailFast are not errors. Cases that did not run have the status
+// Run runs the cases of files. If ctx is canceled, the calls are, too. An error says why the run
+// ended early. Stop and FailFast are not errors. Cases that did not run have the status
 // [NotRun].
 func Run(ctx context.Context, o Options, files []*File) (Summary, error) {
 	r := &running{Options: o, ctx: ctx, pending: make([][]func(), len(files)), ended: make([]bool, len(files))}
@@ -125,14 +125,14 @@ func Run(ctx context.Context, o Options, files []*File) (Summary, error) {
 type running struct {
 	Options
 	ctx   context.Context
-	going context.Context // done when no more cases are to run
-	stop  func()          // ends going
+	going context.Context // done when no more cases should start
+	stop  func()          // cancels going
 
 	mu      sync.Mutex // protects what follows
 	err     error
 	summary Summary
 	current int        // the file whose results are reported as they come
-	pending [][]func() // reports of the files behind it
+	pending [][]func() // by file: the reports that wait for earlier files
 	ended   []bool
 }
 
@@ -144,13 +144,12 @@ func (r *running) abort(err error) {
 	r.stop()
 }
 
-// isOver reports whether no more cases are to run.
+// isOver reports whether no more cases should start.
 func (r *running) isOver() bool {
 	return hook.IsClosed(r.going.Done()) || hook.IsClosed(r.Stop)
 }
 
-// report calls do when all earlier files are reported. If last is set, it is the last report of the
-// file.
+// report calls do once all earlier files are reported. last marks the last report of the file.
 func (r *running) report(file int, last bool, do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

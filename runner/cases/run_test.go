@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// fake is a plugin whose process counts its calls. Its hooks are: count; die, hang, die2 and hang2 (unless
-// their process is fresh), raise, flaky (raises once), sick.
+// fake is a plugin whose process counts its calls. The hooks die and hang end the process; die2 and
+// hang2 do so unless it is fresh. raise fails, flaky fails once, and sick makes the process unhealthy.
 type fake struct {
 	hook.Plugin
 	mu     sync.Mutex
@@ -23,7 +23,7 @@ type fake struct {
 	dead   bool
 	sick   bool
 	flaky  bool
-	broken int    // the process that cannot start; 0: none
+	broken int    // the number of the process that cannot start, or 0
 	stop   func() // called by the hook stop
 }
 
@@ -48,7 +48,7 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 		return fail(hook.Failed)
 	case c.Hook == "sick":
 		f.sick = true
-	case c.Hook == "quit": // it answers, and dies then
+	case c.Hook == "quit": // answers and then exits
 		f.dead = true
 	case c.Hook == "stop":
 		f.stop()
@@ -71,7 +71,7 @@ func (f *fake) Status(context.Context) (hook.Status, error) {
 	return hook.Status{PID: f.pid}, nil
 }
 
-// replaceable is a fake with fresh processes.
+// replaceable is a fake whose process can be replaced.
 type replaceable struct{ *fake }
 
 func (f replaceable) Replace(context.Context, string) error {
@@ -85,8 +85,8 @@ func (f replaceable) Replace(context.Context, string) error {
 	return nil
 }
 
-// play runs files whose lines are the names of hooks, and returns a line for each case: the file
-// and line, the status, and what is remarkable.
+// play runs files. Each is given as the names of the hooks to call. play returns a line for each
+// case, with the file and line, the status, and the other fields of the result that are set.
 func play(t *testing.T, f *fake, o Options, files ...string) (report string, err error) {
 	t.Helper()
 	var parsed []*File
@@ -192,7 +192,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestJobs holds that the report has the order of the files, however many run at a time.
+// TestJobs checks that the report is in the order of the files, however many run at a time.
 func TestJobs(t *testing.T) {
 	var files, want []string
 	for i := range 9 {
@@ -207,7 +207,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestMemory holds that a case that passes takes little memory beside its line: a file may have millions.
+// TestMemory checks that a case that passes takes little memory in addition to its line, because a
+// file may have millions of cases.
 func TestMemory(t *testing.T) {
 	const n = 10_000
 	text := strings.Repeat(`{"hook": "count", "contains": 1}`+"\n", n)
@@ -229,8 +230,8 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	each := (int64(heap()) - int64(before)) / n
-	if most := int64(len(text)/n) + 64; each > most {
-		t.Errorf("a case takes %d bytes, want at most %d", each, most)
+	if limit := int64(len(text)/n) + 64; each > limit {
+		t.Errorf("a case takes %d bytes, want at most %d", each, limit)
 	}
 	if all[0].Count[Passed] != n {
 		t.Errorf("%v, want %d passed", all[0].Count, n)

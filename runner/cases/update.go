@@ -27,9 +27,9 @@ func Updatable(path string) error {
 	return nil
 }
 
-// Update replaces the answers of the cases that are [Updated] by the returned ones. It changes nothing
-// else, and replaces the file atomically. If the file is no longer as it was read, or is a record in use,
-// Update returns an error and leaves the file alone; then the cases have failed.
+// Update replaces the answers of the cases with the status [Updated] by the returned ones. It changes
+// nothing else, and replaces the file atomically. If the file has changed since it was read, or is a
+// record in use, Update returns an error and does not change the file. Then these cases have failed.
 func (f *FileResult) Update() error {
 	if f.Count[Updated] == 0 {
 		return nil
@@ -51,8 +51,8 @@ func (f *FileResult) Update() error {
 	return hook.NewError(hook.Failed, fmt.Errorf("--update: %s was not updated: %w", f.Path, err))
 }
 
-// rewrite replaces the text of the file. A record stays locked meanwhile, because a run that appends to it
-// would lose its answers; Windows replaces no file that is open.
+// rewrite replaces the text of the file. It locks a record meanwhile, because a run that appends to
+// it would lose its answers. Windows does not lock it, because it cannot replace an open file.
 func (f *File) rewrite(text []byte) error {
 	if f.isRecord && runtime.GOOS != "windows" {
 		file, err := os.OpenFile(f.Path, os.O_RDWR, 0)
@@ -73,19 +73,20 @@ func (f *File) rewrite(text []byte) error {
 	return err
 }
 
-// updatable reports whether the case passes with the returned answer in its line, which must have one.
+// updatable reports whether the line has an answer, and the case would pass if the returned answer
+// replaced it.
 func (r *Result) updatable() bool {
 	e := r.Failure.got.err
 	switch {
 	case e != nil && (e.Kind != hook.Failed && e.Kind != hook.Request || e.Reason == "no-hook"), r.Failure.answer < len(r.Failure.Differences):
 		return false
 	case e != nil && r.fails == nil:
-		return r.hasAnswer && r.contains == nil && r.match == nil // which are about a result
+		return r.hasAnswer && r.contains == nil && r.match == nil // the last two keys require a result
 	}
 	return r.fails != nil || r.hasAnswer
 }
 
-// updated returns a line with the answer that was returned.
+// updated returns the line with the returned answer.
 func (r *Result) updated(line []byte) []byte {
 	got := r.Failure.got
 	key, value := "result", got.json()
@@ -96,19 +97,20 @@ func (r *Result) updated(line []byte) []byte {
 		key = "items"
 	}
 	var l lines.Line
-	_ = l.Parse(line) // it was read without an error
+	_ = l.Parse(line) // the line was parsed before without an error
 	return l.WithAnswer(key, value, lines.Binary(got.values()))
 }
 
-// updatedError returns an error for the file, with the keys of the error that it replaces. If that
-// one is whole, it has all keys.
+// updatedError returns an error for the file, in the form of the error that it replaces: a text, a
+// whole error, or an object with the same keys. If the line has no error, the keys are kind, type and
+// message.
 func (r *Result) updatedError(e *hook.Error) []byte {
 	w := r.fails
 	if w != nil && w.text != "" {
 		return schema.Quote(cmp.Or(typeOf(e), messageOf(e)))
 	}
 	if w != nil && w.whole {
-		text, _ := hook.Marshal(e) // our own shape
+		text, _ := hook.Marshal(e) // cannot fail
 		return text
 	}
 	shape := wantedError{Kind: e.Kind, Type: typeOf(e)}
@@ -127,6 +129,6 @@ func (r *Result) updatedError(e *hook.Error) []byte {
 			shape.Type = ""
 		}
 	}
-	text, _ := hook.Marshal(shape) // our own shape
+	text, _ := hook.Marshal(shape) // cannot fail
 	return text
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestUpdateRefused holds that --update leaves the file as it was, and nothing beside it, if the disk is
-// full or read-only: a disk that is read-only at the beginning is an error before a case runs.
+// TestUpdateRefused checks that Update does not change the file and leaves no temporary file if the
+// disk is full or read-only.
 func TestUpdateRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k,mode=700"); err != nil {

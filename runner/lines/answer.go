@@ -9,11 +9,12 @@ import (
 	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
-// quick is the average time of the calls of a series below which the next one is larger.
+// quick is the average duration of a call. If the calls of a series are faster, the next series is
+// larger.
 const quick = 2 * time.Millisecond
 
-// work makes calls until there are no more. [Options].Jobs goroutines run it. A series
-// grows while all of its calls are made, and are quick.
+// work makes calls until there are no more. [Options].Jobs goroutines run it. Series
+// grow while all their calls are made and are quick.
 func (e *Engine) work(ctx context.Context) {
 	for size := 1; ; {
 		tasks := e.out.take(size)
@@ -38,7 +39,8 @@ func (e *Engine) work(ctx context.Context) {
 	}
 }
 
-// call makes one call, if the line can be called, and answers the line.
+// call makes one call and answers the line. If the line could not be parsed, it answers with that
+// error.
 func (e *Engine) call(ctx context.Context, t *task) {
 	if t.bad != nil {
 		t.bad.Hook = t.Hook
@@ -56,9 +58,9 @@ func (e *Engine) call(ctx context.Context, t *task) {
 	e.succeeded(ctx, t, r)
 }
 
-// callSeries makes calls one after the other and answers their lines. While all of them are made
-// at once, it takes more tasks. It returns the tasks that it held last, and how many of them were
-// called.
+// callSeries makes calls one after the other and answers their lines. It takes more tasks while the
+// series runs, if it began with as many as a series may have. It returns the tasks that it held last,
+// and how many of them were called.
 func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, made int) {
 	s := &hook.Series{Calls: e.callsOf(tasks), Limit: e.o.Timeout, FailFast: e.o.FailFast}
 	s.Emit = func(ctx context.Context, item hook.Item) error { return e.emit(ctx, tasks[made], item) }
@@ -71,7 +73,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, m
 			e.succeeded(ctx, t, r)
 		}
 	}
-	s.Wanted = func(bool) bool { return hook.IsClosed(e.out.dropping) } // what has not begun is dropped
+	s.Wanted = func(bool) bool { return hook.IsClosed(e.out.dropping) } // drops the calls that have not begun
 	s.HandedBack = func(n int) { tasks = e.out.handBack(tasks, n) }
 	if len(tasks) == e.o.Series {
 		s.More = func(n int) []hook.Call {
@@ -103,7 +105,7 @@ func (e *Engine) emit(ctx context.Context, t *task, item hook.Item) error {
 	return e.out.put(ctx, t, func(dst []byte) []byte { return e.appendItem(dst, t, item) })
 }
 
-// succeeded answers a line with what its hook returned.
+// succeeded answers a line with the result of its hook.
 func (e *Engine) succeeded(ctx context.Context, t *task, r hook.Result) {
 	t.made++
 	a := &Answer{Item: r.Item, Streamed: r.Streamed, Attempts: t.made}
@@ -121,19 +123,19 @@ func (e *Engine) appendResult(dst []byte, t *task, a *Answer) []byte {
 	return a.append(appendID(dst, t), false)
 }
 
-// failed answers a line with the error of its call, unless the call is made again.
+// failed answers a line with the error of its call, or arranges to make the call again.
 func (e *Engine) failed(ctx context.Context, t *task, err *hook.Error) {
 	if t.made++; e.shouldRetry(t, err) {
 		if held := e.out.hold(t); held != nil {
-			go e.retry(ctx, held, err) // ends with the delay, or when no more lines are called
+			go e.retry(ctx, held, err) // ends after the delay, or when no more calls are made
 			return
 		}
 	}
 	e.failedLast(ctx, t, err)
 }
 
-// failedLast answers a line with the error of its call. If the caller makes no more calls and did
-// not begin this one, the line gets no answer.
+// failedLast answers a line with the error of its call, which is not made again. If the caller gave
+// up before it began the call, the line gets no answer.
 func (e *Engine) failedLast(ctx context.Context, t *task, err *hook.Error) {
 	if e.isGivenUp() && !err.Begun {
 		e.out.finish(ctx, t, nil)
@@ -142,7 +144,7 @@ func (e *Engine) failedLast(ctx context.Context, t *task, err *hook.Error) {
 	e.fail(ctx, t, err)
 }
 
-// isGivenUp reports whether the caller makes no more calls.
+// isGivenUp reports whether the caller gave up.
 func (e *Engine) isGivenUp() bool { return hook.IsClosed(e.o.GaveUp) }
 
 // fail answers a line with an error.
@@ -161,7 +163,7 @@ func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {
 	}
 }
 
-// appendID begins an answer, with the line's number if the line has no id.
+// appendID appends the beginning of an answer: the line's id, or its number if it has no id.
 func appendID(dst []byte, t *task) []byte {
 	dst = append(dst, `{"id":`...)
 	if t.ID != nil {

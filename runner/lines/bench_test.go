@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// endless reads as one line again and again, n times.
+// endless is a reader of n equal lines.
 type endless struct {
 	line string
 	n    int
@@ -37,7 +37,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return total, nil
 }
 
-// BenchmarkLines answers lines with calls that do nothing: a line is an iteration.
+// BenchmarkLines answers lines with calls that do nothing. Each iteration is one line.
 func BenchmarkLines(b *testing.B) {
 	line := `{"id": "a-1", "hook": "resize", "args": {"name": "image.png", "width": 640, "height": 480}}` + "\n"
 	nothing := callerFunc(func(context.Context, hook.Call) (hook.Result, error) {

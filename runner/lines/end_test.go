@@ -13,12 +13,12 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestStop holds that what runs is answered, and nothing more is read.
+// TestStop checks that calls in progress are answered after a stop, and that no further call begins.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, callerFunc(sleeper), func(o *Options) { o.Jobs = 2 })
 		r.feed("3", "1", "1", "1", "1")
-		time.Sleep(1500 * time.Millisecond) // the third has begun
+		time.Sleep(1500 * time.Millisecond) // the third call has begun
 		close(r.stop)
 		began := time.Now()
 		<-r.done
@@ -29,7 +29,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestStopWhileReading holds that a read which waits is left.
+// TestStopWhileReading checks that Run returns after a stop even if a read of the input waits.
 func TestStopWhileReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, callerFunc(sleeper), nil)
@@ -39,14 +39,13 @@ func TestStopWhileReading(t *testing.T) {
 		<-r.done
 		r.wants(t, result(1, 0))
 		if _, err := io.WriteString(r.in, "1\n"); err != nil {
-			t.Error(err) // the read that was left takes it, and no call is made
+			t.Error(err) // the abandoned read gets the line, and no call is made
 		}
 		r.wants(t, result(1, 0))
 	})
 }
 
-// TestStopWhenFull stops an engine that waits for its first call with all that it
-// may hold.
+// TestStopWhenFull stops an engine that waits for its first call and holds as many answers as it may.
 func TestStopWhenFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, begun := make(chan struct{}), new(atomic.Int64)
@@ -64,7 +63,7 @@ func TestStopWhenFull(t *testing.T) {
 	})
 }
 
-// TestCancel holds that calls which are cancelled are answered, too.
+// TestCancel checks that canceled calls are answered, too.
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, callerFunc(sleeper), func(o *Options) { o.Jobs = 2 })
@@ -82,8 +81,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestGaveUp holds that the lines which were called are answered, and those that
-// were refused are not, however many were read.
+// TestGaveUp checks that the lines whose calls were made are answered, and that refused lines are not,
+// however many lines were read.
 func TestGaveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
@@ -108,8 +107,8 @@ func TestGaveUp(t *testing.T) {
 	})
 }
 
-// TestGaveUpLate holds that it does not matter once the input has ended and all is
-// answered; and that it ends an engine that waits for lines.
+// TestGaveUpLate checks that closing GaveUp has no effect once the input has ended and its calls are
+// made, and that it stops an engine that waits for lines.
 func TestGaveUpLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
@@ -141,7 +140,7 @@ func TestGaveUpLate(t *testing.T) {
 
 var errDisk = errors.New("no room")
 
-// failing takes n writes, and no more.
+// failing is a writer that fails after n writes.
 type failing struct{ n int }
 
 func (f *failing) Write(b []byte) (int, error) {
@@ -151,7 +150,7 @@ func (f *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestOutputFails holds that nothing goes on for an output that is gone.
+// TestOutputFails checks that a failed output ends the run and cancels the calls.
 func TestOutputFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, callerFunc(sleeper), func(o *Options) { o.Out, o.Unordered = &failing{n: 1}, true })
@@ -164,7 +163,7 @@ func TestOutputFails(t *testing.T) {
 	})
 }
 
-// TestStreamWithoutOutput holds that a stream ends when nobody takes it.
+// TestStreamWithoutOutput checks that a stream ends when the output has failed.
 func TestStreamWithoutOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		given := new(atomic.Int64)
@@ -186,21 +185,21 @@ func TestStreamWithoutOutput(t *testing.T) {
 	})
 }
 
-// TestNotRead holds that Stop does not wait for a reader that takes nothing, but waits
-// for a slow one.
+// TestNotRead checks that Run fails after a stop if the output accepts nothing, but waits for a slow
+// reader.
 func TestNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newGate()
 		r := start(t, callerFunc(sleeper), func(o *Options) { o.Out = out })
 		r.feed("0", "0", "0")
-		time.Sleep(time.Hour) // nobody has stopped it
+		time.Sleep(time.Hour) // before the stop there is no limit
 		close(r.stop)
 		began := time.Now()
 		<-r.done
 		if took := time.Since(began); took > 2*writeTimeout || !errors.Is(r.err, ErrNotRead) {
 			t.Errorf("it ended after %v with %v", took, r.err)
 		}
-		close(out.open) // for the write that was left
+		close(out.open) // ends the abandoned write
 	})
 	synctest.Test(t, func(t *testing.T) {
 		out := &slow{delay: 2 * writeTimeout / 3}
@@ -217,7 +216,7 @@ func TestNotRead(t *testing.T) {
 	})
 }
 
-// slow is an output that takes its time for each write.
+// slow is an output whose writes take a delay.
 type slow struct {
 	delay  time.Duration
 	writes int
@@ -229,8 +228,7 @@ func (s *slow) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWaitsForReader holds that at the end of the input a reader has all the time
-// that it wants.
+// TestWaitsForReader checks that Run waits for the reader without a limit after the end of the input.
 func TestWaitsForReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newGate()

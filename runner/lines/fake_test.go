@@ -18,11 +18,11 @@ type callerFunc func(ctx context.Context, c hook.Call) (hook.Result, error)
 
 func (f callerFunc) Call(ctx context.Context, c hook.Call) (hook.Result, error) { return f(ctx, c) }
 
-// echoed answers with the call itself.
+// echoed answers a call with its hook and arguments.
 func echoed(_ context.Context, c hook.Call) (hook.Result, error) {
 	value := append(schema.AppendQuote([]byte("["), c.Hook), ',')
 	switch {
-	case len(c.Args.Words) > 0: // of a line that is text
+	case len(c.Args.Words) > 0: // the line was text
 		value = append(schema.AppendQuote(append(value, '['), c.Args.Words[0].Value), ']')
 	case c.Args.JSON == nil:
 		value = append(value, `"none"`...)
@@ -32,17 +32,17 @@ func echoed(_ context.Context, c hook.Call) (hook.Result, error) {
 
 func valued(value []byte) hook.Result { return hook.Result{Item: hook.Item{Value: value}} }
 
-// errorText is a short form of errors.
+// errorText returns a short form of an error.
 func errorText(_ int, e *hook.Error) json.RawMessage {
 	return schema.Quote(string(e.Kind) + ": " + e.Error())
 }
 
-// options are those of most tests.
+// options returns the options that most tests use.
 func options(in io.Reader, out io.Writer) Options {
 	return Options{In: in, Out: out, Error: errorText}
 }
 
-// answers runs an engine over a text, and returns what it wrote.
+// answers runs an engine over a text, and returns its output and counts.
 func answers(t *testing.T, caller hook.Caller, in string, change func(*Options)) (string, Counts) {
 	t.Helper()
 	var out bytes.Buffer
@@ -57,11 +57,11 @@ func answers(t *testing.T, caller hook.Caller, in string, change func(*Options))
 	return out.String(), e.Counts()
 }
 
-// gate is an output that takes what it is given only when it is open.
+// gate is an output that blocks writes until it is open.
 type gate struct {
 	mu   sync.Mutex
 	got  bytes.Buffer
-	open chan struct{} // closed when it is
+	open chan struct{} // closed when the gate is open
 }
 
 func newGate() *gate { return &gate{open: make(chan struct{})} }
@@ -79,7 +79,7 @@ func (g *gate) String() string {
 	return g.got.String()
 }
 
-// opened is an output that takes all, and may be looked at meanwhile.
+// opened returns an open gate.
 func opened() *gate {
 	g := newGate()
 	close(g.open)

@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// FuzzLines holds that each line that is not blank gets exactly one answer, in its
-// turn, which is one line of JSON.
+// FuzzLines checks that each line that is not blank gets exactly one answer, in order, and that the
+// answer is one line of JSON.
 func FuzzLines(f *testing.F) {
 	for _, seed := range []string{
 		"", "\n\n", `{"id": 7, "hook": "f", "args": {"a": "}\"]"}}` + "\n", "\ufeff{}\r\n[1]\r5\n\"", "{\"hook\":\"\\ud800\",\"id\":\"\\\\\"}\n\xff\n",
@@ -34,7 +34,7 @@ func FuzzLines(f *testing.F) {
 		if err := New(callerFunc(echoed), o).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		var want []int // the lines that are not blank, found in another way
+		var want []int // the numbers of the lines that are not blank, found in another way
 		for i, line := range strings.Split(strings.TrimPrefix(string(in), hook.ByteOrderMark), "\n") {
 			if !p.blank([]byte(strings.TrimSuffix(line, "\r"))) {
 				want = append(want, i+1)

@@ -17,15 +17,15 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// mixedCaller makes calls that take as long as its table says for the line, which is
-// their argument. Like a worker it leaves those of a series that come behind a slow one.
+// mixedCaller makes calls whose argument is the number of their line. takes has the duration of each.
+// Like a worker, it does not make the calls of a series behind a slow one.
 type mixedCaller struct {
-	takes []time.Duration
+	takes []time.Duration // by line
 
 	mu    sync.Mutex
 	last  int         // the last line that was passed on
-	made  map[int]int // how often the call of a line was made
-	later int         // calls that a series got as it went on
+	made  map[int]int // how often the call of each line was made
+	later int         // the number of calls that were added to a running series
 }
 
 func (m *mixedCaller) pass(calls ...hook.Call) {
@@ -80,7 +80,7 @@ func (m *mixedCaller) CallSeries(ctx context.Context, s *hook.Series) {
 	}
 }
 
-// mixed are n lines of which some are slow, and some cannot be read.
+// mixed returns n lines, and their caller. Some lines are slow, and some cannot be parsed.
 func mixed(r *rand.Rand, n int) (m *mixedCaller, lines []string) {
 	m = &mixedCaller{takes: make([]time.Duration, n+1), made: map[int]int{}}
 	for i := range n {
@@ -96,7 +96,7 @@ func mixed(r *rand.Rand, n int) (m *mixedCaller, lines []string) {
 	return m, lines
 }
 
-// answered returns the ids of what was written, in that order.
+// answered returns the ids of the written answers, in order.
 func (r *running) answered(t *testing.T) (ids []int) {
 	t.Helper()
 	for line := range strings.Lines(r.out.String()) {
@@ -109,10 +109,10 @@ func (r *running) answered(t *testing.T) (ids []int) {
 	return ids
 }
 
-// TestNoGaps stops engines of several jobs, and cancels some, while lines wait that were
-// given back behind a slow one. Every line in front of one that is answered is answered,
-// none is called behind those that were passed on before the stop, and the answers come
-// in order unless another order is wanted.
+// TestNoGaps stops engines with several jobs, and cancels some, while lines wait that were handed back
+// behind a slow call. It checks that every line before an answered one is answered, that no line is
+// called after those that were passed on before the stop, and that the answers are in order unless
+// the option Unordered is set.
 func TestNoGaps(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestNoGaps(t *testing.T) {
 			r.feed(input...)
 			time.Sleep(time.Duration(random.IntN(20_000)) * time.Millisecond)
 			synctest.Wait()
-			most := m.last
+			last := m.last
 			close(r.stop)
 			if random.IntN(3) == 0 {
 				time.Sleep(time.Second / 2)
@@ -142,10 +142,10 @@ func TestNoGaps(t *testing.T) {
 			if c := r.Counts(); r.err != nil || c.Last != int64(len(got)) || c.Answered != c.Last || c.Running != 0 {
 				t.Errorf("seed %d: %d answers, %+v, %v", seed, len(got), c, r.err)
 			}
-			for ; most < len(input) && input[most] == "x"; most++ { // such a line needs no call
+			for ; last < len(input) && input[last] == "x"; last++ { // such a line needs no call
 			}
-			if len(got) > most {
-				t.Errorf("seed %d: line %d was answered after the stop, want none behind %d", seed, len(got), most)
+			if len(got) > last {
+				t.Errorf("seed %d: line %d was answered after the stop, want none behind %d", seed, len(got), last)
 			}
 			for line, n := range m.made {
 				if n != 1 {
@@ -156,8 +156,8 @@ func TestNoGaps(t *testing.T) {
 	}
 }
 
-// TestSlowInSeries holds that a series goes on while its calls are fast, and that behind a
-// slow call of it only a few lines wait, while another job calls the others.
+// TestSlowInSeries checks that a series is extended while its calls are fast, and that only a few lines
+// wait behind a slow call of a series, while another job calls the others.
 func TestSlowInSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := mixed(rand.New(rand.NewPCG(0, 0)), 0)
@@ -182,8 +182,8 @@ func TestSlowInSeries(t *testing.T) {
 	})
 }
 
-// TestAllHelp holds that after the end of the input a job without lines waits for those
-// that another one gives back.
+// TestAllHelp checks that after the end of the input, a job without lines waits for lines that another
+// job hands back.
 func TestAllHelp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOutbox(io.Discard, nil, true, 8)

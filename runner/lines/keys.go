@@ -9,7 +9,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// keys are the keys of a line: those of the call, those of its answer, and those that only a case has.
+// keys lists the keys of a line: the keys of the call, of its answer, and of a case.
 var keys = [...]string{"id", "hook", "args", "text", "base64",
 	"result", "items", "binary", "sole", "error", "attempts", "occurrence",
 	"name", "match", "contains", "health", "under", "skip"}
@@ -28,7 +28,7 @@ func indexOf(quoted []byte) int {
 	return -1
 }
 
-// synonyms are words of other tools for keys.
+// synonyms maps words that other tools use to keys.
 var synonyms = map[string]string{
 	"function": "hook", "func": "hook", "method": "hook", "call": "hook",
 	"arguments": "args", "params": "args", "input": "args", "kwargs": "args",

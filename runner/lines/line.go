@@ -16,34 +16,34 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Line is a line that names its hook: a call, beside which a record and a file of cases have its
-// answer. [Line.Parse] reads the call and finds the other members; who wants these reads them with
-// [Line.Answer], [Line.Occurrence] and [Line.Read].
+// Line is a line with a call that names its hook. In a record or a file of cases, the line also has
+// the answer. [Line.Parse] parses the call and finds the other members. [Line.Answer],
+// [Line.Occurrence] and [Line.Read] decode them.
 type Line struct {
 	Call
 	text    []byte
-	members [len(keys)]member // by keys
+	members [len(keys)]member // by index in keys
 }
 
 // Call is the call that a line requests.
 type Call struct {
-	ID   []byte // as it stands in the line, on one line; nil: none
+	ID   []byte // JSON as in the line, without line breaks, or nil if there is no id
 	Hook string
-	Args []byte // an array or an object; nil: none
-	Text []byte // the only argument, verbatim; nil: none
+	Args []byte // a JSON array or object, or nil if there are none
+	Text []byte // the only argument, verbatim, or nil if there is none
 }
 
-// Answer is what a call returned.
+// Answer is the result, the items or the error of a call.
 type Answer struct {
 	hook.Item
 	Streamed bool
 	Items    []hook.Item     // of a stream
-	Error    json.RawMessage // nil: the call succeeded
+	Error    json.RawMessage // nil if the call succeeded
 	Attempts int             // how often the call was made
 }
 
-// member says where a member is in its line: the key begins at byte at, and the value is [from:to].
-// It is zero if the line does not have it.
+// member is the place of a member in its line: the key begins at byte at, and the value is [from:to].
+// It is zero if the line does not have the member.
 type member struct{ at, from, to int }
 
 // HeadKey is the only key of the head line of a record.
@@ -55,26 +55,26 @@ func IsHead(line []byte) bool {
 	return isObject && bytes.HasPrefix(schema.Trim(rest), []byte(`"`+HeadKey+`"`))
 }
 
-// IsComment reports whether a line is skipped because it begins with #.
+// IsComment reports whether a line is a comment, which begins with #.
 func IsComment(line []byte) bool { return bytes.HasPrefix(schema.Trim(line), []byte("#")) }
 
-// Parse reads a line, which l keeps. It takes only the exact keys, each once. With an error, l has what
-// could be read.
+// Parse parses a line. l refers to text. Parse rejects unknown keys and keys that are given twice.
+// After an error, l has the members that could be parsed.
 func (l *Line) Parse(text []byte) *hook.Error {
 	l.text = text
 	value := schema.Trim(text)
-	if err := schema.CheckValue(text); err != nil { // bytes count from its start
+	if err := schema.CheckValue(text); err != nil { // text, so that the error counts bytes from the start of the line
 		return badLine("the line is %w", err)
 	}
 	if value[0] != '{' {
 		return badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
 	}
-	var first *hook.Error // the first key that is wrong
+	var first *hook.Error // the error of the first wrong key
 	for quoted, v := range schema.Members(value) {
 		i := indexOf(quoted)
 		switch {
 		case i >= 0 && l.members[i].to == 0:
-			from := cap(text) - cap(v) // both share an array
+			from := cap(text) - cap(v) // v is a part of text
 			l.members[i] = member{cap(text) - cap(quoted), from, from + len(v)}
 		case first != nil:
 		case i >= 0:
@@ -89,7 +89,7 @@ func (l *Line) Parse(text []byte) *hook.Error {
 	return first
 }
 
-// resolve sets the call, and checks it.
+// resolve sets the fields of the call, and checks them.
 func (l *Line) resolve() *hook.Error {
 	if l.ID = l.Value("id"); bytes.IndexByte(l.ID, '\n') >= 0 {
 		l.ID = compact(l.ID) // an answer is one line
@@ -113,7 +113,8 @@ func (l *Line) resolve() *hook.Error {
 	return l.resolveText(l.Value("text"), l.Value("base64"))
 }
 
-// resolveText sets the text of a call, which is a JSON string or, with bytes that are not UTF-8, base64.
+// resolveText sets the text of a call. The line has it as a JSON string or, if it is not UTF-8, as
+// base64.
 func (l *Line) resolveText(text, encoded []byte) *hook.Error {
 	switch {
 	case text == nil && encoded == nil:
@@ -140,11 +141,11 @@ func compact(value []byte) []byte {
 		return value
 	}
 	var b bytes.Buffer
-	_ = json.Compact(&b, value) // it was checked
+	_ = json.Compact(&b, value) // cannot fail, because the value was checked
 	return b.Bytes()
 }
 
-// member returns where the member with a key is.
+// member returns the place of the member with a key.
 func (l *Line) member(key string) member {
 	for i := range keys {
 		if keys[i] == key {
@@ -154,7 +155,8 @@ func (l *Line) member(key string) member {
 	return member{}
 }
 
-// Value returns the value of a member, which is a part of the line; nil if the line does not have it.
+// Value returns the value of a member, or nil if the line does not have it. The value is a part of the
+// line.
 func (l *Line) Value(key string) []byte {
 	m := l.member(key)
 	if m.to == 0 {
@@ -163,10 +165,11 @@ func (l *Line) Value(key string) []byte {
 	return l.text[m.from:m.to]
 }
 
-// noValue lists values that no member may have that [Line.Read] reads.
+// noValue lists the values that [Line.Read] rejects.
 var noValue = []string{"null", `""`, "false"}
 
-// Read decodes the value of a member, if the line has it. want says in an error what the value should be.
+// Read decodes the value of a member, if the line has it. want describes the expected value in an
+// error.
 func (l *Line) Read(key string, to any, want string) error {
 	value := l.Value(key)
 	if value != nil && (json.Unmarshal(value, to) != nil || slices.Contains(noValue, string(value))) {
@@ -175,7 +178,7 @@ func (l *Line) Read(key string, to any, want string) error {
 	return nil
 }
 
-// Occurrence returns which of the equal calls of a record this is, from 1.
+// Occurrence returns the number of the call among the equal calls of a record, from 1.
 func (l *Line) Occurrence() (int, error) {
 	n := 1
 	const want = "a number from 1"
@@ -188,7 +191,8 @@ func (l *Line) Occurrence() (int, error) {
 	return n, nil
 }
 
-// AnswerKey returns which of the keys "result", "items" and "error" the line has; "" if it has no answer.
+// AnswerKey returns the key of the answer: "result", "items" or "error", or "" if the line has no
+// answer.
 func (l *Line) AnswerKey() (string, error) {
 	found := ""
 	for _, key := range [...]string{"result", "items", "error"} {
@@ -203,8 +207,8 @@ func (l *Line) AnswerKey() (string, error) {
 	return found, nil
 }
 
-// Answer returns the answer; nothing if the line has none. "binary" is true if all values are bytes, or
-// a list if only some items are.
+// Answer returns the answer, which is empty if the line has none. In the line, "binary" is true if all
+// values are bytes, or a list if only some items are bytes.
 func (l *Line) Answer() (*Answer, error) {
 	key, err := l.AnswerKey()
 	a := &Answer{Streamed: key == "items"}
@@ -238,7 +242,7 @@ func (l *Line) Answer() (*Answer, error) {
 	return a, err
 }
 
-// decode64 replaces the base64 text of a value that is bytes, and stands at a place in the line, by these.
+// decode64 replaces the base64 text of a binary value by its bytes. place names the value in an error.
 func decode64(item *hook.Item, place string) error {
 	var content []byte
 	if item.Binary && json.Unmarshal(item.Value, &content) != nil {
@@ -250,8 +254,8 @@ func decode64(item *hook.Item, place string) error {
 	return nil
 }
 
-// WithAnswer returns the line with another answer, which is the value of key; binary is that of
-// "binary", nil if no value is bytes. Nothing else changes. The line must have an answer.
+// WithAnswer returns the line with another answer: the member key with value. binary is the new value
+// of "binary", or nil if no value is bytes. Nothing else changes. The line must have an answer.
 func (l *Line) WithAnswer(key string, value, binary []byte) []byte {
 	was, _ := l.AnswerKey()
 	answer, flag := l.member(was), l.member("binary")
@@ -279,7 +283,8 @@ type edit struct {
 	text     []byte
 }
 
-// AppendKept appends the [Line] of a call and its answer, unless NaN is in it: that is not JSON.
+// AppendKept appends the [Line] of a call and its answer. It appends nothing if the answer contains NaN
+// or Infinity, because the line would not be JSON.
 func AppendKept(dst []byte, c Call, occurrence int, a *Answer) []byte {
 	dst = slices.Grow(dst, 128+len(c.Args)+len(c.Text)+len(a.Value)+len(a.Error))
 	before := len(dst)
@@ -315,8 +320,8 @@ func (c Call) append(dst []byte, occurrence int) []byte {
 	return dst
 }
 
-// append appends the members of an answer, and ends its line. If kept is set, they are those that a record
-// keeps; else the items of a stream have lines of their own.
+// append appends the members of an answer and the end of its line. If kept is set, the line is for a
+// record and contains the items of a stream. Otherwise each item has its own line.
 func (a *Answer) append(dst []byte, kept bool) []byte {
 	sole := a.Sole
 	switch {
@@ -327,7 +332,7 @@ func (a *Answer) append(dst []byte, kept bool) []byte {
 		if binary := Binary(a.Items); binary != nil {
 			dst = append(append(dst, `,"binary":`...), binary...)
 		}
-		for _, item := range a.Items { // all are messages of one type
+		for _, item := range a.Items { // all items are messages of the same type
 			sole = cmp.Or(item.Sole, sole)
 		}
 	case a.Streamed:
@@ -356,7 +361,7 @@ func AppendItems(dst []byte, items []hook.Item) []byte {
 	return append(dst, ']')
 }
 
-// Binary returns the value of "binary" for values, nil if none are bytes.
+// Binary returns the value of "binary" for items, or nil if no item is bytes.
 func Binary(items []hook.Item) []byte {
 	flags := make([]bool, len(items))
 	for i, item := range items {

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Items says how a line is read when the hook is known.
+// Items says how the arguments are read from a line if [Options].Hook is set.
 type Items uint8
 
 // How a line becomes the arguments of a call.
@@ -31,60 +31,61 @@ const (
 const (
 	// DefaultMaxLine is the default of [Options].MaxLine.
 	DefaultMaxLine = 64 << 20
-	// writeTimeout is how long an output may accept nothing after [Options].Stop.
+	// writeTimeout is the time without progress after which the output fails, once [Options].Stop is
+	// closed.
 	writeTimeout = 10 * time.Second
 )
 
-// Options say what is read and how it is answered. In, Out and Error are needed;
-// the others default to their zero value. They must not change during [Engine.Run].
+// Options say what an [Engine] reads and how it answers. In, Out and Error are required.
+// The options must not change during [Engine.Run].
 type Options struct {
 	In  io.Reader
 	Out io.Writer
-	// Error returns the error of a line as JSON on one line. If Raw is set, it reports
-	// the error itself, and only the record has the result. Several goroutines may call it
+	// Error returns the error of a line as JSON on one line. If Raw is set, Error must itself
+	// report the error, and only the record gets the JSON. Several goroutines may call Error
 	// at once.
 	Error func(line int, err *hook.Error) json.RawMessage
-	// Raw, unless nil, appends what is written for a result or an item, in place of
-	// JSON.
+	// Raw, unless nil, appends the output for a result or an item. It replaces the JSON
+	// line.
 	Raw func(dst []byte, item hook.Item) []byte
 	// Hook is the hook of every line. Each line then holds only arguments, read as
 	// Items says. If Hook is empty, each line names its hook.
 	Hook  string
 	Items Items
-	// Field names the argument for a Text line; empty means by position.
+	// Field names the argument for a Text line. If it is empty, the argument is by position.
 	Field string
 	// Words are named arguments of every call. The names in a line come first.
 	Words []schema.Word
 	// Null means that lines end with a NUL instead of a newline.
 	Null bool
-	// Jobs is how many calls are made at once, at least 1.
+	// Jobs is the maximum number of concurrent calls or series, at least 1.
 	Jobs int
 	// Series is the maximum number of calls that are passed on together while they are
-	// fast; they are made one after the other. Use 1 if the caller makes no series.
+	// fast. The caller makes them one after the other.
 	Series int
 	// Unordered writes answers as they are ready.
 	Unordered bool
-	// Timeout bounds each call, including the wait for a worker; 0 means no limit.
+	// Timeout bounds each call, including the wait for a worker. Zero means no limit.
 	Timeout time.Duration
-	// MaxLine is the maximum length of a line in bytes; 0 means DefaultMaxLine.
+	// MaxLine is the maximum length of a line in bytes. Zero means [DefaultMaxLine].
 	MaxLine int
-	// Retries is how often a call is repeated if its error has a kind in RetryOn. A stream that
-	// has emitted items is not repeated.
+	// Retries is the maximum number of times that a failed call is repeated, if its error has a kind
+	// in RetryOn. A stream that has emitted items is not repeated.
 	Retries int
 	RetryOn []hook.Kind
-	// FailFast ends the reading at the first error, as Stop does. A series makes no call behind it.
+	// FailFast stops the engine at the first error, as Stop does. A series makes no call after it.
 	FailFast bool
 	// Record keeps the answers. If it already has the answer of a line, the line is not
 	// called. Nil means no record. Each answer is recorded before its last line is
 	// written to Out.
 	Record Record
-	// Closing Stop ends the reading. If Stop is nil, only the end of In does. After a
+	// Stop stops the engine when it is closed. If Stop is nil, only the end of In does. After a
 	// stop, all lines before an answered line are answered, too; later lines get no
 	// answer. Run then fails if Out accepts nothing for 10 to 20 s.
 	Stop <-chan struct{}
-	// GaveUp is closed when the caller makes no more calls; nil if it never gives up. It
-	// ends the reading, too. A line whose call is then refused without being sent
-	// gets no answer.
+	// GaveUp is closed when the caller makes no more calls. That stops the engine, too. A line
+	// whose call is then refused without being sent gets no answer. GaveUp is nil if the caller
+	// never gives up.
 	GaveUp <-chan struct{}
 }
 
@@ -110,17 +111,17 @@ func (o *Options) Resolve(ctx context.Context, p hook.Plugin) error {
 	return nil
 }
 
-// Counts say how far an [Engine] is: how many lines are answered, how many of them
-// with an error and how many from the record, and how many calls are in progress or wait to be made again. Last is
-// the number of the last line that is answered, 0 for none. Read and KeptRead are the bytes of the
-// lines that are answered, and of those from the record.
+// Counts is the progress of an [Engine]. Answered counts the answered lines. Failed counts the lines
+// answered with an error, and Kept those answered from the record. Running counts the calls in progress
+// and those that wait to be made again. Last is the number of the last answered line, or 0 if there is
+// none. Read is the size of the answered lines in bytes, and KeptRead of those from the record.
 type Counts struct {
 	Answered, Failed, Kept, Running, Last int64
 	Read, KeptRead                        int64
 }
 
-// Rate returns the number of lines called per second, and the time that the rest of size bytes takes,
-// or 0 if that is unknown.
+// Rate returns the number of lines called per second, and the expected time for the rest of an input
+// of size bytes, or 0 if that is unknown.
 func (c Counts) Rate(after time.Duration, size int64) (rate float64, left time.Duration) {
 	if called := c.Read - c.KeptRead; called > 0 && size > c.Read {
 		left = time.Duration(float64(after) * float64(size-c.Read) / float64(called))
@@ -128,20 +129,21 @@ func (c Counts) Rate(after time.Duration, size int64) (rate float64, left time.D
 	return float64(c.Answered-c.Kept) / after.Seconds(), left
 }
 
-// Percent returns how much of the input is answered. The file may have grown.
+// Percent returns how much of an input of size bytes is answered. It is at most 100, even if the
+// input has grown.
 func (c Counts) Percent(size int64) int64 { return min(100, c.Read*100/size) }
 
-// ErrGaveUp reports that [Options].GaveUp ended the reading before the end of the
-// input, or before a line was called.
+// ErrGaveUp reports that [Options].GaveUp was closed before the end of the input was read, or
+// before every line was called.
 var ErrGaveUp = errors.New("the caller gave up")
 
-// ErrNotRead reports an output that accepted nothing for too long.
+// ErrNotRead reports that the output accepted nothing for too long.
 var ErrNotRead = errors.New("it is not being read")
 
 // Engine answers the lines of one input. Make it with [New].
 type Engine struct {
 	caller hook.Caller
-	series hook.SeriesCaller // the same; nil if it makes no series
+	series hook.SeriesCaller // the same caller, or nil if it makes no series
 	o      Options
 	out    *outbox
 }
@@ -149,9 +151,9 @@ type Engine struct {
 // task is one line and its answer.
 type task struct {
 	Call
-	line   int         // its number, from 1
-	read   int64       // its bytes, with those of blank lines before it
-	bad    *hook.Error // why it cannot be called; nil: it can
+	line   int         // the number of the line, from 1
+	read   int64       // the size in bytes of the line and the blank lines before it
+	bad    *hook.Error // why the line cannot be called, or nil if it can
 	failed bool
 	made   int  // how often the call was made
 	begun  bool // an item was written
@@ -159,22 +161,24 @@ type task struct {
 	// For the record.
 	occurrence int
 	items      []hook.Item // of a stream that has not ended
-	itemsSize  int         // bytes of all its items, also if there are too many to hold
-	record     []byte      // the lines that keep the answer
+	itemsSize  int         // the size of all items in bytes, even if they are too many to hold
+	record     []byte      // the lines for the record
 
-	// The answer that the record has, read and appended; nil: it has none.
+	// readKept reads the answer from the record, and kept appends its lines. Each is nil if the record
+	// has no answer.
 	readKept func() (*Answer, error)
 	kept     func(dst []byte) []byte
 
 	// Protected by the outbox.
-	text []byte // lines of the answer, held until its turn
-	done bool   // all of the answer is there
+	text []byte // lines of the answer, held until they may be written
+	done bool   // the answer is complete
 }
 
 // size returns the number of bytes of a line's arguments.
 func (t *task) size() int { return len(t.Args) + len(t.Text) }
 
-// New makes an engine that calls caller. Series needs a [hook.SeriesCaller].
+// New returns an engine that calls caller. [Options].Series has no effect unless caller is a
+// [hook.SeriesCaller].
 func New(caller hook.Caller, o Options) *Engine {
 	series, _ := caller.(hook.SeriesCaller)
 	if series == nil {
@@ -187,7 +191,7 @@ func New(caller hook.Caller, o Options) *Engine {
 	return e
 }
 
-// Counts reports how far the engine is. It may be called at any time.
+// Counts returns the progress of the engine. It may be called at any time.
 func (e *Engine) Counts() Counts {
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()
@@ -196,19 +200,18 @@ func (e *Engine) Counts() Counts {
 	return now
 }
 
-// Run reads lines until the input ends or [Options].Stop is closed, and answers all that
-// were begun. Ending ctx cancels the calls in progress, which are then answered, too.
-// The error is that of the output, such as [ErrNotRead], which cancels the calls;
-// [ErrGaveUp]; a [*hook.Error] of an input that cannot be read to its end; or nil. Run
-// is called once.
+// Run reads lines until the input ends or [Options] stop it, and answers all calls that were begun.
+// Canceling ctx cancels the calls in progress, which are answered, too. If the output fails, such as
+// with [ErrNotRead], Run cancels the calls and returns that error. Run also returns [ErrGaveUp], or a
+// [*hook.Error] if the input could not be read to its end. It must be called only once.
 //
 // When Run has returned, no call is in progress. A read of the input may still be in
-// progress; its result is lost. After ErrNotRead a write may be in progress, too.
+// progress; its result is lost. After ErrNotRead, a write may be in progress, too.
 func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	written := make(chan struct{})
-	go func() { // ends when all is answered and written, or cannot be
+	go func() { // ends when all answers are written, or the output fails
 		defer close(written)
 		if err := e.out.end(); err != nil {
 			cancel(err)
@@ -219,7 +222,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		calls.Go(func() { e.work(ctx) }) // ends when the outbox is closed and all tasks are answered
 	}
 	batches, inputErr := make(chan []*task, 4), make(chan error, 1)
-	go func() { // ends with the input, or with the calls except for a read that waits
+	go func() { // ends with the input, or after the calls, unless a read of the input waits
 		inputErr <- e.read(batches)
 		close(batches)
 	}()
@@ -239,7 +242,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	calls.Wait()
 	err := e.out.out.Err()
 	if failed := e.out.writeRecord(); err == nil {
-		err = failed // else an output that failed left something to record
+		err = failed // an error of the output comes first
 	}
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()
@@ -252,11 +255,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	return e.out.endErr
 }
 
-// batchSize is the largest number of tasks that read passes on together.
+// batchSize is the maximum number of tasks that read passes on together.
 const batchSize = 64
 
-// read makes a task of each line, and passes on several together if several lines have come. It returns the
-// error of the input.
+// read makes a task of each line. It passes the tasks of lines that are already buffered on together.
+// It returns the error of the input.
 func (e *Engine) read(batches chan<- []*task) error {
 	in := NewReader(e.o.In, e.o.MaxLine, e.o.Null)
 	p, before := parser{hook: e.o.Hook, items: e.o.Items}, int64(0)
@@ -289,9 +292,9 @@ func (e *Engine) read(batches chan<- []*task) error {
 	}
 }
 
-// admit admits tasks, with the answers that the record has, until there are no more or no more are accepted.
-// It returns the error of the record or of the input. It does not wait for read, since reading an answer from
-// the record takes as long as reading a line.
+// admit passes tasks to the outbox, with the answers that the record has, until there are no more tasks
+// or the outbox accepts no more. It returns the error of the record or of the input. It runs concurrently
+// with read, because reading an answer from the record takes as long as reading a line.
 func (e *Engine) admit(batches <-chan []*task, inputErr <-chan error) error {
 	for batch := range batches {
 		for _, t := range batch {

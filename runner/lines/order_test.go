@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// sleeper takes as many seconds as its one argument says, and answers with it.
+// sleeper sleeps for the number of seconds in its only argument, and returns that number.
 func sleeper(ctx context.Context, c hook.Call) (hook.Result, error) {
 	var seconds []int
 	if err := json.Unmarshal(c.Args.JSON, &seconds); err != nil {
@@ -37,11 +37,11 @@ type running struct {
 	in   *io.PipeWriter
 	stop chan struct{}
 	kill context.CancelCauseFunc
-	done chan struct{} // closed when it has ended
-	err  error         // then
+	done chan struct{} // closed when Run has returned
+	err  error         // the error of Run, set before done is closed
 }
 
-// start runs an engine in a bubble; its input is ended with the test.
+// start runs an engine in a bubble. It closes the engine's input at the end of the test.
 func start(t *testing.T, caller hook.Caller, change func(*Options)) *running {
 	t.Helper()
 	ctx, kill := context.WithCancelCause(t.Context())
@@ -64,12 +64,12 @@ func start(t *testing.T, caller hook.Caller, change func(*Options)) *running {
 	return run
 }
 
-// feed writes lines for as long as they are read.
+// feed writes lines to the input in the background.
 func (r *running) feed(lines ...string) {
 	go func() { _, _ = io.WriteString(r.in, strings.Join(lines, "\n")+"\n") }()
 }
 
-// wants waits until nothing moves any more, and compares what was written.
+// wants waits until all goroutines block, and compares the output.
 func (r *running) wants(t *testing.T, lines ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -96,7 +96,7 @@ func TestOrder(t *testing.T) {
 		time.Sleep(time.Second)
 		bad := `{"id":4,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}`
 		all := []string{result(1, 3), result(2, 1), result(3, 2), bad, result(5, 0)}
-		r.wants(t, all...) // though the input goes on
+		r.wants(t, all...) // although the input has not ended
 		_ = r.in.Close()
 		<-r.done
 		r.wants(t, all...)
@@ -115,7 +115,7 @@ func TestUnordered(t *testing.T) {
 	})
 }
 
-// TestJobs makes as many calls at once as it may.
+// TestJobs checks that an engine makes as many concurrent calls as Jobs says.
 func TestJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, callerFunc(sleeper), func(o *Options) { o.Jobs = 2 })
@@ -144,7 +144,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// slowFirst answers all calls at once but one with the argument 1, which waits for open.
+// slowFirst answers calls at once. Only a call with the argument 1 waits for open.
 func slowFirst(open <-chan struct{}, begun *atomic.Int64, answer []byte) hook.Caller {
 	return callerFunc(func(_ context.Context, c hook.Call) (hook.Result, error) {
 		begun.Add(1)
@@ -155,12 +155,12 @@ func slowFirst(open <-chan struct{}, begun *atomic.Int64, answer []byte) hook.Ca
 	})
 }
 
-// TestWindow holds that a slow first call lets only so many answers pile up.
+// TestWindow checks that the answers held behind a slow first call are limited in number and size.
 func TestWindow(t *testing.T) {
 	for name, c := range map[string]struct {
-		answer []byte
-		lines  int
-		most   int64 // calls
+		answer   []byte
+		lines    int
+		maxCalls int64
 	}{
 		"count": {[]byte("1"), 3 * window, window},
 		"bytes": {append(append([]byte{'"'}, bytes.Repeat([]byte("x"), 1<<20)...), '"'), 40, holdSize>>20 + 4},
@@ -172,8 +172,8 @@ func TestWindow(t *testing.T) {
 				r := start(t, slowFirst(open, begun, c.answer), func(o *Options) { o.Out = &out })
 				r.feed("1" + strings.Repeat("\n0", c.lines-1))
 				synctest.Wait()
-				if got := begun.Load(); got > c.most || got < c.most/2 {
-					t.Errorf("%d calls were begun behind one that waits, want about %d", got, c.most)
+				if got := begun.Load(); got > c.maxCalls || got < c.maxCalls/2 {
+					t.Errorf("%d calls were begun behind one that waits, want about %d", got, c.maxCalls)
 				}
 				if out.lines.Load() != 0 {
 					t.Error("something was written before the first answer")
@@ -198,7 +198,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestSlowReader holds that an output which takes nothing stops the calls.
+// TestSlowReader checks that no more calls begin while the output accepts nothing.
 func TestSlowReader(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		t.Run(fmt.Sprint("unordered ", unordered), func(t *testing.T) {
@@ -213,8 +213,8 @@ func TestSlowReader(t *testing.T) {
 				r.feed(strings.Repeat("0\n", 259) + "0")
 				synctest.Wait()
 				held := begun.Load() * (100 << 10)
-				if most := int64(2*roomSize + holdSize + 2<<20); held > most {
-					t.Errorf("%d bytes of answers are held, want at most %d", held, most)
+				if limit := int64(2*roomSize + holdSize + 2<<20); held > limit {
+					t.Errorf("%d bytes of answers are held, want at most %d", held, limit)
 				}
 				close(out.open)
 				synctest.Wait()
@@ -231,7 +231,7 @@ func TestSlowReader(t *testing.T) {
 func item(id, value int) string { return fmt.Sprintf(`{"id":%d,"item":%d}`, id, value) }
 func done(id int) string        { return fmt.Sprintf(`{"id":%d,"done":true}`, id) }
 
-// ticking gives n items, one each second; n is its argument.
+// ticking emits n items, one each second. n is its argument.
 func ticking(ctx context.Context, c hook.Call) (hook.Result, error) {
 	var n []int
 	if err := json.Unmarshal(c.Args.JSON, &n); err != nil {
@@ -253,7 +253,7 @@ func TestStreams(t *testing.T) {
 		r.wants(t, item(1, 0))
 		time.Sleep(time.Second)
 		r.wants(t, item(1, 0), item(1, 1))
-		time.Sleep(time.Second) // what the second gave meanwhile comes at once
+		time.Sleep(time.Second) // the items that the second stream has emitted meanwhile come at once
 		all := []string{item(1, 0), item(1, 1), done(1), item(2, 0), item(2, 1), item(2, 2)}
 		r.wants(t, all...)
 		time.Sleep(time.Second)
@@ -279,8 +279,8 @@ func TestUnorderedStreams(t *testing.T) {
 	})
 }
 
-// TestStreamWaits holds that a stream whose turn has not come waits when it has
-// emitted much, ends when its time is up, and continues when its turn comes.
+// TestStreamWaits checks that a stream behind an unanswered line waits when it has emitted much, fails
+// when it times out, and that a later stream continues once that line is answered.
 func TestStreamWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, given := make(chan struct{}), new(atomic.Int64)
@@ -310,7 +310,7 @@ func TestStreamWaits(t *testing.T) {
 		if got := given.Load(); got < holdSize>>20 || got > holdSize>>20+2 {
 			t.Errorf("%d items of 1 MiB were taken, want about %d", got, holdSize>>20)
 		}
-		time.Sleep(time.Minute) // their limit
+		time.Sleep(time.Minute) // the timeout of the streams
 		synctest.Wait()
 		if got := r.Counts(); got.Running != 1 || got.Failed != 2 {
 			t.Errorf("counts are %+v, want both streams to have failed", got)
@@ -327,7 +327,7 @@ func TestStreamWaits(t *testing.T) {
 	})
 }
 
-// written is a record that has no answers, and says what it was given.
+// written is a record without answers. It sends the lines that it gets to a channel.
 type written struct {
 	noRecord
 	lines chan string
@@ -338,7 +338,7 @@ func (w written) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// TestRecordBehindSlow holds that answers which wait for the one of a slow line are recorded at once.
+// TestRecordBehindSlow checks that an answer that waits for a slow line is recorded at once.
 func TestRecordBehindSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		record := written{lines: make(chan string, 10)}

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// window is the maximum number of lines behind the first unanswered one, whether
-	// they are answered or not.
+	// window is the maximum number of tasks from the first unanswered one on, whether the others
+	// are answered or not.
 	window = 4096
-	// holdSize is the maximum size of the answers held behind it. Beyond that, no
-	// further call begins and streams wait.
+	// holdSize is the maximum size of the answers held behind the first unanswered task. Beyond it,
+	// no further call begins and streams wait.
 	holdSize = 16 << 20
-	// roomSize is how many bytes may wait to be written before more must wait.
+	// roomSize is the number of bytes that may wait to be written. Beyond it, further lines wait.
 	roomSize = 1 << 20
 	// chunkSize is the maximum size of one Write.
 	chunkSize = 64 << 10
@@ -30,21 +30,21 @@ type outbox struct {
 	out     *output.Writer
 
 	mu      sync.Mutex // protects what follows
-	changed sync.Cond  // what follows has changed
-	records []byte     // lines for the record, to be written before those of out
-	queue   []*task    // in order: the tasks that are not answered, and those behind them
-	held    int        // bytes of answers held by the tasks of queue
-	closed  bool       // no more tasks
-	endErr  error      // why not
+	changed sync.Cond  // wakes waiters after a change of what follows
+	records []byte     // lines for the record, to be written before the lines of out
+	queue   []*task    // in order: the first unanswered task, and those behind it
+	held    int        // the size of the answers held by the tasks of queue
+	closed  bool       // no more tasks are accepted
+	endErr  error      // why closed is set
 	counts  Counts
 
-	jobs        int           // how many goroutines take tasks
-	ahead       int           // how many tasks may wait to be called
-	waiting     []*task       // to be called, in order
-	waitingSize int           // bytes of their arguments
-	taken       [][]*task     // taken or held, and not released
+	jobs        int           // the number of goroutines that take tasks
+	ahead       int           // the maximum number of tasks that wait to be called
+	waiting     []*task       // tasks to be called, in order
+	waitingSize int           // the size of their arguments in bytes
+	taken       [][]*task     // tasks that are being called or wait for a retry
 	dropping    chan struct{} // closed when dropped is set
-	dropped     bool          // tasks that wait are called only if one behind them is
+	dropped     bool          // waiting tasks are dropped, see dropWaiting
 	unanswered  bool          // a task got no answer
 }
 
@@ -60,8 +60,8 @@ func newOutbox(w io.Writer, record Record, ordered bool, ahead int) *outbox {
 	return o
 }
 
-// admit waits for room and gives a task its place in the order. If the record has the
-// answer, admit adds it; otherwise it queues the task for a call. It returns false if no
+// admit waits for room and adds a task at the end of the order. If the record has the
+// answer, admit answers the task; otherwise it queues the task for a call. It returns false if no
 // more tasks are accepted.
 func (o *outbox) admit(t *task) bool {
 	o.mu.Lock()
@@ -91,8 +91,8 @@ func (o *outbox) admit(t *task) bool {
 	return true
 }
 
-// take waits for tasks to call and returns up to n of them, nil if no more come. They
-// must be released. A task that cannot be called comes alone.
+// take waits for tasks to call. It returns up to n of them, or nil if no more come. The caller must
+// release them. A task whose line could not be parsed is returned alone.
 func (o *outbox) take(n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -107,14 +107,13 @@ func (o *outbox) take(n int) []*task {
 	return taken
 }
 
-// isOver reports whether there are no more calls to make, and all that were made have ended. Held: mu.
+// isOver reports whether all calls were made and have ended. mu is held.
 func (o *outbox) isOver() bool {
 	return o.closed && len(o.waiting)+len(o.taken) == 0
 }
 
-// takeMore takes up to n further tasks for the goroutine that holds taken. called is how
-// many of these were called. It returns the rest of them and the new tasks, or nil if no
-// task waits.
+// takeMore takes up to n further tasks for the goroutine that holds taken, of which called tasks
+// were called. It returns the other tasks and the new ones, or nil if there are no new ones.
 func (o *outbox) takeMore(taken []*task, called, n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,7 +125,7 @@ func (o *outbox) takeMore(taken []*task, called, n int) []*task {
 	return o.taken[i]
 }
 
-// handBack makes the last n tasks of taken wait again, and returns the others.
+// handBack queues the last n tasks of taken again, and returns the others.
 func (o *outbox) handBack(taken []*task, n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -140,13 +139,13 @@ func (o *outbox) handBack(taken []*task, n int) []*task {
 	return o.taken[i]
 }
 
-// find returns the index of taken tasks. Held: mu.
+// find returns the index of taken tasks. mu is held.
 func (o *outbox) find(taken []*task) int {
 	return slices.IndexFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
 }
 
-// callable returns how many of the first n waiting tasks come before one that cannot be called. Held:
-// mu.
+// callable returns how many of the first n waiting tasks come before one whose line could not be
+// parsed. mu is held.
 func (o *outbox) callable(n int) int {
 	waiting := o.waiting[:min(n, len(o.waiting))]
 	if bad := slices.IndexFunc(waiting, func(t *task) bool { return t.bad != nil }); bad >= 0 {
@@ -155,7 +154,7 @@ func (o *outbox) callable(n int) int {
 	return len(waiting)
 }
 
-// takeFirst removes the first n waiting tasks. Held: mu.
+// takeFirst removes and returns the first n waiting tasks. mu is held.
 func (o *outbox) takeFirst(n int) []*task {
 	taken := slices.Clone(o.waiting[:n])
 	o.waiting = slices.Delete(o.waiting, 0, n)
@@ -166,8 +165,8 @@ func (o *outbox) takeFirst(n int) []*task {
 	return taken
 }
 
-// release gives back the tasks of taken. called is how many of them were called. The rest
-// wait again.
+// release ends the hold on the tasks of taken, of which called tasks were called. It queues the other
+// tasks again.
 func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -180,8 +179,8 @@ func (o *outbox) release(taken []*task, called int) {
 	o.changed.Broadcast()
 }
 
-// dropWaiting drops the waiting tasks if no more are called. It keeps the tasks in front of
-// one that is answered or still may be, so that the answers have no gaps. Held: mu.
+// dropWaiting drops the waiting tasks if dropped is set. It keeps the tasks before one that is
+// answered or still may be, so that the answers have no gaps. mu is held.
 func (o *outbox) dropWaiting() {
 	if !o.dropped {
 		return
@@ -202,8 +201,8 @@ func (o *outbox) dropWaiting() {
 	})
 }
 
-// put writes one line of an answer, which line appends, once there is room. The
-// error is that of the output, or ctx's cause.
+// put adds one line of an answer, which line appends, once there is room. It returns the
+// error of the output, or the cause of ctx if ctx is done first.
 func (o *outbox) put(ctx context.Context, t *task, line func([]byte) []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -214,7 +213,7 @@ func (o *outbox) put(ctx context.Context, t *task, line func([]byte) []byte) err
 	return o.out.Err()
 }
 
-// finish writes the last line of an answer. If line is nil, it drops the task unanswered. It
+// finish adds the last line of an answer. If line is nil, it drops the task unanswered. It
 // waits for room only if the line goes straight to the output, and only until ctx is done.
 func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) {
 	o.mu.Lock()
@@ -226,15 +225,15 @@ func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) 
 		o.wait(ctx, func() bool { return o.out.Err() != nil || !o.turn(t) || o.room(t) })
 	}
 	o.answer(t, line)
-	if len(o.records) > 0 { // they do not wait for the answers of the tasks before
+	if len(o.records) > 0 { // the record need not wait for earlier tasks
 		o.out.Wake()
 	}
 }
 
-// answer adds the last line of an answer, if line is not nil, and ends the task. Held: mu.
+// answer adds the last line of an answer, if line is not nil, and ends the task. mu is held.
 func (o *outbox) answer(t *task, line func([]byte) []byte) {
 	if line != nil {
-		// Count first: a reader of the answer must find it counted.
+		// Count first, so that a reader who sees the answer also sees it counted.
 		o.counts.Answered++
 		o.counts.Read += t.read
 		o.counts.Last = max(o.counts.Last, int64(t.line))
@@ -248,10 +247,10 @@ func (o *outbox) answer(t *task, line func([]byte) []byte) {
 	o.changed.Broadcast()
 }
 
-// turn reports whether t's lines go straight to the output. Held: mu.
+// turn reports whether t's lines go straight to the output. mu is held.
 func (o *outbox) turn(t *task) bool { return !o.ordered || o.queue[0] == t }
 
-// room reports whether t may add a line. Held: mu.
+// room reports whether t may add a line. mu is held.
 func (o *outbox) room(t *task) bool {
 	if o.turn(t) {
 		return o.out.Pending() < roomSize && len(t.text) == 0
@@ -259,7 +258,7 @@ func (o *outbox) room(t *task) bool {
 	return o.held < holdSize
 }
 
-// add adds a line to the output, or to its task. Held: mu.
+// add appends a line to the output if it is t's turn, or else to the task. mu is held.
 func (o *outbox) add(t *task, line func([]byte) []byte) {
 	if o.turn(t) && len(t.text) == 0 {
 		o.out.Append(line)
@@ -271,7 +270,7 @@ func (o *outbox) add(t *task, line func([]byte) []byte) {
 }
 
 // advance writes the lines of the tasks up to the first one that is not answered, while there
-// is room, and removes the answered tasks. Held: mu.
+// is room, and removes the answered tasks. mu is held.
 func (o *outbox) advance() {
 	for len(o.queue) > 0 && (o.out.Pending() < roomSize || o.isOver()) {
 		t := o.queue[0]
@@ -289,7 +288,7 @@ func (o *outbox) advance() {
 	}
 }
 
-// wait waits until ready, and returns false if ctx is done first. Held: mu, except
+// wait waits until ready, and returns false if ctx is done first. mu is held, except
 // while it waits.
 func (o *outbox) wait(ctx context.Context, ready func() bool) bool {
 	if ready() {
@@ -309,8 +308,8 @@ func (o *outbox) wait(ctx context.Context, ready func() bool) bool {
 	return true
 }
 
-// recorded is the output of an outbox. It writes the lines for the record first, which have the
-// answers of all that is written.
+// recorded is the output of an outbox. Before each write it writes the pending lines of the record,
+// so that every printed answer is recorded.
 type recorded struct {
 	box *outbox
 	io.Writer
@@ -336,8 +335,8 @@ func (o *outbox) end() error {
 	return o.out.Err()
 }
 
-// close makes the outbox accept no more tasks; err is the reason. If drop is set,
-// waiting tasks are left unanswered, see dropWaiting.
+// close makes the outbox accept no more tasks. err is the reason, or nil at the end of the input or
+// after a stop. If drop is set, close also drops waiting tasks.
 func (o *outbox) close(err error, drop bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -352,8 +351,8 @@ func (o *outbox) close(err error, drop bool) {
 	o.changed.Broadcast()
 }
 
-// isRead waits until all is written. It fails the output and returns false if the output accepts nothing
-// for writeTimeout.
+// isRead waits until all answers are written. If the output accepts nothing for writeTimeout, it fails
+// the output and returns false.
 func (o *outbox) isRead(written <-chan struct{}) bool {
 	for o.out.Flush(writeTimeout, 0) {
 		if hook.Within(written, writeTimeout) {

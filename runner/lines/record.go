@@ -8,18 +8,19 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// keptSize is the maximum size of a recorded stream: the bytes of its items, which are
-// held until it ends. A longer stream is not recorded.
+// keptSize is the maximum size in bytes of the items of a recorded stream, which are held in memory
+// until it ends. A longer stream is not recorded.
 const keptSize = 16 << 20
 
 // Record keeps the answers of calls, so that another run does not make these calls again.
 // Different methods may be called at the same time.
 type Record interface {
-	// Find returns which occurrence of a call this is, from 1, and how to read the answer of that
-	// occurrence, nil if it has none or failed. The answers are read in the order of Find, by another
-	// goroutine. An answer that turns out to be of another call is nil.
+	// Find counts a call. It returns the number of its occurrence, from 1, and a function that reads the
+	// recorded answer. read is nil if there is no such answer, or it is an error. Another goroutine calls
+	// these functions, in the order of Find. read returns nil if the answer turns out to belong to another
+	// call.
 	Find(c Call) (occurrence int, read func() (*Answer, error))
-	// Write writes lines that keep answers: [Line].
+	// Write writes lines with calls and their answers, see [Line].
 	Write(lines []byte) (int, error)
 }
 
@@ -51,7 +52,7 @@ func (e *Engine) readKept(t *task) error {
 	return nil
 }
 
-// keepItem holds an item for the record until the stream has ended, unless the stream is too long.
+// keepItem holds an item for the record until the stream ends, unless the stream is too long.
 func (e *Engine) keepItem(t *task, item hook.Item) {
 	if e.o.Record == nil {
 		return
@@ -64,7 +65,7 @@ func (e *Engine) keepItem(t *task, item hook.Item) {
 }
 
 // finish answers a line whose items are written, and records the answer. It does not record a line
-// that cannot be called.
+// that could not be parsed.
 func (e *Engine) finish(ctx context.Context, t *task, a *Answer, last func(dst []byte) []byte) {
 	if e.o.Record != nil && t.bad == nil && (t.itemsSize <= keptSize || a.Error != nil) {
 		a.Items = t.items
@@ -82,15 +83,16 @@ func (e *Engine) appendKept(dst []byte, t *task, a *Answer) []byte {
 	return e.appendResult(dst, t, a)
 }
 
-// writeRecord writes the lines for the record. An error fails the output, since every printed answer
-// must be recorded, and ends the writing, since the last line may lack its end.
+// writeRecord writes the pending lines of the record. An error fails the output, because every printed
+// answer must be recorded. No more lines are recorded after an error, because the last one may be
+// incomplete.
 func (o *outbox) writeRecord() error {
 	o.mu.Lock()
 	lines := o.records
 	o.records = nil
 	o.mu.Unlock()
 	if _, failed := errors.AsType[*hook.Error](o.out.Err()); failed || len(lines) == 0 {
-		return nil // the error is of the record: those of the output are others
+		return nil // the record has failed: errors of the output have another type
 	}
 	if _, err := o.record.Write(lines); err != nil {
 		return RecordFailed(err)

@@ -17,14 +17,14 @@ const readSize = 64 << 10
 // Reader splits an input into lines.
 type Reader struct {
 	from  *bufio.Reader
-	limit int  // bytes of a line
-	end   byte // of a line
+	limit int  // the maximum size of a line in bytes
+	end   byte // the end of a line
 	begun bool
-	last  int   // size of the last line: the next one is often as long
-	read  int64 // bytes of all lines so far
+	last  int   // the size of the last line, because the next one is often as long
+	read  int64 // the size of all lines so far
 }
 
-// NewReader returns a reader of lines of at most limit bytes. If null is set, they end with a NUL.
+// NewReader returns a reader of lines of at most limit bytes. If null is set, lines end with a NUL.
 func NewReader(from io.Reader, limit int, null bool) *Reader {
 	r := &Reader{from: bufio.NewReaderSize(from, readSize), limit: limit, end: '\n'}
 	if null {
@@ -33,9 +33,9 @@ func NewReader(from io.Reader, limit int, null bool) *Reader {
 	return r
 }
 
-// Next returns one line without its line end, which the last line may lack. The caller
+// Next returns the next line without its line end, which the last line need not have. The caller
 // owns the line. If a line exceeds the limit, Next reads it to its end and returns a
-// [*hook.Error]. A line that is cut off by an error other than io.EOF is dropped.
+// [*hook.Error]. If an error other than io.EOF cuts a line off, Next drops the line.
 func (r *Reader) Next() ([]byte, error) {
 	line, err := r.whole()
 	if err != nil {
@@ -54,14 +54,14 @@ func (r *Reader) Next() ([]byte, error) {
 	return line, nil
 }
 
-// ready reports whether the next line has been read.
+// ready reports whether the whole next line is buffered.
 func (r *Reader) ready() bool {
-	read, _ := r.from.Peek(r.from.Buffered()) // it has as much
+	read, _ := r.from.Peek(r.from.Buffered()) // cannot fail
 	return bytes.IndexByte(read, r.end) >= 0
 }
 
-// whole reads one line. If the line exceeds the limit, whole returns only enough of it to show
-// that.
+// whole reads one line with its line end. If the line exceeds the limit, whole returns only a part of
+// it, which also exceeds the limit.
 func (r *Reader) whole() ([]byte, error) {
 	var line []byte
 	ends := len(hook.ByteOrderMark) + len("\r\n")
@@ -86,16 +86,15 @@ func (r *Reader) whole() ([]byte, error) {
 	}
 }
 
-// badLine is the error of a line that cannot be read: what was seen, then what was
-// wanted.
+// badLine returns the error of a line that cannot be parsed.
 func badLine(format string, args ...any) *hook.Error {
 	return &hook.Error{Kind: hook.Request, Err: fmt.Errorf(format, args...)}
 }
 
 // Arguments returns the arguments of the call and words. The arguments of the call take
-// precedence. field names the argument for Text; empty means by position.
+// precedence. field names the argument for Text. If it is empty, the argument is by position.
 func (c Call) Arguments(field string, words []schema.Word) hook.Args {
-	if c.Text != nil { // in front, because the last word may need a value
+	if c.Text != nil { // Text comes first, because the last word may need a value
 		words = append([]schema.Word{{Name: field, Form: schema.Text, Value: string(c.Text), Typed: field + "=" + string(c.Text)}}, words...)
 	}
 	return hook.Args{Words: words, JSON: c.Args, Valid: true}
@@ -103,7 +102,7 @@ func (c Call) Arguments(field string, words []schema.Word) hook.Args {
 
 // parser parses lines into calls.
 type parser struct {
-	hook  string // of all lines; empty: each has its own
+	hook  string // of all lines, or empty if each line has its own
 	items Items
 	begun bool // a line was parsed
 }
@@ -118,7 +117,7 @@ func (p *parser) blank(line []byte) bool {
 	return len(line) == 0 || p.hook == "" && (IsComment(line) || IsHead(line))
 }
 
-// parse parses a line that is not blank. If it fails, the call has what could be read.
+// parse parses a line that is not blank. After an error, the call has the members that could be parsed.
 func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	first := !p.begun
 	p.begun = true
@@ -133,7 +132,7 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 		return c, nil
 	}
 	value := schema.Trim(line)
-	if wrong := schema.CheckValue(line); wrong != nil { // bytes count from its start
+	if wrong := schema.CheckValue(line); wrong != nil { // line, so that the error counts bytes from its start
 		err := badLine("the line is %w", wrong)
 		if first {
 			err.Hints = schema.Hints("to pass each line as text, use %s text", schema.Setting("items"))

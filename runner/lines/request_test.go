@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestRequests answers one line each that names its hook.
+// TestRequests checks the answers to lines that name their hook.
 func TestRequests(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{`{"id": 7, "hook": "f", "args": {"a": 1}}`, `{"id":7,"result":["f",{"a": 1}]}`},
@@ -25,7 +25,7 @@ func TestRequests(t *testing.T) {
 		{`{"hook":"caf\u00e9","args":[]}`, `{"id":1,"result":["café",[]]}`},
 		{`{"\u0068ook":"f"}`, `{"id":1,"result":["f","none"]}`},
 
-		// An id comes back as it was written, whatever it is.
+		// Any id is returned as it was written.
 		{`{"id":1.50,"hook":"f"}`, `{"id":1.50,"result":["f","none"]}`},
 		{`{"id":12345678901234567890123,"hook":"f"}`, `{"id":12345678901234567890123,"result":["f","none"]}`},
 		{`{"id":null,"hook":"f"}`, `{"id":null,"result":["f","none"]}`},
@@ -33,7 +33,7 @@ func TestRequests(t *testing.T) {
 		{`{"id":{"b" : [1, {"}": "]"}]},"hook":"f"}`, `{"id":{"b" : [1, {"}": "]"}]},"result":["f","none"]}`},
 		{`{"hook":"f","id":"\\"}`, `{"id":"\\","result":["f","none"]}`},
 
-		// What cannot be read is echoed by its line, and by its id if it has one.
+		// The error of a bad line has the line's id, or its number if it has no id.
 		{`{"id":7}`, `{"id":7,"error":"request: \"hook\" is missing"}`},
 		{`{"hook":null}`, `{"id":1,"error":"request: \"hook\" is missing"}`},
 		{`{"hook":""}`, `{"id":1,"error":"request: \"hook\" is empty"}`},
@@ -59,7 +59,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestSuggest suggests what an unknown key was probably meant to be.
+// TestSuggest checks the hints for unknown keys.
 func TestSuggest(t *testing.T) {
 	for key, want := range map[string][]string{"arg": {"did you mean args?"}, "hok": {"did you mean hook?"}, "Id": {"did you mean id?"}, "parameters": nil} {
 		if _, err := (&parser{}).parse([]byte(`{"` + key + `": 1}`)); err == nil || !slices.Equal(hook.Words(err.Hints), want) {
@@ -68,7 +68,7 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// TestItems answers one line each that is arguments alone.
+// TestItems checks the answers to lines that have only arguments.
 func TestItems(t *testing.T) {
 	for _, c := range []struct {
 		items      Items
@@ -86,7 +86,7 @@ func TestItems(t *testing.T) {
 		{Text, `  padded `, `["  padded "]`},
 		{Text, `a "b" \ ünï`, `["a \"b\" \\ ünï"]`},
 		{Text, "nul \x00 tab \t", `["nul \u0000 tab \t"]`},
-		{Text, "file-\xff", `["file-\udcff"]`}, // as Python has such names
+		{Text, "file-\xff", `["file-\udcff"]`}, // as Python decodes file names
 	} {
 		got, _ := answers(t, callerFunc(echoed), c.line+"\n", func(o *Options) { o.Hook, o.Items = "h", c.items })
 		if want := `{"id":1,"result":["h",` + c.want + "]}\n"; got != want {
@@ -102,7 +102,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestLines splits inputs as users expect.
+// TestLines checks how inputs are split into lines.
 func TestLines(t *testing.T) {
 	text := func(o *Options) { o.Hook, o.Items = "h", Text }
 	line := func(id, text string) string { return `{"id":` + id + `,"result":["h",["` + text + `"]]}` + "\n" }
@@ -141,13 +141,13 @@ func TestLines(t *testing.T) {
 
 // TestLongLines reads lines that are longer than the reader's buffer.
 func TestLongLines(t *testing.T) {
-	const most = 5 * readSize
+	const limit = 5 * readSize
 	for size, long := range map[int]bool{
-		readSize - 1: false, readSize: false, readSize + 1: false, 2*readSize + 7: false, most: false, most + 1: true,
-		most + 2: true, 9 * readSize: true,
+		readSize - 1: false, readSize: false, readSize + 1: false, 2*readSize + 7: false, limit: false, limit + 1: true,
+		limit + 2: true, 9 * readSize: true,
 	} {
 		for _, end := range []string{"\n", "\r\n"} {
-			in := NewReader(strings.NewReader(strings.Repeat("x", size)+end+"next"), most, false)
+			in := NewReader(strings.NewReader(strings.Repeat("x", size)+end+"next"), limit, false)
 			line, err := in.Next()
 			if bad := (*hook.Error)(nil); long != errors.As(err, &bad) || !long && (err != nil || len(line) != size) {
 				t.Errorf("%d bytes and %q: got %d and %v", size, end, len(line), err)
@@ -162,7 +162,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestReadError answers what came before the error.
+// TestReadError checks that the lines before a read error are answered.
 func TestReadError(t *testing.T) {
 	broken := errors.New("no disk")
 	var out bytes.Buffer
@@ -177,7 +177,7 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// TestAnswers writes results of every sort on one line.
+// TestAnswers checks the answer lines of all sorts of results.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		result hook.Result
@@ -206,7 +206,7 @@ type noRecord struct{}
 func (noRecord) Find(Call) (int, func() (*Answer, error)) { return 1, nil }
 func (noRecord) Write(lines []byte) (int, error)          { return len(lines), nil }
 
-// TestPartOfLine holds that a line is answered while only a part of the next one has come.
+// TestPartOfLine checks that a line is answered while only a part of the next one has been read.
 func TestPartOfLine(t *testing.T) {
 	for name, record := range map[string]Record{"no record": nil, "record": noRecord{}} {
 		t.Run(name, func(t *testing.T) {
@@ -224,7 +224,8 @@ func TestPartOfLine(t *testing.T) {
 	}
 }
 
-// TestCallText holds that a byte that is not UTF-8 survives in a text, as Python writes it.
+// TestCallText checks that a text with a lone surrogate, as Python writes it, becomes the byte that is not
+// UTF-8.
 func TestCallText(t *testing.T) {
 	var l Line
 	err := l.Parse([]byte(`{"hook":"f","text":"a\udc80"}`))

@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// flaky fails as often as the one argument of a call says, with a crash, and then answers with it.
-// The hook "items" writes an item before.
+// flaky fails with a crash as many times as the first argument of a call says, and then returns that
+// number. The hook "items" emits an item before each failure.
 type flaky struct {
 	mu   sync.Mutex
 	made map[string]int
@@ -42,14 +42,14 @@ func retrying(n int) func(*Options) {
 	return func(o *Options) { o.Retries, o.RetryOn, o.Jobs = n, []hook.Kind{hook.Crash}, 1 }
 }
 
-// TestRetries holds that a call is made again after a delay that doubles, while those behind it are
-// made, and that the answers stay in order.
+// TestRetries checks that a call is made again after a delay that doubles, that other calls are made
+// meanwhile, and that the answers stay in order.
 func TestRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{made: map[string]int{}}
 		r := start(t, f, retrying(3))
 		r.feed("3", "0", "x", "9", "1")
-		time.Sleep(650 * time.Millisecond) // in the third delay
+		time.Sleep(650 * time.Millisecond) // during the third delay
 		r.wants(t)
 		f.mu.Lock()
 		if f.made["[0]"] != 1 || f.made["[1]"] != 2 || f.made["[3]"] != 3 {
@@ -64,8 +64,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestRetriesStopped holds that the end of the reading ends the delays: what failed is answered, and all
-// before it.
+// TestRetriesStopped checks that a stop ends the delays, and that failed calls and all lines before them
+// are answered.
 func TestRetriesStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{made: map[string]int{}}
@@ -82,7 +82,7 @@ func TestRetriesStopped(t *testing.T) {
 	})
 }
 
-// TestRetriesNot holds which calls are not made again.
+// TestRetriesNot checks which calls are not made again.
 func TestRetriesNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		hook   string
@@ -100,8 +100,8 @@ func TestRetriesNot(t *testing.T) {
 	}
 }
 
-// TestRetriesMany holds that every line of many is answered once, in any order, by several jobs of which
-// each crashes now and then.
+// TestRetriesMany checks that each of many lines is answered once, ordered or not, while the calls of
+// several jobs crash now and then.
 func TestRetriesMany(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestRetriesMany(t *testing.T) {
 	}
 }
 
-// TestFailFast holds that the first failure ends the reading, without gaps.
+// TestFailFast checks that the first failure stops the engine, and that the answers have no gaps.
 func TestFailFast(t *testing.T) {
 	for in, want := range map[string]string{
 		"0\n0\n1\n0\n0\n": result(1, 0) + "\n" + result(2, 0) + "\n" + `{"id":3,"error":"crash: crash"}` + "\n",

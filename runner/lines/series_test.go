@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// seriesCaller makes calls one after the other until one takes long, and records how
-// many it gets and makes at once.
+// seriesCaller makes the calls of a series until one is slow. It records how many calls each series
+// had, and how many were made.
 type seriesCaller struct {
 	callerFunc
 	sizes []string
@@ -35,9 +35,9 @@ func (s *seriesCaller) CallSeries(ctx context.Context, calls *hook.Series) {
 	s.sizes = append(s.sizes, fmt.Sprintf("%d of %d", got-len(calls.Calls), got))
 }
 
-// TestSeries holds that calls are passed on together while they are fast, that those
-// behind a slow one are called again, that each has its own limit and is answered at
-// once, and that of the lines that wait none is called after a stop.
+// TestSeries checks that calls are passed on together while they are fast, that calls behind a slow one
+// are passed on again, that each call has its own timeout and is answered at once, and that no waiting
+// line is called after a stop.
 func TestSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &seriesCaller{callerFunc: sleeper}
@@ -67,8 +67,8 @@ func TestSeries(t *testing.T) {
 	})
 }
 
-// TestReleaseInOrder holds that lines which several workers give back are called in
-// order: else those behind the first one could fill the memory while it waits for them.
+// TestReleaseInOrder checks that lines which several jobs hand back are called in order. Otherwise the
+// answers of later lines could fill the memory while the first line waits.
 func TestReleaseInOrder(t *testing.T) {
 	o := newOutbox(io.Discard, nil, true, 8)
 	for i := range 8 {
@@ -86,7 +86,7 @@ func TestReleaseInOrder(t *testing.T) {
 	}
 }
 
-// TestNoSeries holds that a caller which makes no series gets its calls one by one.
+// TestNoSeries checks that a caller that makes no series gets calls one by one.
 func TestNoSeries(t *testing.T) {
 	in := strings.Repeat("1\n", 100)
 	_, counts := answers(t, callerFunc(echoed), in, func(o *Options) { o.Hook, o.Series = "h", 8 })

@@ -14,10 +14,11 @@
 //  4. The outcome of a call decides, by its kind of error, whether the instance takes
 //     further calls, and whether a call that never began goes to another worker
 //     (outcome.go). A call that began is never sent again. A series takes one place for
-//     several calls. Its caller makes the calls again that never began.
-//  5. A replacement (restart, recycling, an instance that takes no more calls) is
-//     started beside the instance, swapped in, and then the old one drains. If two
-//     instances cannot live at once, the old one stops first.
+//     several calls. Its caller repeats the calls that never began.
+//  5. An instance is replaced by a restart, by recycling, or if it takes no more calls.
+//     The replacement starts while the old instance still serves. Once it is ready, it
+//     serves, and the old instance drains. If two instances cannot live at once, the old
+//     one stops first.
 //  6. Probes find instances that hang: three misses in a row replace one. A miss does
 //     not count while calls run, unless one has ended unanswered and the instance has
 //     answered no call and no probe since.
@@ -28,6 +29,7 @@
 // unanswered: after an instance's Call has returned, the instance takes the next call, or
 // rejects it unsent, or is Done.
 //
-// It never knows Python, gRPC, or how a process is started. The error of a start says
-// whether it fails again (Permanent) and whether two instances can live at once (Alone).
+// The package does not know Python, gRPC, or how a process is started. The error of a start
+// says whether the start would fail again (Permanent) and whether it failed only because
+// another instance lives (Alone).
 package pool

@@ -15,19 +15,19 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// fakeLauncher starts fakes. Its fields may be changed under mu.
+// fakeLauncher starts fakes. mu protects its fields.
 type fakeLauncher struct {
 	mu       sync.Mutex
 	start    time.Duration  // how long a start takes
-	fail     error          // of every start
-	alone    error          // of a start beside a live fake
-	kind     func(f *fake)  // changes each new fake; nil: nothing
-	launched []*fake        // that are ready
+	fail     error          // the error of every start
+	alone    error          // the error of a start while another fake lives
+	kind     func(f *fake)  // changes each new fake, or nil
+	launched []*fake        // that became ready
 	starts   int            // that began
 	made     map[int]string // the calls made in each fake, by its number
 	closed   bool
-	renewed  int  // times
-	collide  bool // the fakes may collide
+	renewed  int  // how often Renew was called
+	collide  bool // the fakes report MayCollide
 	takes    int
 }
 
@@ -65,14 +65,14 @@ func (l *fakeLauncher) Renew() { l.set(func() { l.renewed++ }) }
 
 func (l *fakeLauncher) Close(context.Context) error { l.closed = true; return nil }
 
-// set changes a field.
+// set calls change under mu.
 func (l *fakeLauncher) set(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	change()
 }
 
-// last is the newest fake.
+// last returns the newest fake.
 func (l *fakeLauncher) last() *fake {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *fakeLauncher) count() int {
 	return l.starts
 }
 
-// fake is one instance, whose hooks do what their names say.
+// fake is an instance. The name of a hook says what the hook does.
 type fake struct {
 	launcher *fakeLauncher
 	pid      int
@@ -98,7 +98,7 @@ type fake struct {
 	exit    hook.Exit
 	running int
 	probe   func(ctx context.Context) error
-	refuses bool // it was condemned by its transport
+	refuses bool // rejects calls, as after a transport has decided to kill it
 }
 
 func (f *fake) Concurrency() int      { return f.takes }
@@ -164,7 +164,7 @@ func (f *fake) probes(probe func(ctx context.Context) error) {
 	f.probe = probe
 }
 
-// hang is a probe that is not answered.
+// hang is a probe without an answer.
 func hang(ctx context.Context) error {
 	<-ctx.Done()
 	return hook.Ended(ctx, "", "no answer", false)
@@ -194,7 +194,7 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return f.do(ctx, c)
 }
 
-// do does what a hook's name says.
+// do does what the name of a hook says.
 func (f *fake) do(ctx context.Context, c hook.Call) (hook.Result, error) {
 	fail := func(k hook.Kind) (hook.Result, error) {
 		return hook.Result{}, &hook.Error{Kind: k, Hook: c.Hook, Begun: true, Err: errors.New(c.Hook)}
@@ -207,7 +207,7 @@ func (f *fake) do(ctx context.Context, c hook.Call) (hook.Result, error) {
 		return fail(hook.Crash)
 	case "panic":
 		panic("in a callback")
-	case "sleep", "deaf", "mute": // deaf ignores the end of ctx for so long, mute does not confirm its end
+	case "sleep", "deaf", "mute": // deaf ignores the end of ctx; mute does not confirm that the call has ended
 		d, _ := time.ParseDuration(rest)
 		over := ctx.Done()
 		if name == "deaf" {
@@ -238,7 +238,7 @@ type world struct {
 	events   []hook.Event
 }
 
-// sleep lets the clock of a bubble go on.
+// sleep advances the clock of a bubble.
 func sleep(d time.Duration) { time.Sleep(d) }
 
 // bubble runs a test of a pool with a fake clock, and closes the pool.
@@ -316,7 +316,7 @@ func (w *world) fails(name string, kind hook.Kind, reason string) *hook.Error {
 	return err
 }
 
-// states are the states that were entered, in order, and forgets them.
+// states checks the states that were entered since its last call, in order.
 func (w *world) states(want string) {
 	w.t.Helper()
 	synctest.Wait()
@@ -338,7 +338,7 @@ func (w *world) status() hook.Status {
 	return st
 }
 
-// at returns how long something takes, in the bubble's time.
+// took returns how long do takes, by the clock of the bubble.
 func took(do func()) time.Duration {
 	began := time.Now()
 	do()

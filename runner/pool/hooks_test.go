@@ -26,7 +26,7 @@ func TestHooks(t *testing.T) {
 		w.works()
 		go func() { _ = w.call("sleep 1m") }()
 		synctest.Wait()
-		if d := took(func() { _ = hooks() }); d != 0 { // of the same files: a busy worker is not asked
+		if d := took(func() { _ = hooks() }); d != 0 { // the description is cached, so a busy worker is not asked
 			t.Errorf("took %v", d)
 		}
 		if _, err := w.Hooks(w.t.Context(), schema.Query{Hook: "nosuch"}); hook.AsError(err).Reason != "no-hook" {

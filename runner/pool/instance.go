@@ -7,11 +7,11 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// afterCall is the time after a call within which a transport may kill the instance because
-// of that call. The transport lets the other calls of the instance end first.
+// afterCall is the longest time between the end of a call and the kill of its instance
+// because of that call. A transport lets the other calls of the instance end first.
 const afterCall = 10 * time.Second
 
-// instance is one process of a worker, from the begin of its start.
+// instance is one process of a worker. It exists from the beginning of its start.
 type instance struct {
 	hook.Instance // nil until it has started
 	worker        *worker
@@ -19,33 +19,35 @@ type instance struct {
 	ctx           context.Context // of its start
 	cancel        context.CancelCauseFunc
 	version       int // of the plugin's files when it was started
-	places        int // how many calls it takes at once
+	places        int // the maximum number of concurrent calls
 	ready         time.Time
-	jitter        float64 // lowers its limits
+	jitter        float64 // the fraction by which its limits are lower
 
 	// Protected by the pool's mu.
-	started   bool  // its start has ended
-	failed    error // why the start failed; nil if the instance is ready
-	replayed  int   // how many of the pool's replays it has made
-	running   int
-	begun     uint64 // calls that were ever begun
-	calls     uint64 // calls that ended
-	lost      bool   // takes no more calls
-	crashed   bool   // a call ended with its process
-	overdue   string // the last call that was interrupted, and why
-	silent    bool   // a call was interrupted, and nothing was answered since
-	probed    bool   // a probe is in progress
-	misses    int    // missed probes in a row
-	missed    error  // of the last probe
-	memory    int64  // that it used when it was last measured
-	lastCall  time.Time
-	notBefore time.Time     // no replacement is started before
-	idle      chan struct{} // closed when no call runs; nil until that is awaited
+	started  bool  // its start has ended
+	failed   error // why the start failed, or nil if the instance is ready
+	replayed int   // how many of the pool's replays it has made
+	running  int
+	begun    uint64 // the number of calls that began
+	calls    uint64 // the number of calls that ended
+	lost     bool   // takes no more calls
+	crashed  bool   // a call ended because the process exited
+	overdue  string // the last call that was interrupted, and why
+	// unresponsive is set if a call ended unanswered, and neither a call nor a probe has been
+	// answered since.
+	unresponsive bool
+	probed       bool  // a probe is in progress
+	misses       int   // missed probes in a row
+	missed       error // the error of the last missed probe
+	memory       int64 // in bytes, when last measured
+	lastCall     time.Time
+	notBefore    time.Time     // the earliest start of a replacement
+	idle         chan struct{} // closed when no call runs, or nil if nothing waits for that
 }
 
-// take takes a place in the worker with the fewest calls. If several have as few, it takes
-// the first one, so that idle workers stay idle. It returns nil if no place is free. p.mu is
-// held.
+// take takes a place in the worker with the fewest calls. If several workers have equally few,
+// it takes the first, so that idle workers stay idle. It returns nil if no place is free.
+// p.mu is held.
 func (p *Pool) take() *instance {
 	for {
 		var best *instance
@@ -113,7 +115,7 @@ func (p *Pool) count(i *instance, o outcome) {
 	}
 	switch {
 	case o.unanswered:
-		i.silent = true
+		i.unresponsive = true
 	case o.kind == "" || o.begun:
 		i.answered()
 	}
@@ -122,10 +124,10 @@ func (p *Pool) count(i *instance, o outcome) {
 	}
 }
 
-// answered records that a silent instance answers again. p.mu is held.
+// answered records that the instance has answered, and so is responsive. p.mu is held.
 func (i *instance) answered() {
-	if i.silent {
-		i.silent, i.misses = false, 0
+	if i.unresponsive {
+		i.unresponsive, i.misses = false, 0
 	}
 }
 
@@ -135,7 +137,7 @@ func (p *Pool) leave() {
 	p.checkDrained()
 }
 
-// release releases a place, and gives it to the call that waits longest. p.mu is held.
+// release releases a place, and passes it to the longest-waiting call. p.mu is held.
 func (p *Pool) release(i *instance, o outcome) {
 	exited := hook.IsClosed(i.Done())
 	i.crashed = i.crashed || exited || o.kind == hook.Crash
@@ -151,9 +153,9 @@ func (p *Pool) release(i *instance, o outcome) {
 	p.hand(i)
 }
 
-// diedInCall reports whether the instance exited because of a call. Not every call sees the
-// exit: after a timeout, the transport may kill the instance later, when its other calls have
-// ended. If a probe was missed, that may be the reason instead. p.mu is held.
+// diedInCall reports whether the instance exited because of a call. That call may have returned
+// before the exit: after a timeout, the transport may kill the instance later, when its other
+// calls have ended. If a probe was missed, the probe may be the reason instead. p.mu is held.
 func (i *instance) diedInCall(exit hook.Exit) bool {
 	if i.running > 0 || i.crashed {
 		return true

@@ -18,7 +18,7 @@ type Options struct {
 	// Concurrency is the maximum number of concurrent calls in one instance, at least
 	// 1. An instance may accept fewer.
 	Concurrency int
-	// Queue is the maximum number of waiting calls; 0 means the default of the setting.
+	// Queue is the maximum number of waiting calls. Zero means the default of the setting.
 	Queue int
 
 	Policy
@@ -26,44 +26,45 @@ type Options struct {
 	// at once with the error of that start.
 	Patient bool
 
-	// MaxCalls, MaxAge and MaxMemory (in bytes) are limits after which an instance is
-	// replaced; 0: none. For each instance the first two are up to a quarter lower, so that not
-	// all are replaced at once. An instance that was never called is not too large.
+	// MaxCalls, MaxAge and MaxMemory (in bytes) are limits. An instance that reaches one is
+	// replaced. Zero means no limit. Each instance lowers the first two by up to a quarter, at
+	// random, so that instances are not all replaced at once. MaxMemory applies to an instance
+	// only after its first call.
 	MaxCalls  int
 	MaxAge    time.Duration
 	MaxMemory int64
-	// Memory returns how many bytes of memory a process uses, 0 if that is not known.
+	// Memory returns how many bytes of memory a process uses, or 0 if that is unknown.
 	Memory func(pid int) int64
 
-	// Bootstrap prepares an instance after every start, before the worker is ready. After its error
-	// the instance is stopped. Shutdown is called before a ready instance is stopped, if it has room for
-	// a call. Each may be nil.
+	// Bootstrap prepares an instance after every start, before the worker is ready. If it returns
+	// an error, the instance is stopped. Shutdown is called before a ready instance is stopped, if
+	// the instance has a free place for a call. Each may be nil.
 	Bootstrap, Shutdown func(ctx context.Context, inst hook.Instance) error
-	// ReplayTimeout bounds a call that is made again after a start; 0 means the default of a call.
+	// ReplayTimeout bounds a call that is made again after a start. Zero means the default
+	// timeout of a call.
 	ReplayTimeout time.Duration
-	// Probe is the time between two probes. 0 means 10 s, a negative value no
-	// probes. ProbeTimeout bounds each probe; 0 means the default of the setting.
+	// Probe is the time between two probes. Zero means 10 s. A negative value means no
+	// probes. ProbeTimeout bounds each probe. Zero means the default of the setting.
 	Probe, ProbeTimeout time.Duration
-	// Await waits until the first started instance is fit for calls. If Await fails, the
-	// start fails with its error. Nil means fit at once.
+	// Await waits until the first started instance can serve calls. If Await fails, the
+	// start fails with its error. Nil means that the instance can serve at once.
 	Await func(ctx context.Context, inst hook.Instance) error
-	// Drain is the time that the calls of a replaced instance get to finish; 0 means 2 min.
+	// Drain is the time that the calls of a replaced instance get to finish. Zero means 2 min.
 	Drain time.Duration
 
-	// Version returns a version number of the plugin's files. It changes when a failed
-	// start may succeed and when hooks may differ. Nil means that the files never
-	// change.
+	// Version returns a version number of the plugin's files. The number changes when a failed
+	// start may now succeed, and when hooks may differ. Nil means that the files never change.
 	Version func() int
 	// Call makes a call in an instance. Its result decides the call's outcome. Nil
 	// means [hook.Instance]'s Call.
 	Call func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error)
 
-	// Events receives every transition, in order, one at a time. It must not block, and
-	// may call no method of the pool.
+	// Events receives every transition, in order, one at a time. It must not block or call a
+	// method of the pool.
 	Events func(hook.Event)
 	// Note receives what the user should know once. It must not block.
 	Note func(text string)
-	// Rand returns the random part of delays, from 0 up to 1; nil: [rand.Float64].
+	// Rand returns the random part of delays, from 0 up to 1. Nil means [rand.Float64].
 	Rand func() float64
 }
 

@@ -10,17 +10,16 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// outcome is the effect of a call on its instance. The zero value is that of a call that
-// succeeded.
+// outcome is the effect of a call on its instance. The zero value means that the call succeeded.
 type outcome struct {
 	lost  bool      // the instance takes no further calls
 	retry bool      // the call never began and goes to another worker
-	kind  hook.Kind // of the call's error; empty if it succeeded
+	kind  hook.Kind // of the call's error, or empty if the call succeeded
 	begun bool      // a call that failed may have begun
 	// unanswered is set if the plugin has not confirmed that an interrupted call has ended.
 	unanswered bool
-	// overdue says why the call was interrupted, empty if it was not. If it does not stop,
-	// the instance is killed.
+	// overdue says why the call was interrupted. It is empty if the call was not. If an
+	// interrupted call does not stop, the instance is killed.
 	overdue string
 }
 
@@ -34,13 +33,13 @@ var outcomes = map[hook.Kind]outcome{
 	hook.Handshake:   {lost: true},
 	hook.Unhealthy:   {lost: true},
 	hook.Crash:       {lost: true, retry: true},
-	hook.Unavailable: {lost: true, retry: true}, // it rejects calls: it is about to exit
-	hook.Timeout:     {},                        // the instance itself exits, or misses its probes
+	hook.Unavailable: {lost: true, retry: true}, // the instance rejects calls because it is about to exit
+	hook.Timeout:     {},                        // an instance that hangs is killed, or misses its probes
 	hook.Internal:    {},
 	hook.Canceled:    {},
 }
 
-// panicked is the outcome of a call whose callback panicked. The call itself may still run.
+// panicked is the outcome of a call whose callback panicked. The hook itself may still run.
 var panicked = outcome{lost: true, kind: hook.Internal}
 
 // outcomeOf returns the outcome of a call that returned err.
@@ -48,7 +47,7 @@ func outcomeOf(err error) outcome {
 	if err == nil {
 		return outcome{}
 	}
-	var e *hook.Error // after the check: it costs an allocation
+	var e *hook.Error // declared after the check, because it costs an allocation
 	if !errors.As(err, &e) {
 		return outcome{kind: hook.Internal}
 	}
@@ -85,8 +84,8 @@ func fullError(hookName string, waiting int) *hook.Error {
 	}
 }
 
-// gaveUpError is the error of calls after the failure limit is reached. It contains the last
-// failure.
+// gaveUpError returns the error of calls after the failure limit was reached. It contains the
+// last failure.
 func gaveUpError(failures int, last *hook.Error) *hook.Error {
 	e := withCause(&hook.Error{Kind: hook.Unavailable, Reason: reasonGaveUp}, last)
 	e.Err = fmt.Errorf("the plugin failed %s in a row; giving up: %w", schema.Plural(failures, "time"), last)
@@ -107,8 +106,8 @@ func forCall(hookName string, e *hook.Error) *hook.Error {
 	return &own
 }
 
-// retriedError is the error of calls while the pool waits to repeat a failed start. If a
-// bootstrap call failed, that is not an error of the call itself.
+// retriedError returns the error of calls while the pool waits to repeat a failed start. If e is
+// the error of a bootstrap call, the message says so, because the caller did not make that call.
 func retriedError(e *hook.Error, when string) *hook.Error {
 	own := *e
 	if own.Err == nil {
@@ -124,8 +123,8 @@ func retriedError(e *hook.Error, when string) *hook.Error {
 	return &own
 }
 
-// reasonOf returns an error as the reason of an event: its first line, after the name of the
-// hook that failed.
+// reasonOf returns an error as the reason of an event: the name of the hook that failed, if one
+// did, and the first line of the error.
 func reasonOf(e *hook.Error) string {
 	reason, _, _ := strings.Cut(e.Error(), "\n")
 	if e.Hook != "" {

@@ -9,9 +9,10 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Policy says when a worker is restarted. A field with the value 0 has the default of its setting.
+// Policy says when a worker is restarted. A zero duration means the default of its setting.
 type Policy struct {
-	// Restart is [settings.No], [settings.OnFailure] or [settings.Always]; empty: [settings.No].
+	// Restart is [settings.No], [settings.OnFailure] or [settings.Always]. Empty means
+	// [settings.No].
 	Restart string
 	// Backoff is the delay after the first failure in a row. It doubles with each further
 	// failure, up to BackoffMax. A random part of up to 25 % is added, within BackoffMax.
@@ -19,8 +20,8 @@ type Policy struct {
 	// HealthyAfter is how long a worker must have been ready to reset the failure
 	// count.
 	HealthyAfter time.Duration
-	// MaxFailures is the number of failures in a row after which the worker is given
-	// up; 0: never.
+	// MaxFailures is the number of failures in a row after which the worker is not started
+	// again. Zero means no limit.
 	MaxFailures int
 }
 
@@ -38,13 +39,13 @@ func (p Policy) withDefaults() Policy {
 type ending struct {
 	cause       string // one of the causes
 	startFailed bool
-	permanent   bool          // the start fails again until the plugin changes
+	permanent   bool          // the start would fail again until the plugin changes
 	duringCall  bool          // a call was the cause
 	clean       bool          // exit code 0
 	ready       time.Duration // how long it was ready
 }
 
-// The causes of an ending, as the status counts restarts by them.
+// The causes of an ending. The status counts restarts by cause.
 const (
 	causeCrash   = "crash"   // the plugin exited during a call
 	causeExit    = "exit"    // the plugin exited while no call was running
@@ -54,20 +55,20 @@ const (
 	causeStart   = "start"   // it did not start
 )
 
-// action is what follows an ending.
+// action is the reaction to an ending.
 type action uint8
 
 const (
 	restartNow  action = iota
 	backOff            // restart after a delay
-	giveUp             // something is wrong; nothing starts until somebody requests it
-	stayStopped        // nothing is wrong; nothing starts until somebody requests it
+	giveUp             // after a failure; nothing starts until it is requested
+	stayStopped        // after a clean exit; nothing starts until it is requested
 )
 
-// next decides what follows an ending after a number of failures in a row. It returns the
-// action, its delay and the new number of failures. After an exit during a call the worker
-// restarts at once, and the exit does not count: the caller sets the pace. random is from 0
-// up to 1.
+// next decides how to react to an ending. failures is the number of failures in a row before it.
+// next returns the action, its delay and the new number of failures. After an exit during a call,
+// the worker restarts at once and the exit does not count as a failure, because the caller sets
+// the pace. random is from 0 up to 1.
 func (p Policy) next(e ending, failures int, random float64) (action, time.Duration, int) {
 	if e.ready >= p.HealthyAfter {
 		failures = 0
@@ -90,7 +91,7 @@ func (p Policy) delay(failures int, random float64) time.Duration {
 	d := p.Backoff
 	for range failures - 1 {
 		if d >= p.BackoffMax/2 {
-			d = p.BackoffMax // and so it never overflows
+			d = p.BackoffMax // d cannot overflow
 			break
 		}
 		d *= 2
@@ -101,18 +102,21 @@ func (p Policy) delay(failures int, random float64) time.Duration {
 const (
 	// lookEvery is the time between two checks of the limits of an instance.
 	lookEvery = time.Second
-	// recycleAgain is the delay before the next replacement if one did not start.
+	// recycleAgain is the delay before the next attempt after a replacement did not start.
 	recycleAgain = time.Minute
 )
 
 // recycles reports whether there are limits to check from time to time.
 func (o Options) recycles() bool { return o.MaxAge > 0 || o.MaxMemory > 0 }
 
-// newJitter returns by which part, up to a quarter, the limits of an instance are lowered, so that not all are
-// replaced at once.
+// newJitter returns the fraction by which the limits of an instance are lower, up to a quarter. It
+// differs between instances, so that they are not all replaced at once.
 func newJitter() float64 { return rand.Float64() / 4 }
 
-func (i *instance) limit(most int64) int64 { return most - int64(float64(most)*i.jitter) }
+// limit returns the limit of the instance, from the limit that the options set.
+func (i *instance) limit(configured int64) int64 {
+	return configured - int64(float64(configured)*i.jitter)
+}
 
 // look measures the memory of an instance, and makes its worker check the limits. p.mu is held.
 func (p *Pool) look(i *instance) {
@@ -124,7 +128,8 @@ func (p *Pool) look(i *instance) {
 	i.worker.changed.Signal()
 }
 
-// recyclingDue returns which limit an instance has reached, or "". p.mu is held.
+// recyclingDue returns the reason to replace an instance that has reached a limit, or "" if it has
+// reached none. p.mu is held.
 func (p *Pool) recyclingDue(i *instance) string {
 	o, age := p.opt, time.Since(i.ready)
 	switch {

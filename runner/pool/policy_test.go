@@ -9,7 +9,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// TestPolicy holds what follows each ending under each policy.
+// TestPolicy checks the action after each ending under each policy.
 func TestPolicy(t *testing.T) {
 	long := 10 * time.Second
 	for name, c := range map[string]struct {
@@ -45,7 +45,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestJitter holds that chance adds up to a quarter, within the cap.
+// TestJitter checks that the random part adds up to a quarter to the delay, within BackoffMax.
 func TestJitter(t *testing.T) {
 	p := Policy{Backoff: 4 * time.Second, BackoffMax: 18 * time.Second}.withDefaults()
 	for failures, want := range []time.Duration{0, 5 * time.Second, 10 * time.Second, 18 * time.Second} {
@@ -55,7 +55,7 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// TestPermanent holds that the error of a start says whether it is tried again.
+// TestPermanent checks which errors of a start are permanent.
 func TestPermanent(t *testing.T) {
 	for want, all := range map[bool][]*hook.Error{
 		true:  {{Kind: hook.Start, Permanent: true}, {Kind: hook.Request}},
@@ -69,7 +69,7 @@ func TestPermanent(t *testing.T) {
 	}
 }
 
-// TestOutcomes holds what follows from each kind of error for the instance.
+// TestOutcomes checks the outcome of each kind of error.
 func TestOutcomes(t *testing.T) {
 	for _, k := range hook.Kinds() {
 		if _, ok := outcomes[k]; !ok {

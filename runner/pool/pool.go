@@ -21,11 +21,11 @@ type Pool struct {
 	kill     context.Context // ended when there is no time for the stop ladder
 	killNow  context.CancelFunc
 	running  sync.WaitGroup // worker goroutines and what they start
-	failed   chan struct{}  // closed when all workers were given up
+	failed   chan struct{}  // closed when no worker runs and none restarts by itself
 
-	closeLauncher func() error // does so once
+	closeLauncher func() error // closes the launcher once
 
-	replaying chan struct{} // has a token while a replay is made, so that all workers see one order
+	replaying chan struct{} // holds a token during a replay, so that all workers get replays in the same order
 
 	mu          sync.Mutex // protects what follows, and the fields of workers and instances that say so
 	workers     []*worker
@@ -34,24 +34,24 @@ type Pool struct {
 	calls       uint64               // that ended
 	failures    map[hook.Kind]uint64 // calls that failed
 	restarts    map[string]int       // by cause
-	lastRestart string               // the reason
-	mayCollide  bool                 // two instances may be unable to live at once
-	oneAtATime  bool                 // two instances are unable to live at once
+	lastRestart string               // the reason of the last restart
+	mayCollide  bool                 // perhaps two instances cannot live at once
+	oneAtATime  bool                 // two instances cannot live at once
 	draining    bool
 	drained     chan struct{} // closed when draining and no call is active
 	replays     []hook.Call
 	description description
 	lastExit    *hook.Exit
-	subscribers map[chan hook.Event]struct{} // nil once no more events come
-	stopErr     error                        // what went wrong while stopping
+	subscribers map[chan hook.Event]struct{} // nil after the last event
+	stopErr     error                        // the errors of stopping
 }
 
 var _ hook.Plugin = (*Pool)(nil)
 
 // Start starts the plugin and keeps it alive as the options say. It returns when the
-// first worker is ready. If the first start fails, it is not retried, the error is
-// that of the start, and nothing is left. Ending ctx ends that start; the pool does
-// not depend on it.
+// first worker is ready. If the first start fails, Start stops everything and returns the
+// error without retrying. Canceling ctx cancels that start. Once Start has returned, ctx has no
+// effect on the pool.
 func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, error) {
 	p := &Pool{
 		launcher: launcher, opt: opt.withDefaults(), failed: make(chan struct{}), drained: make(chan struct{}),
@@ -68,10 +68,10 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 	return p, nil
 }
 
-// startWorkers starts the first worker, waits for it, and begins the others. If two
-// instances may be unable to live at once, it waits for the second worker, too.
+// startWorkers starts the first worker, waits for it, and begins to start the others. If perhaps
+// two instances cannot live at once, it waits for the second worker, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
-	for before := range p.opt.Workers { // read once: it changes when a worker leaves the pool
+	for before := range p.opt.Workers { // read once, because it changes when a worker leaves the pool
 		n, first := before+1, make(chan error, 1)
 		w := &worker{pool: p, number: n, changed: sync.Cond{L: &p.mu}, replies: []chan error{first}}
 		p.mu.Lock()
@@ -100,12 +100,12 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 }
 
 // Call waits for a place and calls a hook in the worker with the fewest calls. The
-// deadline of ctx includes the wait. The errors are those of the instance, that of a
-// start if no worker starts, and those of kind Unavailable with the reasons
+// deadline of ctx includes the wait. Call returns the errors of the instance, the error of
+// the start if no worker starts, and errors of kind Unavailable with the reasons
 // "queue-full", "stopping" and "gave-up".
 //
-// A call that never began because its instance had just exited goes to another one,
-// unless it has an Input, part of which may have been read.
+// If a call never began because its instance had just exited, Call sends it to another
+// instance, unless it has an Input, part of which may have been read.
 func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if c.Replay {
 		return p.replay(ctx, c)
@@ -123,8 +123,8 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	}
 }
 
-// callIn makes a call in an instance with a place taken, and releases the place. A
-// call that is retried does not leave the pool.
+// callIn makes a call in an instance in which it has a place, and releases the place. If retry is
+// true, the call stays active.
 func (p *Pool) callIn(ctx context.Context, i *instance, c hook.Call, mayRetry bool) (r hook.Result, retry bool, err error) {
 	o := panicked
 	defer func() { p.finish(i, o, retry) }()
@@ -139,7 +139,7 @@ func (p *Pool) callIn(ctx context.Context, i *instance, c hook.Call, mayRetry bo
 }
 
 // CallSeries makes calls in one worker, which receives them together and makes them one
-// after the other. It makes none if no worker is free, if the instance does not support
+// after the other. It makes no call if no worker is free, if the instance does not support
 // series, or if [Options].Call is set.
 func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	p.mu.Lock()
@@ -174,7 +174,7 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	o = last
 }
 
-// extend adds up to n calls to a series that an instance makes, and returns them.
+// extend adds up to n calls to a series that runs in an instance, and returns them.
 func (p *Pool) extend(ctx context.Context, i *instance, s *hook.Series, n int) []hook.Call {
 	before := len(s.Calls)
 	p.mu.Lock()
@@ -186,8 +186,8 @@ func (p *Pool) extend(ctx context.Context, i *instance, s *hook.Series, n int) [
 	return s.Calls[before:]
 }
 
-// wanted reports whether the calls of a series are handed back: because another caller waits or, if one of
-// them is slow, because another worker is free.
+// wanted reports whether a series should hand its calls back. It should if another caller waits, or
+// if one of its calls is slow and another worker is free.
 func (p *Pool) wanted(slow bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,8 +195,8 @@ func (p *Pool) wanted(slow bool) bool {
 	return p.queue.Len() > 0 || slow && slices.ContainsFunc(p.workers, isFree)
 }
 
-// takesSeries reports whether a series may begin or continue. It may not while a call waits. p.mu
-// is held.
+// takesSeries reports whether a series may begin or continue. It may not while a call waits in the
+// queue. p.mu is held.
 func (p *Pool) takesSeries(ctx context.Context) bool {
 	return ctx.Err() == nil && !p.draining && p.queue.Len() == 0 && p.opt.Call == nil
 }
@@ -212,14 +212,15 @@ func (p *Pool) Restart(ctx context.Context, reason string) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.description = description{} // new workers may differ by more than the plugin's files
+	p.description = description{} // the hooks may differ even if the plugin's files have not changed
 	return nil
 }
 
-// Replace replaces the workers one after the other, each ready before the old one stops.
-// When it returns nil, fresh workers serve all further calls. A worker that was given up
-// is started again. If one does not start, it and those after it stay as they are, and
-// the error is that of the start. Ending ctx ends the waiting only.
+// Replace replaces the instances of the workers one after the other. Each new instance is ready
+// before the old one stops. When Replace returns nil, new instances serve all further calls. A
+// failed worker is started again. If an instance does not start, Replace returns its error and
+// leaves its worker and those after it as they are. If ctx is canceled, Replace returns, but the
+// replacement in progress continues.
 func (p *Pool) Replace(ctx context.Context, reason string) error {
 	p.mu.Lock()
 	workers := p.workers
@@ -240,9 +241,9 @@ func (p *Pool) Failed() <-chan struct{} { return p.failed }
 const closeDrain = 5 * time.Second
 
 // Close rejects new calls. Running and waiting calls get at most 5 s to finish. Then
-// Close makes the shutdown calls, stops all workers and returns when nothing of them is
-// left. Ending ctx kills them. The errors are those of shutdown calls and of instances
-// that had to be killed. It may be called more than once and at the same time.
+// Close makes the shutdown calls, stops all workers and returns when all their processes are
+// gone. Canceling ctx kills the workers. Close returns the errors of shutdown calls and of
+// instances that had to be killed. It may be called more than once and at the same time.
 func (p *Pool) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, p.killNow)()
 	p.mu.Lock()
@@ -271,7 +272,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.subscribers = nil
 	err := p.stopErr
 	p.mu.Unlock()
-	return errors.Join(err, p.closeLauncher()) // no start is under way: it does not wait
+	return errors.Join(err, p.closeLauncher()) // does not block, because no start is in progress
 }
 
 // checkDrained closes drained when no call is left. p.mu is held.
@@ -283,18 +284,19 @@ func (p *Pool) checkDrained() {
 
 func (p *Pool) isClosed() bool { return p.ctx.Err() != nil }
 
-// unlocked does what may take long, without mu.
+// unlocked releases mu while it calls do, which may take long.
 func (p *Pool) unlocked(do func()) {
 	p.mu.Unlock()
 	defer p.mu.Lock()
 	do()
 }
 
-// alone reports whether a start failed only because another instance lives. From then on
-// the old instance stops before the next starts, and there is one worker.
+// alone reports whether a start failed only because another instance lives. After that, the pool
+// has one worker, and the old instance stops before the next one starts.
 func alone(err error) bool { return err != nil && hook.AsError(err).Alone }
 
-// closeOnce closes a channel that only one goroutine at a time closes.
+// closeOnce closes a channel unless it is closed. Only one goroutine at a time may call it for a
+// channel.
 func closeOnce(c chan struct{}) {
 	if !hook.IsClosed(c) {
 		close(c)

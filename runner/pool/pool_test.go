@@ -118,7 +118,7 @@ func TestBudget(t *testing.T) {
 	bubble(t, Options{Policy: Policy{Restart: settings.Always, MaxFailures: 3}, Patient: true}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
 		w.launcher.last().end(hook.Exit{Code: 1})
-		err := w.fails("ok", hook.Unavailable, "gave-up") // patiently
+		err := w.fails("ok", hook.Unavailable, "gave-up") // waits for all attempts
 		if err.Error() != "the plugin failed 3 times in a row; giving up: OSError: no room" || err.Python == nil || err.Hook != "ok" {
 			t.Errorf("got %+v", err)
 		}
@@ -132,8 +132,8 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// TestFailedStart reports a start that failed at once to calls, and tries again by the
-// schedule, or for a call after the files changed.
+// TestFailedStart checks that calls fail at once after a failed start, and that the pool tries
+// again after the back-off, or for a call after the files changed.
 func TestFailedStart(t *testing.T) {
 	var version atomic.Int64
 	opt := Options{Policy: always, Version: func() int { return int(version.Load()) }}
@@ -162,7 +162,8 @@ func TestFailedStart(t *testing.T) {
 	})
 }
 
-// TestPermanentFailure is not retried until the files change and somebody calls.
+// TestPermanentFailure checks that a permanent failure is not retried until the files have changed
+// and a call comes.
 func TestPermanentFailure(t *testing.T) {
 	var version atomic.Int64
 	bubble(t, Options{Policy: always, Version: func() int { return int(version.Load()) }}, nil, func(w *world) {
@@ -181,8 +182,8 @@ func TestPermanentFailure(t *testing.T) {
 	})
 }
 
-// TestRefused makes a call that never began in another instance, and replaces one that
-// takes no more calls.
+// TestRefused checks that a call that never began goes to another instance, and that an instance
+// that takes no more calls is replaced.
 func TestRefused(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		f := w.launcher.last()
@@ -196,7 +197,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestLeastBusy spreads calls over the workers, and keeps idle ones idle.
+// TestLeastBusy checks that calls are spread over the workers, and that idle workers stay idle.
 func TestLeastBusy(t *testing.T) {
 	bubble(t, Options{Workers: 3, Policy: always}, nil, func(w *world) {
 		synctest.Wait()
@@ -255,7 +256,7 @@ func TestDrainAndClose(t *testing.T) {
 	})
 }
 
-// TestCloseKills skips to the kill when its context ends, whatever the pool does.
+// TestCloseKills checks that Close kills at once when its context ends, whatever the pool does.
 func TestCloseKills(t *testing.T) {
 	for name, do := range map[string]func(w *world){
 		"ready":    func(*world) {},
@@ -306,7 +307,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestEventsOfClosed yields no events of a closed pool, and does not wait.
+// TestEventsOfClosed checks that Events of a closed pool yields nothing and does not wait.
 func TestEventsOfClosed(t *testing.T) {
 	bubble(t, Options{}, nil, func(w *world) {
 		if err := w.Close(w.t.Context()); err != nil {
@@ -318,7 +319,7 @@ func TestEventsOfClosed(t *testing.T) {
 	})
 }
 
-// TestSeriesGoesOn holds that a series gets more calls until a call waits for the worker, or
+// TestSeriesGoesOn checks that a series gets more calls until a call waits for the worker, or
 // the worker is being replaced.
 func TestSeriesGoesOn(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
@@ -342,8 +343,8 @@ func TestSeriesGoesOn(t *testing.T) {
 	})
 }
 
-// TestCallSeries holds that a series takes one place, if one is free, that each of its
-// calls counts, and that those behind a crash are left.
+// TestCallSeries checks that a series takes one place, if one is free, that each of its
+// calls counts, and that the calls after a crash stay in the series.
 func TestCallSeries(t *testing.T) {
 	slow := func(l *fakeLauncher) { l.start = time.Second } // so that no worker is ready after the crash
 	bubble(t, Options{Policy: always}, slow, func(w *world) {

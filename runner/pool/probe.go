@@ -15,8 +15,8 @@ const maxMisses = 3
 // hangs reports whether the instance has missed too many probes. p.mu is held.
 func (i *instance) hangs() bool { return i.misses >= maxMisses }
 
-// watch wakes the worker of an instance that serves when the instance exits, when its limits
-// are to be checked, and when it hangs. p.mu is held.
+// watch wakes the worker of a serving instance when the instance exits, when it is time to check
+// its limits, and when it hangs. p.mu is held.
 func (p *Pool) watch(i *instance) {
 	p.running.Go(func() { // ends with the instance, or the pool
 		select {
@@ -33,7 +33,7 @@ func (p *Pool) watch(i *instance) {
 	}
 }
 
-// repeat does something with an instance from time to time, while the instance serves.
+// repeat calls do with an instance after each pause, while the instance serves.
 func (p *Pool) repeat(i *instance, pause time.Duration, do func(*instance)) {
 	p.running.Go(func() { // ends with the instance, or the pool
 		for serves := true; serves; {
@@ -53,10 +53,11 @@ func (p *Pool) repeat(i *instance, pause time.Duration, do func(*instance)) {
 	})
 }
 
-// probe probes an instance, unless it runs calls and has room for more. A busy one may have lost its
-// main thread. A missed probe does not count while a call may be the reason. p.mu is held.
+// probe probes an instance. It skips a responsive instance that runs calls and has free places, but
+// not one without free places, whose main thread may have ended. A missed probe does not count if a
+// call may be the reason. p.mu is held.
 func (p *Pool) probe(i *instance) {
-	if i.running > 0 && i.running < i.places && !i.silent {
+	if i.running > 0 && i.running < i.places && !i.unresponsive {
 		return
 	}
 	ctx, cancel := hook.WithLimit(p.ctx, p.opt.ProbeTimeout)
@@ -82,9 +83,10 @@ func (p *Pool) probe(i *instance) {
 	}
 }
 
-// ask asks an instance for its health. A busy one is excused if it does not answer, because a
-// server with one thread answers after the call. But one call that ends unanswered shows that
-// it may hang, however many calls it runs. p.mu is held, but not while the instance is asked.
+// ask calls probe, which asks an instance for its health. A busy instance that does not answer is
+// excused, because a server with one thread answers after the call. It is not excused once a call
+// has ended unanswered: then it may hang, however many calls it runs. p.mu is held, but released
+// during probe.
 func (p *Pool) ask(i *instance, probe func() error) (e *hook.Error, excused bool) {
 	begun, busy := i.begun, i.running > 0
 	p.unlocked(func() { e = hook.AsError(probe()) })
@@ -92,7 +94,7 @@ func (p *Pool) ask(i *instance, probe func() error) (e *hook.Error, excused bool
 		i.answered()
 	}
 	busy = busy || i.running > 0 || i.begun != begun
-	return e, busy && !i.silent
+	return e, busy && !i.unresponsive
 }
 
 // Health probes every ready worker, and returns the first error. If no worker is ready, the
@@ -120,7 +122,7 @@ func (p *Pool) Health(ctx context.Context) error {
 	return nil
 }
 
-// unready returns why no worker is ready. p.mu is held.
+// unready returns an error that says why no worker is ready. p.mu is held.
 func (p *Pool) unready() *hook.Error {
 	state, w := p.best().state, p.absent()
 	e := &hook.Error{Kind: hook.Unavailable, Err: fmt.Errorf("the plugin is %s", state)}

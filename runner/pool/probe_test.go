@@ -38,7 +38,7 @@ func TestProbes(t *testing.T) {
 	})
 }
 
-// TestBusyIsNotDead holds that missed probes do not stop an instance that runs a call.
+// TestBusyIsNotDead checks that missed probes do not stop an instance that runs a call.
 func TestBusyIsNotDead(t *testing.T) {
 	for _, places := range []int{1, 4} {
 		bubble(t, Options{Policy: always, Concurrency: places}, nil, func(w *world) {
@@ -51,8 +51,8 @@ func TestBusyIsNotDead(t *testing.T) {
 	}
 }
 
-// load makes calls of a hook at once, one after the other, each within 3 s, and stops after a
-// time. At the times between, it makes a call that is answered.
+// load keeps a number of calls of a hook running for the duration d. Each times out after 3 s.
+// If between is positive, load also makes a call that succeeds after each such pause.
 func (w *world) load(hook string, calls int, d, between time.Duration) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), d)
 	defer cancel()
@@ -71,9 +71,9 @@ func (w *world) load(hook string, calls int, d, between time.Duration) {
 	all.Wait()
 }
 
-// TestSilentUnderLoad holds that an instance in which a call always runs is replaced within four
-// probe periods once its calls end unanswered, and that any answer in between keeps it.
-func TestSilentUnderLoad(t *testing.T) {
+// TestUnresponsiveUnderLoad checks that an instance in which a call always runs is replaced within
+// four probe periods once its calls end unanswered. Any answer in between keeps the instance.
+func TestUnresponsiveUnderLoad(t *testing.T) {
 	for name, c := range map[string]struct {
 		hook     string
 		calls    int // at once, in four places
@@ -105,9 +105,9 @@ func TestSilentUnderLoad(t *testing.T) {
 	}
 }
 
-// TestSilentBusy holds that a call beside those that end unanswered is lost with the instance,
-// and that one that runs after them is, too, unless a probe was answered.
-func TestSilentBusy(t *testing.T) {
+// TestUnresponsiveBusy checks that a call that runs after an unanswered one fails with the
+// instance, unless the instance has answered a probe in between.
+func TestUnresponsiveBusy(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		bubble(t, Options{Policy: always}, nil, func(w *world) {
 			f := w.launcher.last()
@@ -124,7 +124,7 @@ func TestSilentBusy(t *testing.T) {
 	}
 }
 
-// TestHealthOfBusy holds that a busy instance that does not answer is healthy, until one of its
+// TestHealthOfBusy checks that a busy instance that does not answer is healthy until one of its
 // calls ends unanswered.
 func TestHealthOfBusy(t *testing.T) {
 	bubble(t, Options{Policy: always, Concurrency: 4}, nil, func(w *world) {
@@ -156,7 +156,8 @@ func TestHealthOfBusy(t *testing.T) {
 	})
 }
 
-// TestBusyIsProbed holds that a probe can find a call without end: the instance is replaced.
+// TestBusyIsProbed checks that an instance without free places is probed, and replaced if the probe
+// finds that it has crashed.
 func TestBusyIsProbed(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		f := w.launcher.last()

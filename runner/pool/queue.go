@@ -12,16 +12,16 @@ import (
 // noWorker is the message of a wait that timed out.
 const noWorker = "no worker was free"
 
-// waiter is one call in the queue. It leaves when it gets a place, or fails.
+// waiter is one call in the queue. It leaves the queue when it gets a place, or fails.
 type waiter struct {
 	hook  string
-	ended chan struct{} // closed once one of the following is set
-	inst  *instance     // has a place taken
+	ended chan struct{} // closed once inst or err is set
+	inst  *instance     // the instance in which the call has a place
 	err   *hook.Error
 }
 
-// acquire takes a place and returns its instance, at once or after waiting. A call that is
-// retried is active already, and waits at the front of the queue.
+// acquire takes a place and returns its instance, at once or after waiting. If retry is set, the
+// call is already active, and waits at the front of the queue.
 func (p *Pool) acquire(ctx context.Context, hookName string, retry bool) (*instance, *hook.Error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,13 +70,13 @@ func (p *Pool) place(ctx context.Context, hookName string, retry bool) (*instanc
 		return nil, w.err
 	case over == nil:
 		return w.inst, nil
-	default: // it was granted a place as the wait ended
+	default: // the call got a place just as ctx ended
 		p.release(w.inst, outcome{})
 	}
 	return nil, p.explain(over)
 }
 
-// wait waits until the waiter left the queue. It returns an error if ctx ended the wait.
+// wait waits until the waiter has left the queue. It returns an error if ctx is done.
 func (w *waiter) wait(ctx context.Context) *hook.Error {
 	select {
 	case <-w.ended:
@@ -97,8 +97,8 @@ func (p *Pool) countFailed(e *hook.Error) {
 	}
 }
 
-// hand gives the free places of an instance to calls that wait. No other instance has a free
-// place, because then no call would wait. p.mu is held.
+// hand passes the free places of an instance to waiting calls. Other instances have no free
+// place, or no call would wait. p.mu is held.
 func (p *Pool) hand(i *instance) {
 	for p.queue.Len() > 0 && i.worker.serving == i && i.free() && i.enter() {
 		w := p.pop()
@@ -107,7 +107,7 @@ func (p *Pool) hand(i *instance) {
 	}
 }
 
-// pop removes the waiter that waits longest. p.mu is held.
+// pop removes and returns the longest-waiting call. p.mu is held.
 func (p *Pool) pop() *waiter { return p.queue.Remove(p.queue.Front()).(*waiter) }
 
 // failQueue fails the calls that wait. p.mu is held.
@@ -119,7 +119,7 @@ func (p *Pool) failQueue(e *hook.Error) {
 	}
 }
 
-// failWaiting fails the calls that wait with e, unless a worker may still take
+// failWaiting fails the waiting calls with e, unless a worker may still take
 // them. p.mu is held.
 func (p *Pool) failWaiting(e *hook.Error) {
 	if !slices.ContainsFunc(p.workers, (*worker).hopeful) {
@@ -142,8 +142,8 @@ func (p *Pool) explain(e *hook.Error) *hook.Error {
 	return own
 }
 
-// absent returns the failed worker that restarts next. It returns nil if a worker takes calls,
-// or none has failed. p.mu is held.
+// absent returns the failed worker that restarts next. It returns nil if a worker takes calls
+// or no worker has failed. p.mu is held.
 func (p *Pool) absent() *worker {
 	var next *worker
 	for _, w := range p.workers {
@@ -159,7 +159,7 @@ func (p *Pool) absent() *worker {
 
 // Requests to a worker. Its goroutine answers them.
 
-// signal wakes the goroutine of the worker. Where p.mu is held, changed.Signal does.
+// signal wakes the goroutine of the worker. Callers that hold p.mu use changed.Signal instead.
 func (w *worker) signal() {
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
@@ -185,7 +185,7 @@ func (w *worker) replace(ctx context.Context, reason string) error {
 	case p.isClosed():
 		p.mu.Unlock()
 		return stoppingError("")
-	case !slices.Contains(p.workers, w): // it has left the pool
+	case !slices.Contains(p.workers, w): // the worker has left the pool
 		p.mu.Unlock()
 		return nil
 	}
@@ -201,7 +201,7 @@ func (w *worker) replace(ctx context.Context, reason string) error {
 	}
 }
 
-// reply answers those who wait for a restart. p.mu is held.
+// reply reports the result of a restart to those who wait for it. p.mu is held.
 func (w *worker) reply(err error) {
 	for _, reply := range w.replies {
 		reply <- err
@@ -225,7 +225,7 @@ func (w *worker) hopeful() bool {
 	return true
 }
 
-// answer returns the error of calls that do not wait for the next start. p.mu is held.
+// answer returns the error of calls that arrive while the worker refuses them. p.mu is held.
 func (w *worker) answer() *hook.Error {
 	if w.state == hook.StateBackoff {
 		return retriedError(w.cause, w.whenRestarted())
@@ -233,7 +233,7 @@ func (w *worker) answer() *hook.Error {
 	return w.cause
 }
 
-// whenRestarted returns when the next start is, as text. p.mu is held.
+// whenRestarted returns the time of the next start, as text. p.mu is held.
 func (w *worker) whenRestarted() string {
 	const unit = 100 * time.Millisecond
 	if w.state != hook.StateBackoff {

@@ -42,7 +42,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestAbsent tells a call that waits for a start why there is no worker.
+// TestAbsent checks that a call that waited for a start in vain says why there is no worker.
 func TestAbsent(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		w.launcher.last().end(hook.Exit{Code: 1})
@@ -54,7 +54,8 @@ func TestAbsent(t *testing.T) {
 	})
 }
 
-// TestWholeLimit has the error of a call that waited name its whole limit.
+// TestWholeLimit checks that a timeout error names the whole timeout, including the wait in the
+// queue.
 func TestWholeLimit(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		go func() { _ = w.call("sleep 3s") }()

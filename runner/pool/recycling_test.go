@@ -35,7 +35,7 @@ func TestRecycling(t *testing.T) {
 	}
 }
 
-// TestLimitJitter holds that instances that start together are not all replaced together.
+// TestLimitJitter checks that instances that start together are not all replaced together.
 func TestLimitJitter(t *testing.T) {
 	seen := map[int64]bool{}
 	for range 100 {
@@ -50,7 +50,8 @@ func TestLimitJitter(t *testing.T) {
 	}
 }
 
-// TestReplacementAgain keeps an instance whose replacement does not start.
+// TestReplacementAgain checks that an instance stays if its replacement does not start, and is
+// replaced a minute later.
 func TestReplacementAgain(t *testing.T) {
 	bubble(t, Options{Policy: always, MaxAge: 100 * time.Hour, MaxCalls: 1, Probe: -1}, nil, func(w *world) {
 		w.states("1:starting 1:ready")

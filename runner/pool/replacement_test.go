@@ -39,8 +39,8 @@ func TestReplacement(t *testing.T) {
 	})
 }
 
-// TestReplacementsOverlap holds that a replacement does not wait until the instance replaced before
-// it has drained, but the one after it does.
+// TestReplacementsOverlap checks that two replacements do not wait until earlier instances have
+// drained, and that the third one does.
 func TestReplacementsOverlap(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.start = time.Second })
@@ -79,8 +79,8 @@ func TestReplacementFails(t *testing.T) {
 	})
 }
 
-// TestNewestReplacementWins ends a replacement that is starting when another one is
-// requested.
+// TestNewestReplacementWins checks that a request for a replacement cancels a replacement that is
+// still starting.
 func TestNewestReplacementWins(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.start = time.Minute })
@@ -100,7 +100,7 @@ func TestNewestReplacementWins(t *testing.T) {
 	})
 }
 
-// TestOldDiesFirst lets a replacement that is starting take over.
+// TestOldDiesFirst checks that a starting replacement takes over if the old instance exits.
 func TestOldDiesFirst(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.start = time.Second })
@@ -114,8 +114,8 @@ func TestOldDiesFirst(t *testing.T) {
 	})
 }
 
-// TestReplace serves all calls from fresh workers once it has returned. Only a restart reads
-// the plugin's files again.
+// TestReplace checks that new instances serve all calls once Replace has returned, and that only
+// Restart reads the plugin's files again.
 func TestReplace(t *testing.T) {
 	bubble(t, Options{Workers: 2, Policy: always}, nil, func(w *world) {
 		w.status() // both are ready
@@ -138,8 +138,8 @@ func TestReplace(t *testing.T) {
 	})
 }
 
-// TestAllButOneLeave holds that all workers leave the pool that cannot live beside the first, also
-// those that start together.
+// TestAllButOneLeave checks that all workers but one leave the pool if two instances cannot live at
+// once, also those that start together.
 func TestAllButOneLeave(t *testing.T) {
 	bubble(t, Options{Workers: 4, Policy: always}, func(l *fakeLauncher) {
 		l.alone = &hook.Error{Kind: hook.Start, Alone: true, Err: errors.New("alone")}
@@ -152,7 +152,8 @@ func TestAllButOneLeave(t *testing.T) {
 	})
 }
 
-// TestReplaceWhileOthersLeave holds that a replacement does not wait for workers that leave meanwhile.
+// TestReplaceWhileOthersLeave checks that Replace does not wait for workers that leave the pool
+// meanwhile.
 func TestReplaceWhileOthersLeave(t *testing.T) {
 	bubble(t, Options{Workers: 3, Policy: always}, func(l *fakeLauncher) {
 		l.start, l.alone = time.Second, &hook.Error{Kind: hook.Start, Alone: true, Err: errors.New("alone")}
@@ -169,7 +170,7 @@ func TestReplaceWhileOthersLeave(t *testing.T) {
 	})
 }
 
-// TestAlone stops the old instance first where two cannot live at once.
+// TestAlone checks that the old instance stops first if two cannot live at once.
 func TestAlone(t *testing.T) {
 	opt := Options{Workers: 2, Policy: always}
 	var notes []string

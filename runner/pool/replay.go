@@ -7,10 +7,10 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// replay makes a call in every worker, now and after every start, in the order of the
-// replays. It returns the result of the first worker. If the call fails there, nothing is
-// replayed. If it fails in another worker, that one is replaced; the error says why the
-// replacement failed.
+// replay makes a call in every worker, now and after every start. Every worker gets the replays
+// in the same order. replay returns the result of the first worker. If the call fails there, it is
+// not replayed. If it fails in another worker, that worker is replaced. If the replacement fails,
+// replay returns its error.
 func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if c.Replay = false; c.Input != nil {
 		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
@@ -42,7 +42,7 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	for _, w := range p.workers {
 		if other := w.serving; other != nil && other.replayed < len(p.replays) {
 			other.replayed = len(p.replays)
-			other.running++ // it counts as busy, even beyond its places
+			other.running++ // marks it busy, even if its places are taken
 			others = append(others, other)
 		}
 	}
@@ -55,15 +55,15 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return r, err
 }
 
-// replayIn makes a replay in an instance that was ready before, and replaces the
-// instance if it fails.
+// replayIn makes a replay in an instance that was already ready. If the replay fails, it replaces
+// the instance.
 func (p *Pool) replayIn(ctx context.Context, i *instance, c hook.Call) error {
 	err := p.makeReplay(ctx, i, c)
 	p.mu.Lock()
 	p.release(i, outcome{})
 	current := i.worker.serving == i
 	p.mu.Unlock()
-	if err == nil || !current { // its replacement makes the call
+	if err == nil || !current { // a replacement makes the call during its start
 		return nil
 	}
 	return i.worker.replace(ctx, "a replayed call failed")

@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestReplays holds the order of bootstrap and replayed calls, now, after every start
-// and in every worker, and that shutdown calls come last.
+// TestReplays checks that every worker makes the bootstrap call first, then the replayed calls in
+// order, then the shutdown call, also after a restart.
 func TestReplays(t *testing.T) {
 	making := func(name string) func(context.Context, hook.Instance) error {
 		return func(ctx context.Context, inst hook.Instance) error {
@@ -50,7 +50,8 @@ func TestReplays(t *testing.T) {
 	})
 }
 
-// A stop without shutdown calls makes none, also if there are bootstrap calls.
+// TestBootstrapAlone checks that a pool with bootstrap calls, but without shutdown calls, makes no
+// call when it stops.
 func TestBootstrapAlone(t *testing.T) {
 	opt := Options{Policy: always, Bootstrap: func(ctx context.Context, inst hook.Instance) error {
 		_, err := inst.Call(ctx, hook.Call{Hook: "boot"})
@@ -66,7 +67,7 @@ func TestBootstrapAlone(t *testing.T) {
 	})
 }
 
-// A start makes the replays that come while it is under way, once.
+// TestReplayDuringStart checks that a start makes each replay that was added during the start once.
 func TestReplayDuringStart(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.start = time.Second })
@@ -85,7 +86,7 @@ func TestReplayDuringStart(t *testing.T) {
 	})
 }
 
-// A replayed call that waits for another ends with its context.
+// TestReplayWaits checks that a replayed call that waits for another one ends with its context.
 func TestReplayWaits(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		var work sync.WaitGroup

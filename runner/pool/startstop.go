@@ -7,8 +7,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// launchNext launches an instance in the background, unless it runs already, and makes the
-// replays that it lacks. p.mu is held.
+// launchNext launches an instance in the background, unless it already runs. Then it makes the
+// replays that the instance has not made. p.mu is held.
 func (p *Pool) launchNext(i *instance) {
 	before := p.replays[i.replayed:]
 	i.started, i.replayed = false, len(p.replays)
@@ -21,8 +21,8 @@ func (p *Pool) launchNext(i *instance) {
 	})
 }
 
-// launch launches an instance and prepares it, unless it runs already, and makes the replays. If one
-// of these fails, launch stops the instance.
+// launch launches an instance and prepares it, unless it already runs. Then it makes the replays.
+// If one of these fails, launch stops the instance.
 func (p *Pool) launch(i *instance, before []hook.Call) (err error) {
 	if i.Instance == nil {
 		i.version = p.opt.Version()
@@ -46,8 +46,8 @@ func (p *Pool) launch(i *instance, before []hook.Call) (err error) {
 	return err
 }
 
-// stop makes the shutdown calls, stops an instance and returns after its exit. It releases
-// p.mu meanwhile.
+// stop makes the shutdown calls, stops an instance and returns after its exit. p.mu is held, but
+// released meanwhile.
 func (p *Pool) stop(i *instance) *hook.Exit {
 	takesCalls := i.running < i.Concurrency() && !i.hangs()
 	var err error
@@ -56,7 +56,7 @@ func (p *Pool) stop(i *instance) *hook.Exit {
 			err = p.opt.Shutdown(p.kill, i.Instance)
 		}
 		err = errors.Join(err, i.Stop(p.kill))
-		<-i.Done() // it was stopped, or died
+		<-i.Done() // because it was stopped, or exited by itself
 	})
 	if p.isClosed() {
 		p.stopErr = errors.Join(p.stopErr, err)
@@ -65,13 +65,13 @@ func (p *Pool) stop(i *instance) *hook.Exit {
 	return &exit
 }
 
-// drain waits until no call runs in an instance, it exits, or the timeout is over. It releases
-// p.mu meanwhile.
+// drain waits until no call runs in an instance, the instance exits, or the time for draining is
+// over. p.mu is held, but released meanwhile.
 func (p *Pool) drain(i *instance) { p.awaitIdle(i, p.opt.Drain, i.Done()) }
 
-// awaitIdle waits until no call runs in an instance. It stops waiting after the time most, or
-// when over or the pool is closed. It releases p.mu meanwhile.
-func (p *Pool) awaitIdle(i *instance, most time.Duration, over <-chan struct{}) {
+// awaitIdle waits until no call runs in an instance. It stops waiting after maxWait, or when over
+// or the pool is closed. p.mu is held, but released meanwhile.
+func (p *Pool) awaitIdle(i *instance, maxWait time.Duration, over <-chan struct{}) {
 	if i.running == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (p *Pool) awaitIdle(i *instance, most time.Duration, over <-chan struct{}) 
 	p.unlocked(func() {
 		select {
 		case <-idle:
-		case <-time.After(most):
+		case <-time.After(maxWait):
 		case <-over:
 		case <-p.ctx.Done():
 		}

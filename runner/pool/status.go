@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// ranks are the states from the worst to the best.
+// ranks lists the states from the worst to the best.
 var ranks = []hook.State{
 	hook.StateStopped, hook.StateFailed, hook.StateStopping, hook.StateBackoff, hook.StateStarting, hook.StateDegraded, hook.StateReady,
 }
@@ -24,7 +24,7 @@ func (p *Pool) best() *worker {
 	})
 }
 
-// Status returns the state of the plugin and its counters. It does not wait, and never fails.
+// Status returns the state of the plugin and its counters. It does not wait and does not fail.
 func (p *Pool) Status(context.Context) (hook.Status, error) {
 	p.mu.Lock()
 	best := p.best()
@@ -84,7 +84,8 @@ func (w *worker) enter(to hook.State, of *instance, reason string, exit *hook.Ex
 	w.pool.event(w, from, to, of, reason, exit, delay)
 }
 
-// event reports an event about an instance. p.mu is held, so that the order is the same for all.
+// event reports a transition of an instance to all receivers. p.mu is held, so that all receive
+// events in the same order.
 func (p *Pool) event(w *worker, from, to hook.State, of *instance, reason string, exit *hook.Exit, delay time.Duration) {
 	e := hook.Event{Time: time.Now(), Generation: of.generation, From: from, To: to, Reason: reason, Exit: exit, Delay: hook.Milliseconds(delay)}
 	if of.Instance != nil && to != hook.StateStarting {
@@ -100,7 +101,7 @@ func (p *Pool) event(w *worker, from, to hook.State, of *instance, reason string
 	for subscriber := range p.subscribers {
 		select {
 		case subscriber <- e:
-		default: // it fell behind, and its channel is closed
+		default: // the consumer fell behind; its closed channel says so
 			close(subscriber)
 			delete(p.subscribers, subscriber)
 		}
@@ -144,14 +145,14 @@ func (p *Pool) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// description has the schemas that instances of one version of the plugin's files returned.
+// description caches the schemas that instances of one version of the plugin's files returned.
 type description struct {
 	version int
-	hooks   map[schema.Query]schema.Schema // nil if none
+	hooks   map[schema.Query]schema.Schema // nil if the cache is empty
 }
 
-// Hooks describes the hooks, or one of them. It returns a known description at once.
-// Otherwise it waits for a worker as a call does.
+// Hooks describes the hooks, or one of them. If the answer is cached, Hooks returns it at once.
+// Otherwise Hooks waits for a worker as a call does.
 func (p *Pool) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error) {
 	if sch, ok := p.described(q); ok {
 		return sch, nil
@@ -174,7 +175,7 @@ func (p *Pool) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
 	return sch, nil
 }
 
-// described returns the known answer to a query.
+// described returns the cached answer to a query.
 func (p *Pool) described(q schema.Query) (sch schema.Schema, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

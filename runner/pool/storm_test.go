@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// TestStorm calls, crashes, kills, restarts and gives up at random, with real threads.
-// No answer goes to another call, every call ends, and nothing is left.
+// TestStorm calls, crashes, kills, restarts and cancels at random, with real threads. It checks
+// that no answer goes to another call, that every call ends, and that nothing is left running.
 func TestStorm(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l := &fakeLauncher{takes: 2, start: 100 * time.Microsecond}
@@ -53,7 +53,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// storm does one thing at random.
+// storm does one of these things at random.
 func storm(t *testing.T, p *Pool, l *fakeLauncher, value string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond+rand.N(5*time.Millisecond))
 	defer cancel()

@@ -19,43 +19,44 @@ const (
 	exitedIdle    = "the plugin exited while no call was running"
 )
 
-// maxRetiring is how many instances of a worker may be stopping after their replacement. The next
-// replacement waits: it must not cost much more memory than the worker itself.
+// maxRetiring is the maximum number of replaced instances of a worker that are still stopping. At
+// that number the next replacement waits, so that replacements do not cost much more memory than
+// the worker itself.
 const maxRetiring = 2
 
-// callsEnd is how long the calls of a process that is gone may take to return.
+// callsEnd is the time that calls get to return after their process has exited.
 const callsEnd = time.Second
 
-// worker is one place in the pool, kept filled by one goroutine, [worker.run].
+// worker keeps one instance alive. One goroutine, [worker.run], starts, replaces and stops its
+// instances.
 //
-// Either an instance serves, or one starts, or the worker rests: it waits for the end
-// of a back-off, or until somebody asks for a start. While an instance serves, its
-// replacement may start beside it.
+// Either an instance serves, or an instance starts, or the worker waits: for the end of a
+// back-off, or for a request to start. While an instance serves, its replacement may start.
 //
-// The pool's mu protects all fields. Only the goroutine changes which instance serves or starts.
+// The pool's mu protects all fields. Only the goroutine sets serving and starting.
 type worker struct {
 	pool    *Pool
 	number  int
-	changed sync.Cond // something that the goroutine acts on has changed
+	changed sync.Cond // wakes the goroutine after a change
 
-	serving    *instance // is ready; it takes calls until it is lost
-	starting   *instance // the next one; nil if none starts
-	retiring   int       // instances that were replaced and are not gone
+	serving    *instance // the ready instance, which takes calls until it is lost; or nil
+	starting   *instance // the instance that starts, or nil
+	retiring   int       // the number of replaced instances that are still stopping
 	state      hook.State
 	last       *instance // the instance that state describes
 	reason     string    // of the last transition
 	since      time.Time
-	generation int    // the newest
+	generation int    // of the newest instance
 	wanted     bool   // a call waits for a start
-	restart    string // why a restart was requested, "" if none was
+	restart    string // why a restart was requested, or "" if it was not
 	replies    []chan error
-	cause      *hook.Error // the last failure; nil after a successful start
+	cause      *hook.Error // the last failure, or nil after a successful start
 	failed     int         // the version of the files at the last failure
 	failures   int         // in a row
-	startError string      // why the last start failed; "" after a successful start
+	startError string      // why the last start failed, or "" after a successful start
 	refusing   bool        // calls fail instead of waiting for the next start
 	nextStart  time.Time   // the end of the back-off
-	ending     string      // what led to the back-off, one of the causes
+	ending     string      // the cause of the back-off
 }
 
 // countRestart counts a restart after an exit or a failed start. p.mu is held.
@@ -66,8 +67,8 @@ func (p *Pool) countRestart(cause, reason string) {
 
 var errSuperseded = errors.New("the start was superseded")
 
-// run keeps the worker filled until the pool is closed, or the worker has left it. The methods that it
-// calls hold the pool's mu, and release it while they wait.
+// run keeps an instance alive until the pool is closed, or the worker has left it. It holds the
+// pool's mu. The methods that it calls release mu while they wait.
 func (w *worker) run() {
 	p := w.pool
 	p.mu.Lock()
@@ -83,7 +84,7 @@ func (w *worker) run() {
 	w.close()
 }
 
-// act does what is due, or returns false if nothing is.
+// act reacts to one change of the state. It returns false if there is nothing to do.
 func (w *worker) act() bool {
 	switch i := w.serving; {
 	case i != nil && hook.IsClosed(i.Done()):
@@ -93,7 +94,7 @@ func (w *worker) act() bool {
 	case w.starting != nil && w.starting.started:
 		w.startEnded()
 	case w.starting != nil:
-		if w.restart != "" { // what it would load is no longer the newest
+		if w.restart != "" { // the instance may load files that have changed since
 			w.starting.cancel(errSuperseded)
 		}
 		return false
@@ -113,8 +114,8 @@ func (w *worker) act() bool {
 	return true
 }
 
-// begin starts the next generation, beside the instance that serves if there is one.
-// exit describes the exit of the previous generation if that is the reason.
+// begin starts the next generation. An instance that serves keeps serving meanwhile. If the exit
+// of the previous generation is the reason, exit describes it.
 func (w *worker) begin(reason string, exit *hook.Exit) {
 	w.generation++
 	i := &instance{worker: w, generation: w.generation}
@@ -128,12 +129,12 @@ func (w *worker) begin(reason string, exit *hook.Exit) {
 	w.pool.launchNext(i)
 }
 
-// startEnded records how a start ended. A worker leaves the pool if its first instance cannot live
-// beside that of another one.
+// startEnded records how a start ended. If the worker's first instance cannot live together with
+// the instance of another worker, the worker leaves the pool.
 func (w *worker) startEnded() {
 	p, i := w.pool, w.starting
 	alone, e := alone(i.failed), hook.AsError(i.failed)
-	if e == nil && i.replayed < len(p.replays) { // a replayed call was made meanwhile
+	if e == nil && i.replayed < len(p.replays) { // replays were added meanwhile
 		p.launchNext(i)
 		return
 	}
@@ -157,11 +158,11 @@ func (w *worker) startEnded() {
 	}
 }
 
-// permanent reports whether a start that failed with e fails again until the plugin
-// changes. A bootstrap call that the plugin rejected is the same one at every start.
+// permanent reports whether a start that failed with e would fail again until the plugin
+// changes. That includes a rejected bootstrap call, because every start makes the same call.
 func permanent(e *hook.Error) bool { return e.Permanent || e.Kind == hook.Request }
 
-// install makes an instance the one that serves, and lets the one before it drain.
+// install makes an instance serve, and lets the instance before it drain.
 func (w *worker) install(i *instance) {
 	p, old, from, reason := w.pool, w.serving, w.state, "started"
 	i.ready, p.mayCollide = time.Now(), i.Info().MayCollide
@@ -183,14 +184,14 @@ func (w *worker) install(i *instance) {
 	p.hand(i)
 }
 
-// keepServing records a replacement that did not start. If alone is set, it cannot live
-// beside the instance that serves.
+// keepServing records that a replacement did not start. If alone is set, it cannot live
+// together with the instance that serves.
 func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 	p := w.pool
 	w.startError = reasonOf(e)
 	p.event(w, hook.StateStarting, hook.StateFailed, i, w.startError, e.Exit, 0)
 	if alone && !p.oneAtATime {
-		p.oneAtATime, w.restart = true, "no second instance can run beside it"
+		p.oneAtATime, w.restart = true, "two instances cannot run at once"
 		return
 	}
 	w.serving.notBefore = time.Now().Add(recycleAgain)
@@ -230,7 +231,7 @@ func (w *worker) replaceIfDue() bool {
 // exited records an exit that nobody requested.
 func (w *worker) exited() {
 	p, i, exit := w.pool, w.serving, w.serving.Exit()
-	if exit.Stopped { // because of a call; wait until that call has returned
+	if exit.Stopped { // it was killed because of a call, which returns soon
 		p.awaitIdle(i, callsEnd, nil)
 	}
 	e := ending{
@@ -249,7 +250,8 @@ func (w *worker) exited() {
 	w.ended(i, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: errors.New(reason)})
 }
 
-// stopHung stops an instance that misses its probes. The stop counts as an exit while no call was running.
+// stopHung stops an instance that misses its probes. For the policy, the stop is an exit while no
+// call was running.
 func (w *worker) stopHung() {
 	i, ready := w.serving, time.Since(w.serving.ready)
 	reason := fmt.Sprintf("missed %d probes in a row", i.misses)
@@ -260,8 +262,8 @@ func (w *worker) stopHung() {
 		&hook.Error{Kind: hook.Unavailable, Exit: exit, Err: fmt.Errorf("the plugin %s: %w", reason, i.missed)})
 }
 
-// ended records that the instance that served is gone. A replacement that is starting takes
-// its place.
+// ended records that the serving instance has exited. If a replacement is starting, the worker
+// waits for it.
 func (w *worker) ended(i *instance, e ending, cause *hook.Error) {
 	w.serving, w.cause, w.failed, w.wanted = nil, cause, i.version, false
 	if w.starting == nil {
@@ -273,8 +275,8 @@ func (w *worker) ended(i *instance, e ending, cause *hook.Error) {
 	w.state, w.last = hook.StateStarting, w.starting
 }
 
-// rest enters the state that follows the end of an instance or a failed start, or
-// begins the next start at once.
+// rest decides what follows the exit of an instance, or a failed start: it begins the next start,
+// or enters the state backoff, failed or stopped.
 func (w *worker) rest(e ending) {
 	p := w.pool
 	reason, exit := reasonOf(w.cause), w.cause.Exit
@@ -315,8 +317,8 @@ func (w *worker) rest(e ending) {
 	}
 }
 
-// startIfChanged starts the plugin for a call that waits, because its files have
-// changed since it failed. If they have not, it fails that call.
+// startIfChanged starts the plugin for a waiting call if the plugin's files have changed since
+// the last failure. Otherwise it fails that call.
 func (w *worker) startIfChanged() {
 	p := w.pool
 	changed := false

@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// Writer writes in the background what is appended to it. It is safe for concurrent use. Make it
-// with [New].
+// Writer writes appended text in the background. It is safe for concurrent use. Make it with [New].
 type Writer struct {
 	out   io.Writer
 	chunk int
 	wrote func()
 
 	mu      sync.Mutex    // protects what follows
-	buf     []byte        // not begun
+	buf     []byte        // appended text that no Write has begun
 	spare   []byte        // an empty buffer to use next
 	pending int           // bytes not written, including buf
 	written int64         // bytes written since the start
 	writing bool          // the goroutine runs
 	wakes   int           // calls of Wake
-	woken   int           // how many of these had their Write
+	woken   int           // calls of Wake that were followed by a Write
 	err     error         // of a Write, or of Fail
-	changed chan struct{} // closed after a Write; nil if nobody waits for it
-	waited  time.Duration // the longest wait for the Write in progress that was in vain
+	changed chan struct{} // closed after a Write, or nil if nothing waits for that
+	waited  time.Duration // the longest wait for the Write in progress that reached its limit
 }
 
-// New returns a writer to out. A Write has at most chunk bytes: a small one notices the progress
-// of a slow reader, a large one is faster. After every Write it calls wrote, unless that is nil.
+// New returns a writer to out. Each Write has at most chunk bytes. With small chunks, the Writer
+// notices the progress of a slow reader; large ones are faster. After every Write, the Writer calls
+// wrote, unless it is nil.
 func New(out io.Writer, chunk int, wrote func()) *Writer {
 	return &Writer{out: out, chunk: chunk, wrote: wrote}
 }
 
-// Append adds what add appends to its argument. It drops it if the writing has failed.
+// Append adds the text that add appends to its argument. After a failure, it drops the text.
 func (w *Writer) Append(add func(dst []byte) []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *Writer) Append(add func(dst []byte) []byte) {
 	}
 }
 
-// Wake makes a Write soon, even if nothing is pending.
+// Wake causes a Write soon, even if nothing is pending.
 func (w *Writer) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *Writer) Wake() {
 	}
 }
 
-// start starts the goroutine unless it runs. Held: mu.
+// start starts the goroutine unless it runs. mu is held.
 func (w *Writer) start() {
 	if !w.writing {
 		w.writing = true
@@ -87,14 +87,14 @@ func (w *Writer) write() {
 // maxSpare is the size up to which a buffer is used again.
 const maxSpare = 4 << 20
 
-// writeChunk writes the beginning of text and returns the rest. Held: mu, except while it writes.
+// writeChunk writes the beginning of text and returns the rest. mu is held, except while it writes.
 func (w *Writer) writeChunk(text []byte) (rest []byte) {
 	n := min(len(text), w.chunk)
 	w.mu.Unlock()
 	_, err := w.out.Write(text[:n])
 	w.mu.Lock()
 	w.waited = 0
-	if w.err == nil { // else Fail has dropped all
+	if w.err == nil { // otherwise Fail has reset pending
 		w.pending -= n
 		w.written += int64(n)
 	}
@@ -115,15 +115,14 @@ func (w *Writer) Pending() int {
 	return w.pending
 }
 
-// Err returns the error of the first Write that failed, or that of Fail.
+// Err returns the error of the first failed Write, or the error passed to Fail if that came first.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// Fail drops all that is not written, and all that will be appended. A Write may still be in
-// progress.
+// Fail drops all pending and all further text. A Write may still be in progress.
 func (w *Writer) Fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,15 +130,15 @@ func (w *Writer) Fail(err error) {
 	w.wake()
 }
 
-// fail keeps the first error. Held: mu.
+// fail stores the first error and drops the pending text. mu is held.
 func (w *Writer) fail(err error) {
 	if w.err == nil && err != nil {
 		w.err, w.buf, w.pending = err, nil, 0
 	}
 }
 
-// Room waits until less than size bytes are pending. It returns false if ctx ends first, or if nothing is
-// written for limit; 0 means no limit.
+// Room waits until less than size bytes are pending. It returns false if ctx is done first, or if
+// nothing is written for limit. Zero means no limit.
 func (w *Writer) Room(ctx context.Context, size int, limit time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,8 +150,9 @@ func (w *Writer) Room(ctx context.Context, size int, limit time.Duration) bool {
 	return true
 }
 
-// Flush waits until all earlier text is written and every earlier Wake had its Write, or the writing
-// fails. It returns false if nothing is written for limit, or if that takes longer than total; 0 means no limit.
+// Flush waits until all earlier text is written and every earlier Wake was followed by a Write, or a
+// Write has failed. It returns false if nothing is written for limit, or after total. Zero means no
+// limit.
 func (w *Writer) Flush(limit, total time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,8 +165,9 @@ func (w *Writer) Flush(limit, total time.Duration) bool {
 	return true
 }
 
-// wait waits until something changes. It returns false if ctx ends first or that takes longer than limit, and at
-// once if another wait took as long for the same Write. Held: mu, except while it waits.
+// wait waits for the next change. It returns false if ctx is done first, or if nothing changes for
+// limit. It returns false at once if another wait for the same Write has already taken as long. mu is
+// held, except while it waits.
 func (w *Writer) wait(ctx context.Context, limit time.Duration) bool {
 	if limit > 0 && w.waited >= limit {
 		return false
@@ -197,7 +198,7 @@ func (w *Writer) wait(ctx context.Context, limit time.Duration) bool {
 	return false
 }
 
-// wake makes every waiter check its condition again. Held: mu.
+// wake makes every waiter check its condition again. mu is held.
 func (w *Writer) wake() {
 	if w.changed != nil {
 		close(w.changed)

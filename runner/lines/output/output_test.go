@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/lines/output"
 )
 
-// reader takes one Write for every value of takes.
+// reader accepts one Write for each value sent to takes.
 type reader struct {
 	mu    sync.Mutex
 	got   bytes.Buffer
@@ -31,15 +31,15 @@ func (r *reader) Write(text []byte) (int, error) {
 
 func text(s string) func([]byte) []byte { return func(dst []byte) []byte { return append(dst, s...) } }
 
-// took returns how long f takes, and what it returns.
+// took returns the duration and the result of f.
 func took(f func() bool) (time.Duration, bool) {
 	began := time.Now()
 	ok := f()
 	return time.Since(began), ok
 }
 
-// TestReaderReadsNothing holds that a wait ends after its limit, that another as long does not wait
-// again, and that both wait again once something was read.
+// TestReaderReadsNothing checks that a wait ends after its limit, that a second wait with the same
+// limit returns at once, and that waits wait again once something was read.
 func TestReaderReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{takes: make(chan error)}
@@ -67,13 +67,13 @@ func TestReaderReadsNothing(t *testing.T) {
 	})
 }
 
-// TestSlowReader holds that progress restarts the limit of a wait, but not its total, and that Flush
-// does not wait for what is appended later.
+// TestSlowReader checks that progress restarts the limit of a wait, but not its total, and that Flush
+// does not wait for text that is appended later.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{takes: make(chan error)}
 		w := output.New(r, 1, nil)
-		go func() { // takes a byte a second
+		go func() { // reads a byte a second
 			for range 30 {
 				time.Sleep(time.Second)
 				r.takes <- nil
@@ -91,14 +91,14 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// TestWake holds that a Wake makes a Write, also of nothing, for which Flush waits.
+// TestWake checks that Wake causes a Write, even of no bytes, and that Flush waits for that Write.
 func TestWake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{takes: make(chan error)}
 		w := output.New(r, 4, nil)
 		w.Wake()
 		synctest.Wait()
-		w.Wake() // during that Write
+		w.Wake() // during the first Write
 		if d, ok := took(func() bool { return w.Flush(time.Second, 0) }); d != time.Second || ok {
 			t.Errorf("flush: %v after %v", ok, d)
 		}
@@ -114,7 +114,7 @@ func TestWake(t *testing.T) {
 	})
 }
 
-// TestFails holds that the first error ends every wait and all writing.
+// TestFails checks that the first error ends every wait and all writing.
 func TestFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
