@@ -18,9 +18,10 @@ import (
 const statusEvery = 500 * time.Millisecond
 
 func statusCommand(prog *program) command {
-	var watch, metrics bool
+	var watch, metrics, stacks bool
 	cmd := newCommand("status", "show the background plugins and their state", "[NAME...]",
 		append(cmdline.Flags{cmdline.Switch(&watch, "watch", "print every change, until Ctrl-C"),
+			cmdline.Switch(&stacks, "stacks", "show where in Python the running calls are (Linux)"),
 			cmdline.Switch(&metrics, "metrics", "print metrics in the text format of Prometheus")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			if metrics && (watch || prog.opts.json) {
 				return cmdline.Usage("--metrics is a format of its own: remove --json and --watch")
@@ -31,15 +32,25 @@ func statusCommand(prog *program) command {
 				}
 				return prog.untilSignal(prog.watchStatus(ctx, words))
 			}
-			return prog.status(ctx, words, metrics)
+			if stacks && !prog.opts.json && len(words) != 1 {
+				return cmdline.Usage("--stacks is for status NAME, and for --json")
+			}
+			return prog.status(ctx, words, statusView{metrics, stacks})
 		})
 	cmd.Aliases = []string{"ps", "ls"}
 	return cmd
 }
 
-// status prints the status of the plugins that words name, or of all, as a table, JSON or metrics.
-func (prog *program) status(ctx context.Context, words []string, metrics bool) error {
-	all, failed := prog.statuses(ctx, words)
+// statusView says how a status is printed.
+type statusView struct {
+	metrics bool // as metrics, and not as a table or JSON
+	stacks  bool // with the places of the running calls
+}
+
+// status prints the status of the plugins that words name, or of all. Of one plugin that is named
+// it prints the details, too.
+func (prog *program) status(ctx context.Context, words []string, view statusView) error {
+	all, failed := prog.statuses(ctx, words, view.stacks)
 	if failed != nil && len(all) == 0 {
 		return failed
 	}
@@ -50,10 +61,14 @@ func (prog *program) status(ctx context.Context, words []string, metrics bool) e
 		prog.streams.Note("no background plugins are running")
 	}
 	err := prog.write(ctx, func() error {
-		if metrics {
+		if view.metrics {
 			return prog.streams.Metrics(all)
 		}
-		return prog.streams.Statuses(all, prog.opts.json)
+		err := prog.streams.Statuses(all, prog.opts.json)
+		if err == nil && !prog.opts.json && len(words) == 1 && len(all) == 1 {
+			err = prog.streams.Details(all[0])
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -64,24 +79,27 @@ func (prog *program) status(ctx context.Context, words []string, metrics bool) e
 // statuses requests the status of the plugins that words name, or of all, at once. It leaves
 // out a daemon that ended meanwhile. The error is that of a directory that cannot be read, and
 // comes with the plugins of the others.
-func (prog *program) statuses(ctx context.Context, words []string) ([]ui.Background, error) {
+func (prog *program) statuses(ctx context.Context, words []string, stacks bool) ([]ui.Background, error) {
 	entries, err := service.FindAll(ctx, words)
 	limit, cancel := hook.WithLimit(ctx, daemon.StatusLimit)
 	defer cancel()
 	all := make([]ui.Background, len(entries))
 	each(entries, func(i int, e daemon.Identity) error {
-		all[i] = statusOf(limit, e)
+		all[i] = statusOf(limit, e, stacks)
 		return nil
 	})
 	return slices.DeleteFunc(all, func(b ui.Background) bool { return b.Name == "" }), cmp.Or(err, ctx.Err())
 }
 
 // statusOf requests the status of one daemon. It returns the zero value if the daemon has ended.
-func statusOf(ctx context.Context, id daemon.Identity) ui.Background {
+func statusOf(ctx context.Context, id daemon.Identity, stacks bool) ui.Background {
 	b := ui.Background{Name: id.Name, Plugin: id.Entry, State: "unknown", Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Version: id.Version}
 	c, err := daemon.Open(ctx, id.Name)
 	var st hook.Status
-	if err == nil {
+	switch {
+	case err == nil && stacks:
+		st, err = c.Stacks(ctx)
+	case err == nil:
 		st, err = c.Status(ctx)
 	}
 	switch {
@@ -106,7 +124,7 @@ func statusOf(ctx context.Context, id daemon.Identity) ui.Background {
 func (prog *program) watchStatus(ctx context.Context, words []string) error {
 	w := prog.streams.WatchStatuses(prog.opts.json)
 	for first := true; ; first = false {
-		all, err := prog.statuses(ctx, words)
+		all, err := prog.statuses(ctx, words, false)
 		switch {
 		case ctx.Err() != nil:
 			return hook.NewError(hook.Canceled, context.Cause(ctx))

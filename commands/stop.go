@@ -141,7 +141,7 @@ func (prog *program) restart(ctx context.Context, words []string) error {
 	failures := each(words, func(_ int, word string) error { return prog.restartOne(ctx, word) })
 	stop()
 	if prog.opts.json && len(failures) == 0 {
-		return prog.status(ctx, words, false)
+		return prog.status(ctx, words, statusView{})
 	}
 	return prog.firstOf(failures...)
 }

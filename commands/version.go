@@ -46,7 +46,7 @@ func (prog *program) describeSystem(ctx context.Context) []ui.Fact {
 			variables = append(variables, name)
 		}
 	}
-	running, _ := prog.statuses(ctx, nil)
+	running, _ := prog.statuses(ctx, nil, false)
 	for _, b := range running {
 		plugins = append(plugins, b.Name+" ("+string(b.State)+", pyplug "+b.Version+")")
 	}

@@ -110,7 +110,7 @@ func (k *Keeper) startPool(ctx context.Context) (*Pool, error) {
 		Patient:       c.Patient,
 		MaxCalls:      max(0, c.Limits.Calls),
 		MaxAge:        max(0, c.Limits.Age),
-		MaxMemory:     max(0, c.Limits.Memory) / 5 * 4, // from four fifths of the limit on, a worker is replaced between calls
+		MaxMemory:     max(0, c.Limits.Memory),
 		Memory:        proc.Memory,
 		Bootstrap:     k.calls().bootstrap,
 		Shutdown:      k.calls().shutdown,
@@ -220,6 +220,9 @@ func (k *Keeper) Evidence() Evidence { return evidenceOf(k.transport) }
 // Memory returns the resident memory of the plugin's processes and everything below them, in
 // bytes; 0 if the system does not report it.
 func (k *Keeper) Memory() int64 { return proc.TotalMemory() }
+
+// CPU returns the processor time that these processes have used; 0 if the system does not report it.
+func (k *Keeper) CPU() time.Duration { return proc.TotalCPU() }
 
 // Shutdown releases what this process keeps for all its plugins. Call it after the last
 // of them is closed.

@@ -38,7 +38,7 @@ type Background struct {
 }
 
 // note returns the text of the column NOTE.
-func (b Background) note() string {
+func (s *Streams) note(b Background) string {
 	st := b.Status
 	if st == nil {
 		return b.Problem
@@ -55,7 +55,7 @@ func (b Background) note() string {
 	case st.Queued > 0:
 		return fmt.Sprintf("%d running, %d waiting", st.Running, st.Queued)
 	case st.LastRestart != "":
-		return "last restart: " + st.LastRestart
+		return "last restart: " + s.lastRestart(st)
 	}
 	return ""
 }
@@ -98,7 +98,7 @@ func (s *Streams) fitted(rows [][]string) []string {
 
 // statusRow returns the columns of a plugin. A dash stands for an unknown value.
 func (s *Streams) statusRow(b Background) []string {
-	row := []string{b.Name, string(b.State), "", "-", "-", "-", "-", "-", "-", schema.Relative(string(b.Plugin), s.cwd()), b.note()}
+	row := []string{b.Name, string(b.State), "", "-", "-", "-", "-", "-", "-", schema.Relative(string(b.Plugin), s.cwd()), s.note(b)}
 	st := b.Status
 	if st == nil {
 		return row
@@ -165,7 +165,7 @@ func (w *StatusWatch) line(b Background) string {
 	if b.Status != nil && b.Status.PID != 0 {
 		line += fmt.Sprintf("  pid %d", b.Status.PID)
 	}
-	if note := b.note(); note != "" {
+	if note := w.s.note(b); note != "" {
 		line += "  " + note
 	}
 	return oneLine(line)

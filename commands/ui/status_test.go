@@ -175,7 +175,7 @@ func TestStatusNote(t *testing.T) {
 // A plugin that is not ready says why, in the table and in JSON.
 func TestStatusReason(t *testing.T) {
 	b := Background{State: hook.StateDegraded, Status: &hook.Status{State: hook.StateDegraded, Reason: "no database"}}
-	if got := b.note(); got != "no database" {
+	if got := new(Streams).note(b); got != "no database" {
 		t.Errorf("the note is %q", got)
 	}
 	s, out, _ := testStreams("")
@@ -191,7 +191,7 @@ func TestStatusNoteOfBackoff(t *testing.T) {
 		"": "restarting in 2.2s; exited: SIGKILL", "it does not start: no room": "restarting in 2.2s; it does not start: no room",
 	} {
 		st.Note = note
-		if got := (Background{Status: &st}).note(); got != want {
+		if got := new(Streams).note(Background{Status: &st}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -72,7 +72,7 @@ func (c *Client) identify(ctx context.Context) (err error) {
 	if c.id, err = c.place.readState(); err == nil {
 		return nil
 	}
-	body, err := c.status(ctx, StatusLimit)
+	body, err := c.status(ctx, StatusLimit, nil)
 	c.id = body.Identity
 	return err
 }
@@ -152,14 +152,20 @@ func (c *Client) ask(ctx context.Context, method, target string, query url.Value
 // Status returns the plugin's status within [StatusLimit], even while calls run or the
 // plugin starts.
 func (c *Client) Status(ctx context.Context) (hook.Status, error) {
-	body, err := c.status(ctx, StatusLimit)
+	body, err := c.status(ctx, StatusLimit, nil)
 	return body.Status, err
 }
 
-func (c *Client) status(ctx context.Context, limit time.Duration) (body statusBody, err error) {
+// Stacks returns the status with the places of the running calls.
+func (c *Client) Stacks(ctx context.Context) (hook.Status, error) {
+	body, err := c.status(ctx, StatusLimit, url.Values{"stacks": {"1"}})
+	return body.Status, err
+}
+
+func (c *Client) status(ctx context.Context, limit time.Duration, query url.Values) (body statusBody, err error) {
 	ctx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
-	return body, c.ask(ctx, "GET", "/status", nil, &body)
+	return body, c.ask(ctx, "GET", "/status", query, &body)
 }
 
 // Ready waits until the first start is over. It returns the status and notes for the

@@ -143,7 +143,7 @@ func (x *exchange) checkAlive(ctx context.Context, c checks) {
 		if hook.Within(x.run.Done(), wait) {
 			return
 		}
-		_, err := x.client.status(x.run, c.limit)
+		_, err := x.client.status(x.run, c.limit, nil)
 		if err != nil && hook.AsError(err).Kind == hook.Timeout || Is(err, Unresponsive) {
 			x.cancel(x.hangs(ctx))
 			return

@@ -305,7 +305,8 @@ func (s *Server) serveEvents(p hook.Plugin, w http.ResponseWriter, r *http.Reque
 }
 
 // serveStatus answers at once, even while the plugin starts. With ?ready=1 it answers
-// when the start is over, with the start's error if it failed.
+// when the start is over, with the start's error if it failed. With ?stacks=1 it says where
+// running calls are.
 func (s *Server) serveStatus(_ http.ResponseWriter, r *http.Request) (value any, err error) {
 	if r.URL.Query().Get("ready") != "" {
 		if _, err := s.await(r.Context(), ""); err != nil {
@@ -317,6 +318,9 @@ func (s *Server) serveStatus(_ http.ResponseWriter, r *http.Request) (value any,
 		body.Notes = s.opts.Notes()
 	}
 	body.Status, err = s.status(r.Context())
+	if calls := body.Status.RunningCalls; len(calls) > 0 && s.opts.Locate != nil && r.URL.Query().Get("stacks") != "" {
+		s.opts.Locate(calls)
+	}
 	return body, err
 }
 

@@ -50,6 +50,8 @@ type Options struct {
 	MCP http.Handler
 	// Metrics returns the metrics of the plugin, whose status is given, in the text format of Prometheus. Nil returns none.
 	Metrics func(st hook.Status) []byte
+	// Locate fills in where the processes of running calls are; nil fills in nothing.
+	Locate func(calls []hook.RunningCall)
 	// Series reports whether the plugin makes a [hook.Series].
 	Series bool
 	// IdleExit is the time without a call after which the daemon ends; 0 means never.

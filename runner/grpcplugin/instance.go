@@ -77,6 +77,9 @@ func (i *Instance) Exit() hook.Exit { return hook.Exit(i.proc.Exit()) }
 // started is gone, too.
 func (i *Instance) Exited() bool { return i.proc.Exited() }
 
+// Stack returns nil: a server does not print its stacks.
+func (i *Instance) Stack() []hook.Frame { return nil }
+
 // Crash ends the process as something outside of pyplug would. It returns
 // [os.ErrProcessDone] if the process has exited.
 func (i *Instance) Crash() error { return i.proc.Crash() }

@@ -213,6 +213,9 @@ type Instance interface {
 	Crash() error
 	// Info describes the process.
 	Info() Info
+	// Stack returns where the main thread of a plugin in Python is, the oldest frame first; nil
+	// if that is not known. It does not disturb the call that runs.
+	Stack() []Frame
 }
 
 // Info describes the process of an instance.

@@ -76,8 +76,15 @@ type Status struct {
 	// limit, or because a call did not stop), "probe" (it missed its probes), "start" (it
 	// did not start).
 	RestartCauses map[string]int `json:"restart_causes,omitempty"`
-	// LastRestart is the reason of the last restart, as its event has it; empty if there was none.
+	// LastRestart is the reason of the last restart, as its event has it, and how the process
+	// ended; empty if there was none.
 	LastRestart string `json:"last_restart,omitempty"`
+	// LastRestartAt is its time.
+	LastRestartAt time.Time `json:"last_restart_at,omitzero"`
+	// Replacements counts the workers that were replaced at a limit, by "memory", "calls" and
+	// "age". LastReplacement is the reason of the last one; empty if there was none.
+	Replacements    map[string]int `json:"replacements,omitempty"`
+	LastReplacement string         `json:"last_replacement,omitempty"`
 	// Calls counts the calls that finished in a worker, Failed the failed calls,
 	// including those that no worker accepted. Running and Queued are the numbers
 	// of calls that run and that wait.
@@ -87,6 +94,13 @@ type Status struct {
 	Failures map[Kind]uint64 `json:"failures,omitempty"`
 	Running  int             `json:"running"`
 	Queued   int             `json:"queued"`
+	// RunningCalls are the calls that run, the oldest first, at most [MaxRunningCalls].
+	RunningCalls []RunningCall `json:"running_calls,omitempty"`
+	// Hooks are the finished calls by hook, with the time in the queue. Settings are the
+	// settings of the start that differ from the defaults, by flag or key. Only a plugin that is
+	// kept under a name has these two.
+	Hooks    []HookCalls       `json:"hooks,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"`
 	// Note is one line of other information, such as why the plugin does not
 	// start, or that its changed files do not start and the old workers remain;
 	// empty if there is none.
@@ -96,6 +110,8 @@ type Status struct {
 	// Memory is the resident memory of the plugin's processes and everything below them in
 	// bytes; 0 if it is not known.
 	Memory int64 `json:"memory_bytes,omitempty"`
+	// CPU is the processor time that these processes have used; 0 if it is not known.
+	CPU Milliseconds `json:"cpu_ms"`
 	// Attach is the JSON that another program needs to attach to the plugin, nil
 	// if that is impossible. See docs/json.md.
 	Attach json.RawMessage `json:"attach,omitempty"`
@@ -104,6 +120,32 @@ type Status struct {
 	// NextStart is the time until the next start, 0 unless State is
 	// [StateBackoff].
 	NextStart Milliseconds `json:"next_restart_ms,omitempty"`
+}
+
+// MaxRunningCalls is how many running calls a [Status] lists.
+const MaxRunningCalls = 100
+
+// RunningCall is a call that runs in a worker.
+type RunningCall struct {
+	Hook string       `json:"hook"`
+	Age  Milliseconds `json:"age_ms"`
+	// Worker is the number of its worker, from 1; 0 if there is only one. PID is its process.
+	Worker int `json:"worker,omitempty"`
+	PID    int `json:"pid"`
+	// At is where the main thread of that process is, the oldest frame first; nil unless it was
+	// asked for and is known.
+	At []Frame `json:"at,omitempty"`
+}
+
+// HookCalls are the finished calls of one hook. P50 and P99 are estimates.
+type HookCalls struct {
+	Hook   string       `json:"hook"`
+	Calls  uint64       `json:"calls"`
+	Failed uint64       `json:"failed"`
+	Mean   Milliseconds `json:"mean_ms"`
+	P50    Milliseconds `json:"p50_ms"`
+	P99    Milliseconds `json:"p99_ms"`
+	Max    Milliseconds `json:"max_ms"`
 }
 
 // Milliseconds is a duration that JSON has as milliseconds, to 100 ns.

@@ -36,6 +36,7 @@ type series struct {
 	failures map[hook.Kind]uint64
 	buckets  [len(bounds) + 1]uint64 // calls above the bound before and at most the bucket's own
 	sum      float64                 // seconds; a Duration would overflow after 292 years of calls
+	longest  time.Duration
 }
 
 // Observe counts a call that has finished: its hook, its error, or nil if it succeeded, and its
@@ -51,6 +52,7 @@ func (c *Calls) Observe(hookName string, err *hook.Error, took time.Duration) {
 	s := c.series(label, err)
 	s.buckets[bucket]++
 	s.sum += took.Seconds()
+	s.longest = max(s.longest, took)
 	if err != nil {
 		s.failures[err.Kind]++
 	}
@@ -75,6 +77,43 @@ func (c *Calls) series(label string, err *hook.Error) *series {
 	return s
 }
 
+// Hooks returns the calls by hook, sorted by its label.
+func (c *Calls) Hooks() (all []hook.HookCalls) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, label := range slices.Sorted(maps.Keys(c.hooks)) {
+		s := c.hooks[label]
+		h := hook.HookCalls{Hook: label, P50: s.quantile(0.5), P99: s.quantile(0.99), Max: hook.Milliseconds(s.longest)}
+		for _, count := range s.buckets {
+			h.Calls += count
+		}
+		for _, count := range s.failures {
+			h.Failed += count
+		}
+		h.Mean = hook.Milliseconds(s.sum / float64(h.Calls) * float64(time.Second))
+		all = append(all, h)
+	}
+	return all
+}
+
+// quantile estimates a quantile as Prometheus does: the calls of a bucket are taken as spread
+// evenly. It is at most the longest duration.
+func (s *series) quantile(q float64) hook.Milliseconds {
+	all := uint64(0)
+	for _, count := range s.buckets {
+		all += count
+	}
+	rank, low := q*float64(all), time.Duration(0)
+	for i, high := range bounds {
+		count := float64(s.buckets[i])
+		if rank <= count && count > 0 {
+			return hook.Milliseconds(min(s.longest, low+time.Duration(rank/count*float64(high-low))))
+		}
+		rank, low = rank-count, high
+	}
+	return hook.Milliseconds(s.longest) // of a bucket without an upper bound
+}
+
 // Append appends the metrics of the plugin's status and those of its calls to text.
 //
 // The metrics by hook have names of their own. If the hook were a label of
@@ -88,7 +127,7 @@ func (c *Calls) Append(text []byte, p Plugin) []byte {
 	c.mu.Lock()
 	hooks := map[string]series{}
 	for label, s := range c.hooks {
-		hooks[label] = series{maps.Clone(s.failures), s.buckets, s.sum}
+		hooks[label] = series{maps.Clone(s.failures), s.buckets, s.sum, s.longest}
 	}
 	c.mu.Unlock()
 	labels := slices.Sorted(maps.Keys(hooks))

@@ -22,6 +22,24 @@ func greeter() *hook.Status {
 	}
 }
 
+// The durations by hook are at most the longest one, also in the bucket without an upper bound.
+func TestHooks(t *testing.T) {
+	var c Calls
+	for range 9 {
+		c.Observe("greet", nil, time.Second)
+	}
+	c.Observe("greet", hook.NewError(hook.Failed, errors.New("no")), 91*time.Second)
+	c.Observe("add", nil, time.Millisecond)
+	ms := func(d time.Duration) hook.Milliseconds { return hook.Milliseconds(d) }
+	want := []hook.HookCalls{
+		{Hook: "add", Calls: 1, Mean: ms(time.Millisecond), P50: ms(750 * time.Microsecond), P99: ms(995 * time.Microsecond), Max: ms(time.Millisecond)},
+		{Hook: "greet", Calls: 10, Failed: 1, Mean: ms(10 * time.Second), P50: ms(666666666), P99: ms(91 * time.Second), Max: ms(91 * time.Second)},
+	}
+	if got := c.Hooks(); !slices.Equal(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
 const statusText = `
 # HELP pyplug_state 1 for the state of the plugin.
 # TYPE pyplug_state gauge

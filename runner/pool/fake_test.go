@@ -156,6 +156,8 @@ func (f *fake) Probe(ctx context.Context) error {
 
 func (f *fake) Health(ctx context.Context) error { return f.Probe(ctx) }
 
+func (f *fake) Stack() []hook.Frame { return []hook.Frame{{File: "fake.py", Line: f.pid}} }
+
 func (f *fake) Attach() json.RawMessage { return nil }
 
 func (f *fake) probes(probe func(ctx context.Context) error) {

@@ -32,6 +32,7 @@ type instance struct {
 	calls    uint64 // the number of calls that ended
 	lost     bool   // takes no more calls
 	crashed  bool   // a call ended because the process exited
+	diedIn   string // the hook of the last such call
 	overdue  string // the last call that was interrupted, and why
 	// unresponsive is set if a call ended unanswered, and neither a call nor a probe has been
 	// answered since.
@@ -85,14 +86,15 @@ func (i *instance) lose() {
 }
 
 // finish ends a call in a place, and releases the place.
-func (p *Pool) finish(i *instance, o outcome, retry bool) {
+func (p *Pool) finish(t *turn, o outcome, retry bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.end(t, o)
 	if !retry {
-		p.count(i, o)
+		p.count(t.inst, o)
 		p.leave()
 	}
-	p.release(i, o)
+	p.release(t.inst, o)
 }
 
 // finishUncounted releases a place that was taken for something other than one call.

@@ -102,6 +102,9 @@ func (p Policy) delay(failures int, random float64) time.Duration {
 const (
 	// lookEvery is the time between two checks of the limits of an instance.
 	lookEvery = time.Second
+	// memoryShare is the share of the memory limit, in percent, above which an instance is replaced
+	// between calls. At the limit itself, its transport kills it.
+	memoryShare = 80
 	// recycleAgain is the delay before the next attempt after a replacement did not start.
 	recycleAgain = time.Minute
 )
@@ -128,18 +131,18 @@ func (p *Pool) look(i *instance) {
 	i.worker.changed.Signal()
 }
 
-// recyclingDue returns the reason to replace an instance that has reached a limit, or "" if it has
-// reached none. p.mu is held.
-func (p *Pool) recyclingDue(i *instance) string {
+// recyclingDue returns the limit that an instance has reached and the reason to replace it, or "" if it
+// has reached none. p.mu is held.
+func (p *Pool) recyclingDue(i *instance) (limit, reason string) {
 	o, age := p.opt, time.Since(i.ready)
 	switch {
 	case time.Now().Before(i.notBefore):
 	case o.MaxCalls > 0 && i.calls >= uint64(i.limit(int64(o.MaxCalls))):
-		return fmt.Sprintf("replacing the worker after %d calls", i.calls)
+		return "calls", fmt.Sprintf("replacing the worker after %d calls", i.calls)
 	case o.MaxAge > 0 && age >= time.Duration(i.limit(int64(o.MaxAge))):
-		return fmt.Sprintf("replacing the worker after %v", age.Round(time.Second))
-	case o.MaxMemory > 0 && i.memory > o.MaxMemory:
-		return fmt.Sprintf("replacing the worker: it uses %d MB of memory, the limit is %d MB", i.memory>>20, o.MaxMemory>>20)
+		return "age", fmt.Sprintf("replacing the worker after %v", age.Round(time.Second))
+	case o.MaxMemory > 0 && i.memory > o.MaxMemory/100*memoryShare:
+		return "memory", fmt.Sprintf("replacing the worker: it uses %d MB, more than %d %% of --max-memory %d MB", i.memory>>20, memoryShare, o.MaxMemory>>20)
 	}
-	return ""
+	return "", ""
 }

@@ -31,10 +31,12 @@ type Pool struct {
 	workers     []*worker
 	queue       list.List            // of [*waiter], the longest waiting first
 	active      int                  // calls that entered and have not left
+	turns       list.List            // of [*turn], the calls that run
 	calls       uint64               // that ended
 	failures    map[hook.Kind]uint64 // calls that failed
 	restarts    map[string]int       // by cause
-	lastRestart string               // the reason of the last restart
+	last        lastEnds             // the last restart and the last replacement
+	replaced    map[string]int       // by limit
 	mayCollide  bool                 // perhaps two instances cannot live at once
 	oneAtATime  bool                 // two instances cannot live at once
 	draining    bool
@@ -56,7 +58,7 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 	p := &Pool{
 		launcher: launcher, opt: opt.withDefaults(), failed: make(chan struct{}), drained: make(chan struct{}),
 		subscribers: map[chan hook.Event]struct{}{}, replaying: make(chan struct{}, 1),
-		failures: map[hook.Kind]uint64{}, restarts: map[string]int{},
+		failures: map[hook.Kind]uint64{}, restarts: map[string]int{}, replaced: map[string]int{},
 	}
 	p.closeLauncher = sync.OnceValue(func() error { return launcher.Close(context.Background()) })
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -126,8 +128,11 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 // callIn makes a call in an instance in which it has a place, and releases the place. If retry is
 // true, the call stays active.
 func (p *Pool) callIn(ctx context.Context, i *instance, c hook.Call, mayRetry bool) (r hook.Result, retry bool, err error) {
+	p.mu.Lock()
+	t := p.begin(i, c.Hook)
+	p.mu.Unlock()
 	o := panicked
-	defer func() { p.finish(i, o, retry) }()
+	defer func() { p.finish(t, o, retry) }()
 	if p.opt.Call == nil {
 		r, err = i.Instance.Call(ctx, c)
 	} else {
@@ -152,9 +157,16 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		return
 	}
 	p.active++
+	t := p.begin(i, s.Calls[0].Hook)
 	p.mu.Unlock()
 	o := panicked
-	defer func() { p.finishUncounted(i, o) }()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.end(t, o)
+		p.leave()
+		p.release(i, o)
+	}()
 	last := outcome{}
 	own := *s
 	own.Answered = func(r hook.Result, err *hook.Error) {
@@ -164,6 +176,9 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		}
 		p.mu.Lock()
 		p.count(i, last)
+		if t.since = time.Now(); len(s.Calls) > 1 {
+			t.hook = s.Calls[1].Hook
+		}
 		p.mu.Unlock()
 		s.Answer(r, err)
 	}

@@ -60,7 +60,7 @@ func TestDeathDuringCall(t *testing.T) {
 		w.states("1:starting 1:ready 2:starting 2:ready 3:starting 3:ready 4:starting 4:ready")
 		if st := w.status(); st.Restarts != 3 || st.Calls != 6 || st.Failed != 3 || st.State != hook.StateReady || st.LastExit.Code != 3 {
 			t.Errorf("got %+v", st)
-		} else if st.Failures[hook.Crash] != 3 || st.RestartCauses["crash"] != 3 || st.LastRestart != exitedInCall {
+		} else if st.Failures[hook.Crash] != 3 || st.RestartCauses["crash"] != 3 || st.LastRestart != exitedInCall+" of crash (exit code 3)" || st.LastRestartAt != time.Now() {
 			t.Errorf("by kind and cause: got %+v", st)
 		}
 	})
@@ -369,6 +369,26 @@ func TestCallSeries(t *testing.T) {
 		w.works()
 		if st := w.status(); st.Calls != 7 || st.Failed != 1 || st.Running != 0 {
 			t.Errorf("got %+v", st)
+		}
+	})
+}
+
+// The status lists the calls that run, the oldest first, and where they are if that is asked for.
+func TestRunningCalls(t *testing.T) {
+	bubble(t, Options{Policy: always, Workers: 2}, nil, func(w *world) {
+		for _, name := range []string{"sleep 1m", "sleep 2m"} {
+			go func() { _ = w.call(name) }()
+			synctest.Wait()
+			sleep(10 * time.Second)
+		}
+		calls := w.status().RunningCalls
+		w.Locate(calls)
+		if got := fmt.Sprint(calls); got != "[{sleep 1m 20000000000 1 1 [fake.py:1]} {sleep 2m 10000000000 2 2 [fake.py:2]}]" {
+			t.Errorf("got %s", got)
+		}
+		sleep(2 * time.Minute)
+		if calls := w.status().RunningCalls; len(calls) > 0 {
+			t.Errorf("got %v after their end", calls)
 		}
 	})
 }

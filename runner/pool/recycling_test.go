@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"regexp"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,24 +12,36 @@ import (
 func TestRecycling(t *testing.T) {
 	var memory atomic.Int64
 	for name, c := range map[string]struct {
-		opt Options
-		use func(w *world)
+		opt    Options
+		use    func(w *world)
+		reason string
 	}{
 		"calls": {Options{MaxCalls: 4}, func(w *world) {
 			for range 4 {
 				w.works()
 			}
-		}},
-		"age":    {Options{MaxAge: time.Hour}, func(*world) { sleep(time.Hour) }},
-		"memory": {Options{MaxMemory: 100, Memory: func(int) int64 { return memory.Load() }}, func(w *world) { memory.Store(101); w.works(); sleep(2 * time.Second); memory.Store(1) }},
+		}, `^replacing the worker after [34] calls$`},
+		"age": {Options{MaxAge: time.Hour}, func(*world) { sleep(time.Hour) }, `^replacing the worker after .*s$`},
+		"memory": {Options{MaxMemory: 100 << 20, Memory: func(int) int64 { return memory.Load() }}, func(w *world) {
+			memory.Store(80 << 20) // not more than the share
+			w.works()
+			sleep(2 * time.Second)
+			memory.Store(83 << 20)
+			sleep(2 * time.Second)
+			memory.Store(1)
+		}, `^replacing the worker: it uses 83 MB, more than 80 % of --max-memory 100 MB$`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opt.Policy, c.opt.Probe = always, -1
 			bubble(t, c.opt, nil, func(w *world) {
 				sleep(10 * time.Minute)
 				c.use(w)
-				if st := w.status(); st.Generation != 2 || st.Restarts != 0 || st.State != hook.StateReady {
+				st := w.status()
+				if st.Generation != 2 || st.Restarts != 0 || st.State != hook.StateReady || st.Replacements[name] != 1 || len(st.Replacements) != 1 {
 					t.Errorf("got %+v", st)
+				}
+				if !regexp.MustCompile(c.reason).MatchString(st.LastReplacement) {
+					t.Errorf("the reason is %q, want %q", st.LastReplacement, c.reason)
 				}
 			})
 		})

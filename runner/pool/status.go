@@ -32,7 +32,8 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 		State: best.state, Since: best.since, Generation: best.generation,
 		Workers: len(p.workers), Concurrency: len(p.workers) * p.opt.Concurrency,
 		Calls: p.calls, Failures: maps.Clone(p.failures), Running: p.active - p.queue.Len(), Queued: p.queue.Len(),
-		LastExit: p.lastExit, LastRestart: p.lastRestart, RestartCauses: maps.Clone(p.restarts),
+		LastExit: p.lastExit, RestartCauses: maps.Clone(p.restarts), LastRestart: p.last.restart, LastRestartAt: p.last.restarted,
+		Replacements: maps.Clone(p.replaced), LastReplacement: p.last.replacement, RunningCalls: p.runningCalls(),
 	}
 	for _, n := range p.failures {
 		st.Failed += n

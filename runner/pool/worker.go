@@ -57,12 +57,22 @@ type worker struct {
 	refusing   bool        // calls fail instead of waiting for the next start
 	nextStart  time.Time   // the end of the back-off
 	ending     string      // the cause of the back-off
+	limit      string      // the limit that the instance has reached, while its replacement starts
+}
+
+// lastEnds says why a worker was last restarted, and when, and why one was last replaced at a limit.
+type lastEnds struct {
+	restart, replacement string
+	restarted            time.Time
 }
 
 // countRestart counts a restart after an exit or a failed start. p.mu is held.
-func (p *Pool) countRestart(cause, reason string) {
+func (p *Pool) countRestart(cause, reason string, exit *hook.Exit) {
 	p.restarts[cause]++
-	p.lastRestart = reason
+	if exit != nil {
+		reason += " (" + exit.String() + ")"
+	}
+	p.last.restart, p.last.restarted = reason, time.Now()
 }
 
 var errSuperseded = errors.New("the start was superseded")
@@ -106,7 +116,7 @@ func (w *worker) act() bool {
 	case w.wanted:
 		w.startIfChanged()
 	case w.state == hook.StateBackoff && !time.Now().Before(w.nextStart):
-		w.pool.countRestart(w.ending, w.reason)
+		w.pool.countRestart(w.ending, w.reason, w.cause.Exit)
 		w.begin("the back-off has ended", nil)
 	default:
 		return false
@@ -173,6 +183,10 @@ func (w *worker) install(i *instance) {
 		w.state, reason = hook.StateStarting, fmt.Sprintf("started, replaces generation %d", old.generation)
 	}
 	w.enter(hook.StateReady, i, reason, nil, 0)
+	if w.limit != "" {
+		p.replaced[w.limit]++
+		w.limit = ""
+	}
 	if old != nil {
 		p.event(w, from, hook.StateStopping, old, fmt.Sprintf("replaced by generation %d", i.generation), nil, 0)
 		w.retire(old)
@@ -194,7 +208,7 @@ func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 		p.oneAtATime, w.restart = true, "two instances cannot run at once"
 		return
 	}
-	w.serving.notBefore = time.Now().Add(recycleAgain)
+	w.serving.notBefore, w.limit = time.Now().Add(recycleAgain), ""
 	w.reply(e)
 	p.failWaiting(e)
 }
@@ -204,14 +218,14 @@ func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 // cannot live at once, the old one stops first.
 func (w *worker) replaceIfDue() bool {
 	p, old := w.pool, w.serving
-	switch due := p.recyclingDue(old); {
+	switch limit, due := p.recyclingDue(old); {
 	case w.retiring == maxRetiring:
 		return false
 	case w.restart != "":
 	case old.lost && w.wanted:
 		w.restart = "it takes no more calls"
 	case due != "":
-		w.restart = due
+		w.restart, w.limit, p.last.replacement = due, limit, due
 	default:
 		return false
 	}
@@ -246,6 +260,9 @@ func (w *worker) exited() {
 		e.cause, reason = causeTimeout, "killed because a call did not stop: "+i.overdue
 	case e.duringCall:
 		e.cause, reason = causeCrash, exitedInCall
+		if name := p.lastHook(i); name != "" {
+			reason += " of " + name
+		}
 	}
 	w.ended(i, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: errors.New(reason)})
 }
@@ -293,7 +310,7 @@ func (w *worker) rest(e ending) {
 	state := hook.StateFailed
 	switch {
 	case do == restartNow:
-		p.countRestart(e.cause, reason)
+		p.countRestart(e.cause, reason, exit)
 		w.begin(reason, exit)
 		return
 	case do == backOff:

@@ -68,5 +68,14 @@ func TotalMemory() (bytes int64) {
 	return bytes
 }
 
+// TotalCPU returns the processor time of all processes that this pyplug runs, with that of
+// their children that have ended; 0 if the system does not report it.
+func TotalCPU() (used time.Duration) {
+	for _, p := range running.processes() {
+		used += p.tree.cpu()
+	}
+	return used
+}
+
 // megabytes returns a number of bytes as text, in MB of 1024 KB as limits are given.
 func megabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }

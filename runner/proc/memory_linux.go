@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"time"
 )
 
 // canLimit reports that this system can measure memory.
@@ -31,11 +32,11 @@ func (t *tree) memoryAtMost() int64 { return t.sum(residentOf) }
 // memory is the resident memory of the tree. It divides shared memory among its users.
 func (t *tree) memory() int64 { return t.sum(memoryOf) }
 
-func (t *tree) sum(of func(pid int) int64) (bytes int64) {
+func (t *tree) sum(of func(pid int) int64) (total int64) {
 	for _, pid := range t.members() {
-		bytes += of(pid)
+		total += of(pid)
 	}
-	return bytes
+	return total
 }
 
 // memoryOf is the memory of one process: its proportional share. For processes of other
@@ -57,6 +58,22 @@ func residentOf(pid int) int64 {
 	}
 	pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
 	return pages * int64(os.Getpagesize())
+}
+
+// cpu is the processor time of the tree.
+func (t *tree) cpu() time.Duration { return time.Duration(t.sum(cpuOf)) }
+
+// cpuOf returns the processor time of a process and of its children that have ended, in
+// nanoseconds.
+func cpuOf(pid int) (used int64) {
+	const tick, first, last = 10 * time.Millisecond, 11, 15 // of utime, stime, cutime and cstime, after the name
+	text := procFile(pid, "stat")
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	for _, field := range fields[min(first, len(fields)):min(last, len(fields))] {
+		ticks, _ := strconv.ParseInt(string(field), 10, 64)
+		used += ticks * int64(tick)
+	}
+	return used
 }
 
 // oomKills is how many processes the system has killed because memory ran out, on the

@@ -95,6 +95,15 @@ func (o *output) expectStacks() <-chan struct{} {
 	return o.dumped
 }
 
+// takeStacks returns the lines of stacks, and expects no more.
+func (o *output) takeStacks() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lines := o.stacks
+	o.stacks, o.dumped = nil, nil
+	return lines
+}
+
 // last returns the last lines of standard error, or of both streams.
 func (o *output) last() []string {
 	var lines []string

@@ -37,6 +37,7 @@ type Process struct {
 	stopOnce sync.Once       // starts the one ladder
 	forced   context.Context // ended to skip to the kill
 	force    context.CancelFunc
+	dumping  sync.Mutex   // held while stacks are printed and collected
 	noStacks atomic.Bool  // the kill does not wait for stacks
 	stopped  atomic.Bool  // pyplug asked for the exit
 	killed   atomic.Bool  // the ladder sent SIGKILL

@@ -87,7 +87,9 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 		}
 	}
 	if !p.noStacks.Load() {
+		p.dumping.Lock()
 		p.dumpStacks()
+		p.dumping.Unlock()
 	}
 	p.killed.Store(true)
 	p.tree.kill()
@@ -175,7 +177,20 @@ func isStack(line []byte, inside bool) bool {
 	return false
 }
 
+// Stacks makes the process print its Python stacks, if it can, and returns their lines. It
+// takes at most 300 ms. The process continues.
+func (p *Process) Stacks() []string {
+	p.dumping.Lock()
+	defer p.dumping.Unlock()
+	if p.stopped.Load() { // the ladder may print them, for the exit
+		return nil
+	}
+	p.dumpStacks()
+	return p.output.takeStacks()
+}
+
 // dumpStacks makes a hung Python print its stacks, and waits for them, if it can.
+// p.dumping is held.
 func (p *Process) dumpStacks() {
 	if p.spec.StackSignal == 0 || !p.tree.catches(p.spec.StackSignal) {
 		return

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"time"
 )
 
 // CanFork reports whether this system supports [Process.Fork]: only Linux does.
@@ -27,6 +28,7 @@ func canLimit() error {
 
 func (t *tree) memoryAtMost() int64 { return 0 }
 func (t *tree) memory() int64       { return 0 }
+func (t *tree) cpu() time.Duration  { return 0 }
 
 // oomKills is 0: only Linux has the count.
 func oomKills() int64 { return 0 }

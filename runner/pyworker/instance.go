@@ -139,6 +139,9 @@ func (inst *instance) Describe(ctx context.Context, q schema.Query) (s schema.Sc
 // runs.
 func (inst *instance) Health(ctx context.Context) error { return inst.Probe(ctx) }
 
+// Stack returns where the main thread is.
+func (inst *instance) Stack() []hook.Frame { return stackFrames(inst.proc.Stacks()) }
+
 // Attach returns nil: no other host speaks to the worker.
 func (inst *instance) Attach() json.RawMessage { return nil }
 

@@ -137,7 +137,7 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	opts := daemon.Options{
 		Starter: s.o.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
 		CallTimeout: s.Keeper.Config.Timeouts.Call, Series: s.TakesSeries(), Kill: s.o.Kill,
-		Drain: s.Keeper.Config.Drain, Metrics: s.metrics,
+		Drain: s.Keeper.Config.Drain, Metrics: s.metrics, Locate: func(calls []hook.RunningCall) { s.Locate(calls) },
 	}
 	if s.o.AutoStarted {
 		opts.IdleExit = autoIdle
@@ -262,7 +262,8 @@ func (s *Service) CallSeries(ctx context.Context, calls *hook.Series) {
 // Status returns the plugin's status and how to attach to it.
 func (s *Service) Status(ctx context.Context) (hook.Status, error) {
 	st, err := s.Pool.Status(ctx)
-	st.Attach, st.Memory = s.attach(st), s.Memory()
+	st.Attach, st.Memory, st.CPU = s.attach(st), s.Memory(), hook.Milliseconds(s.CPU())
+	st.Hooks, st.Settings = s.calls.Hooks(), s.Keeper.Config.Settings.Changed()
 	if st.Note == "" && st.Reason == "" {
 		st.Note = strings.Join(s.notes(noteAge), "")
 	}

@@ -40,6 +40,8 @@ type Row struct {
 	File bool
 	// Decides reports that the flag makes the plugin a gRPC plugin.
 	Decides bool
+	// Secret reports that the value may hold a secret behind its name.
+	Secret bool
 	// Unread reports that the flag does not read the variable: interp does, whose messages name it.
 	Unread bool
 	// Matters says to what the value of the setting matters.

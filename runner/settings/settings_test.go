@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -53,6 +54,36 @@ func countFields(in reflect.Type) (n int) {
 		}
 	}
 	return n
+}
+
+// TestChanged shows settings as flags have them, without the values of secrets.
+func TestChanged(t *testing.T) {
+	for _, c := range []struct {
+		transport string
+		set       func(s *Settings)
+		want      map[string]string
+	}{
+		{pipe, func(*Settings) {}, map[string]string{}},
+		{grpc, func(s *Settings) { *s = Resolve(ServerDefaults(), *s) }, map[string]string{}},
+		{pipe, func(s *Settings) {
+			s.Workers, s.Limits.Memory, s.Watch, s.Env = 4, 100<<20, On, []string{"TOKEN=abc", "B="}
+			s.Timeouts.Call, s.Restart.BackoffMax, s.Limits.Calls = Forever, AtOnce, NoLimit
+			s.Bootstrap = []hook.Call{{Hook: "a"}, {Hook: "b"}}
+		}, map[string]string{"workers": "4", "max-memory": "100MB", "watch": "true", "env": "TOKEN=… B=…", "timeout": "0",
+			"restart.backoff-max": "0", "bootstrap": "a b"}},
+		{pipe, func(s *Settings) { s.Timeouts.Call, s.Limits.Age = time.Minute, 36*time.Hour }, map[string]string{"timeout": "1m0s", "limits.age": "36h0m0s"}},
+		{grpc, func(s *Settings) {
+			*s = Resolve(ServerDefaults(), *s)
+			s.Cookie, s.Header, s.ProtocolVersions, s.MaxMessage = "KEY=secret", []string{"authorization: Bearer x"}, []int{5, 6}, 1000
+		}, map[string]string{"cookie": "KEY=…", "header": "authorization:…", "protocol-versions": "5,6", "max-message": "1000"}},
+	} {
+		s := Defaults()
+		s.Transport = c.transport
+		c.set(&s)
+		if got := s.Changed(); !maps.Equal(got, c.want) {
+			t.Errorf("got %v, want %v", got, c.want)
+		}
+	}
 }
 
 // TestSet has flags, variables and keys of a manifest take the same values.

@@ -1,0 +1,85 @@
+package pool
+
+import (
+	"cmp"
+	"container/list"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// turn is a call that runs in an instance. p.mu protects its fields.
+type turn struct {
+	inst  *instance
+	hook  string
+	since time.Time
+	at    *list.Element // in the pool's turns
+}
+
+// begin records that a call of a hook runs in an instance. p.mu is held.
+func (p *Pool) begin(i *instance, hookName string) *turn {
+	t := &turn{inst: i, hook: hookName, since: time.Now()}
+	t.at = p.turns.PushBack(t)
+	return t
+}
+
+// end records that the call has ended. p.mu is held.
+func (p *Pool) end(t *turn, o outcome) {
+	p.turns.Remove(t.at)
+	if o.kind == hook.Crash || hook.IsClosed(t.inst.Done()) {
+		t.inst.diedIn = t.hook
+	}
+}
+
+// lastHook returns the hook that an instance ran when it exited, or "" if none is known. p.mu is held.
+func (p *Pool) lastHook(i *instance) string {
+	for at := p.turns.Front(); at != nil && i.diedIn == ""; at = at.Next() {
+		if t := at.Value.(*turn); t.inst == i {
+			return t.hook
+		}
+	}
+	return i.diedIn
+}
+
+// runningCalls returns the calls that run, the oldest first. p.mu is held.
+func (p *Pool) runningCalls() (calls []hook.RunningCall) {
+	for at := p.turns.Front(); at != nil; at = at.Next() {
+		t := at.Value.(*turn)
+		c := hook.RunningCall{Hook: t.hook, Age: hook.Milliseconds(time.Since(t.since)), PID: t.inst.Info().PID}
+		if len(p.workers) > 1 {
+			c.Worker = t.inst.worker.number
+		}
+		calls = append(calls, c)
+	}
+	slices.SortStableFunc(calls, func(a, b hook.RunningCall) int { return cmp.Compare(b.Age, a.Age) })
+	return calls[:min(len(calls), hook.MaxRunningCalls)]
+}
+
+// Locate fills in where the processes of running calls are.
+func (p *Pool) Locate(calls []hook.RunningCall) {
+	p.mu.Lock()
+	workers := map[int]*instance{}
+	for _, w := range p.workers {
+		if i := w.serving; i != nil {
+			workers[i.Info().PID] = i
+		}
+	}
+	p.mu.Unlock()
+	stacks := map[int]func() []hook.Frame{}
+	var all sync.WaitGroup
+	for _, c := range calls {
+		if i := workers[c.PID]; i != nil && stacks[c.PID] == nil {
+			stack := sync.OnceValue(i.Stack)
+			stacks[c.PID] = stack
+			all.Go(func() { stack() })
+		}
+	}
+	all.Wait()
+	for n, c := range calls {
+		if stack := stacks[c.PID]; stack != nil {
+			calls[n].At = stack()
+		}
+	}
+}
