@@ -31,8 +31,8 @@ func (f *finder) isCondaBase(env string) bool {
 
 // activeFirst returns the Python of an activated environment that takes precedence over the
 // plugin's own environment. With Active every activated environment does. Otherwise it must exist
-// and belong to the plugin's project; .venv beside the plugin is skipped, because it is the
-// plugin's own.
+// and belong to the plugin's project; a .venv in the plugin's directory is skipped, because it is
+// the plugin's own.
 func (f *finder) activeFirst() (Interpreter, *Attempt) {
 	for _, active := range f.unjudged() {
 		if f.Active || bounded.Exists(active.Path) && f.related(active.Path) {

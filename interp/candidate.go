@@ -24,7 +24,8 @@ func isVersion(value string) bool {
 	return len(numbers) <= 3 && !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
 }
 
-// explicit returns the look at an explicit source, which decides if it has a value.
+// explicit returns a function that looks at an explicit source. The source decides if it has a
+// value.
 func (f *finder) explicit(value, dir string, source Source) look {
 	return func() (Interpreter, *Attempt) {
 		if value == "" || f.Making != "" && within(f.Making, f.under(dir, value)) {
@@ -115,15 +116,15 @@ func hasSlash(s string) bool {
 	return strings.ContainsRune(s, '/') || runtime.GOOS == "windows" && strings.ContainsAny(s, `\:`)
 }
 
-// envAt returns the environment that decides at a path: a directory with a pyvenv.cfg or a Python, or
-// the one that a file .venv names (PEP 832). It returns "" if there is none; a directory that only
-// happens to be called venv is skipped.
+// envAt returns the environment at a path: a directory with a pyvenv.cfg or a Python, or the
+// directory that a file .venv names (PEP 832). It returns "" if there is none. It skips a directory
+// that is only called venv.
 func (f *finder) envAt(path string, source Source) (env string, broken *Attempt) {
-	if _, err := os.Lstat(path); err != nil && !errors.Is(err, fs.ErrPermission) { // what may not be looked at may be there
+	if _, err := os.Lstat(path); err != nil && !errors.Is(err, fs.ErrPermission) { // a path without permission may exist
 		return "", nil
 	}
 	info, err := os.Stat(path)
-	text, _ := bounded.Head(path, maxFile) // none of a directory
+	text, _ := bounded.Head(path, maxFile) // a directory has no text
 	if named, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); named != "" && filepath.Base(path) == ".venv" {
 		file := path
 		path = f.under(filepath.Dir(path), filepath.FromSlash(strings.TrimSpace(named)))
@@ -184,8 +185,8 @@ func (f *finder) consider(path string, source Source) (Interpreter, *Attempt) {
 	return f.inspect(path, real, source)
 }
 
-// judge checks a Python against the requirements. If files do not say enough about the version,
-// it asks the Python.
+// judge checks a Python against the requirements. If files do not say enough about the version, it
+// runs the Python to ask.
 func (f *finder) judge(found Interpreter) (Interpreter, *Attempt) {
 	found.OfProject = f.shimmed
 	found = found.by(found.Source)
@@ -213,14 +214,14 @@ func (f *finder) judge(found Interpreter) (Interpreter, *Attempt) {
 	return found, nil
 }
 
-// accepts reports whether a Python of unknown version may be chosen from a source: with assume
-// from any, otherwise only from an explicit source that names a path.
+// accepts reports whether a Python of unknown version may be chosen from a source. If assume is
+// set, every source may choose one; otherwise only an explicit source that names a path.
 func (f *finder) accepts(source Source) bool {
 	return f.assume || !f.lookup && source.Named()
 }
 
-// against returns the first requirement that v fails. open reports that the answer depends on the
-// patch, which is unknown.
+// against returns the first requirement that v fails. open reports whether the answer depends on
+// the patch, which is unknown.
 func (f *finder) against(v Version) (refused *Requirement, open bool) {
 	for _, b := range f.bounds {
 		switch b.allows(v) {

@@ -1,33 +1,34 @@
-// Package interp finds the Python for a plugin. It reads files, and runs a Python only if
-// they do not say its version.
+// Package interp finds the Python for a plugin. It reads files, and runs a Python only if they do
+// not say its version.
 //
-//  1. [Find] reads every requires-python of the request; all must hold.
+//  1. [Find] reads every requires-python of the request. The Python must satisfy all of them.
 //  2. The explicit sources come first: the flag, PYPLUG_PYTHON, the manifest. The first
-//     that is set decides, right or wrong.
-//  3. Next is the plugin's own environment, beside it or up to the root of its project,
-//     but not one that pyplug made for other plugins. If it exists it decides, too: a broken
-//     one is an error, and no reason to search on. An activated environment that belongs to
-//     the project comes before it. What others than the plugin's owner may change is refused.
+//     that is set decides, even if its Python cannot be used.
+//  3. Next is the plugin's own environment. Find looks in the plugin's directory and in those
+//     above it, up to the root of the project. It ignores an environment that pyplug made for
+//     other plugins. If the plugin has an environment, that decides, too: a broken one is an
+//     error, and the search ends. An activated environment of the project takes precedence over
+//     it. Find rejects environments that untrusted users can modify.
 //  4. Then come any other activated environment, the version that a file of the project
-//     pins or the plugin's #! line names, PATH, version managers and the system. A Python
-//     there that is broken or of another version is skipped, and Tried says why; Skipped
-//     lists that of VIRTUAL_ENV again, because its user wants to know.
-//  5. A candidate is examined by reading files: links, pyvenv.cfg, the names of
-//     directories, headers. The shims of pyenv are followed by reading
-//     what pyenv would read: running one takes a tenth of a second. Other shims do not say
+//     pins or the plugin's #! line names, PATH, version managers and the system. Find skips
+//     a Python there that is broken or has another version, and Tried says why. Skipped
+//     lists the environment of VIRTUAL_ENV again, because its user expects it to be chosen.
+//  5. Find examines a candidate by reading files: links, pyvenv.cfg, the names of
+//     directories, headers. It follows the shims of pyenv by reading the files
+//     that pyenv would read: running a shim takes a tenth of a second. Other shims do not say
 //     what they start.
-//  6. Only if no file says the version, the Python is asked, by [Request.Run]. If the request
-//     is [Request.Untrusted], one that files of the project chose is never asked.
-//  7. A version that an explicit source or a pin asks for is looked up on PATH, then among
-//     what is installed. The same look finds what a fix suggests; fix.go words all fixes.
-//  8. [Interpreter.SearchPath] lists the directories of installed packages, [FactsOf] the
-//     rest of what files say of a Python.
-//  9. [Explain] decides as Find does and shows the whole search, [List] lists all Pythons.
-//     Neither ever runs one.
+//  6. Only if no file says the version, Find runs the Python to ask, through [Request.Run]. If
+//     the request is [Request.Untrusted], Find never runs one that files of the project chose.
+//  7. If an explicit source or a pin names a version, Find looks it up on PATH, then among
+//     the installed Pythons. The fixes use the same lookup; fix.go has the text of all fixes.
+//  8. [Interpreter.SearchPath] lists the directories of installed packages. [FactsOf] returns
+//     everything else that files say about a Python.
+//  9. [Explain] decides as Find does and returns the whole search. [List] lists all Pythons.
+//     Neither runs a Python.
 //
-// The chosen path is never resolved: Python finds its environment from the path that starts
-// it, so a resolved one would lose the environment.
+// The chosen path is never resolved: Python finds its environment from the path that starts it, so
+// a resolved one would lose the environment.
 //
-// The package reads all files with package bounded. It does not know how a process is started,
-// what the plugin does, or the environment of its own process.
+// The package reads all files with package bounded. It does not know how a process is started, what
+// the plugin does, or the environment of its own process.
 package interp

@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// What files say of environments that tools make is what their Python says, and uv finds
-// the same one.
+// TestEnvironments compares what files say about environments of several tools with the answers of
+// their Pythons, and the chosen Python with uv's choice.
 func TestEnvironments(t *testing.T) {
 	python := runnertest.Packages(t, "virtualenv==20.29.3", "uv==0.13.9")
 	uv := filepath.Join(filepath.Dir(python), "uv")

@@ -10,48 +10,48 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Code is the reason why a Python was not chosen, as a stable word for programs.
+// Code is the reason why a Python was not chosen. Programs can rely on its values.
 type Code string
 
 // The codes.
 const (
 	Missing             Code = "missing"               // the path does not exist
 	Unreadable          Code = "permission-denied"     // the system denies access
-	BrokenSymlink       Code = "broken-symlink"        // a link to nothing
-	SymlinkLoop         Code = "symlink-loop"          // links that lead to each other
+	BrokenSymlink       Code = "broken-symlink"        // the link has no target
+	SymlinkLoop         Code = "symlink-loop"          // the links lead to each other
 	IsDirectory         Code = "is-directory"          // a directory in place of a program
 	NotExecutable       Code = "not-executable"        // a file without permission to run
 	BadFormat           Code = "bad-format"            // the content is not a program
-	NotPython           Code = "not-python"            // it did not report its version when asked
-	UnknownVersion      Code = "unknown-version"       // no file says the version, and it was not asked
-	OtherVersion        Code = "version-mismatch"      // outside requires-python, or not what was asked for
+	NotPython           Code = "not-python"            // it did not print its version when asked
+	UnknownVersion      Code = "unknown-version"       // no file says the version, and the Python was not asked
+	OtherVersion        Code = "version-mismatch"      // outside requires-python, or not the requested version
 	Python2             Code = "python2"               // Python 2, which pyplug does not run
-	OtherImplementation Code = "other-implementation"  // not free-threaded, as was asked for
-	SecondChoice        Code = "second-choice"         // a pre-release and the like, for when it is named
-	PinNotInstalled     Code = "pin-not-installed"     // a file of the project asks for a version that is not installed
-	OtherMinor          Code = "venv-minor-mismatch"   // an environment made for another minor version
-	EnvWithoutPython    Code = "venv-no-python"        // an environment that has lost its Python
-	NoConfig            Code = "no-pyvenv-cfg"         // an environment that has lost its pyvenv.cfg
-	AmbiguousEnvs       Code = "ambiguous-envs"        // several environments, and none of the known names
-	UntrustedOwner      Code = "untrusted-owner"       // another user's, and not named explicitly
-	WorldWritable       Code = "world-writable"        // everybody may change it, and it is not named explicitly
+	OtherImplementation Code = "other-implementation"  // not free-threaded, although a free-threaded one was requested
+	SecondChoice        Code = "second-choice"         // a pre-release or another Python that is chosen only if it is named
+	PinNotInstalled     Code = "pin-not-installed"     // a file of the project names a version that is not installed
+	OtherMinor          Code = "venv-minor-mismatch"   // the environment was made for another minor version
+	EnvWithoutPython    Code = "venv-no-python"        // the environment has no Python any more
+	NoConfig            Code = "no-pyvenv-cfg"         // the environment has no pyvenv.cfg any more
+	AmbiguousEnvs       Code = "ambiguous-envs"        // several environments, none of which has a usual name
+	UntrustedOwner      Code = "untrusted-owner"       // it belongs to another user, and nobody named it explicitly
+	WorldWritable       Code = "world-writable"        // every user can modify it, and nobody named it explicitly
 	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
-	ForOthers           Code = "for-others"            // made by pyplug, for other plugins
-	ToolRuns            Code = "tool-runs"             // another tool keeps the environment, and runs programs in it
+	ForOthers           Code = "for-others"            // pyplug made it for other plugins
+	ToolRuns            Code = "tool-runs"             // another tool manages the environment and runs programs in it
 	NotEnvironment      Code = "not-an-environment"    // a file or directory with the name of an environment
 	Shim                Code = "shim"                  // it was followed to the Python that it starts
-	ShimUnresolved      Code = "shim-unresolved"       // a shim, and no file says what it starts
+	ShimUnresolved      Code = "shim-unresolved"       // no file says which Python the shim starts
 	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on the working directory
-	LowerPriority       Code = "lower-priority"        // usable, but another comes first
+	LowerPriority       Code = "lower-priority"        // usable, but another has precedence
 	NoPython            Code = "no-python"             // nothing was found
 	BadRequirement      Code = "bad-requirement"       // a requires-python that cannot be read
 	BadPin              Code = "bad-pin"               // a pin that cannot be read
-	Conflict            Code = "requirements-conflict" // no Python satisfies all of them
+	Conflict            Code = "requirements-conflict" // no Python satisfies all requirements
 )
 
 // Attempt is a Python or a place that the search looked at and did not choose.
 type Attempt struct {
-	// Path is the file or directory. If there is none, it is what the source asks for.
+	// Path is the file or directory, or the version or name that the source asks for.
 	Path string
 	// Source says where the Python came from.
 	Source Source
@@ -59,12 +59,12 @@ type Attempt struct {
 	// link".
 	Code   Code
 	Reason string
-	// Fix says what to do, by a command if possible. [Explain] sets it.
+	// Fix says what to do, with a command if possible. [Explain] sets it.
 	Fix schema.Hint
 
-	env      string // the environment that Path belongs to, empty if none is known
+	env      string // the environment that Path belongs to, or "" if unknown
 	wanted   string // the version that is not installed, or ""
-	surprise bool   // its user expects it to be chosen
+	surprise bool   // users expect this Python to be chosen
 }
 
 // String returns the line for a message.
@@ -80,8 +80,8 @@ func shown(path string) string {
 	return path
 }
 
-// problem returns what is wrong with the Python at path. If path is empty, the reason is about no
-// Python, and is the whole message.
+// problem returns an attempt that says what is wrong with the Python at path. If path is empty, the
+// reason is the whole message.
 func problem(code Code, path, format string, args ...any) *Attempt {
 	return &Attempt{Path: path, Code: code, Reason: fmt.Sprintf(format, args...)}
 }
@@ -98,8 +98,8 @@ func (a *Attempt) in(env string) *Attempt {
 	return a
 }
 
-// failure returns the error of a search that this Python decided. It names the path, the source and
-// the reason.
+// failure returns the error of a search that ended at this Python. It names the path, the source
+// and the reason.
 func (a Attempt) failure() *hook.Error {
 	text := a.Reason
 	if a.Path != "" {
@@ -120,7 +120,7 @@ func (f *finder) failure(broken *Attempt) *hook.Error {
 	return e
 }
 
-// notFound says that no Python satisfies the requirements.
+// notFound returns an attempt that says that no Python satisfies the requirements.
 func (f *finder) notFound() *Attempt {
 	e := problem(NoPython, "", "no python found")
 	if len(f.Requires) > 0 {
@@ -132,15 +132,15 @@ func (f *finder) notFound() *Attempt {
 	return e
 }
 
-// notInstalled says that a source asks for something that is not there, such as
-// "nopython" or ">=3.12".
+// notInstalled returns an attempt that says that the value of a source, such as "nopython" or
+// ">=3.12", is not installed.
 func (f *finder) notInstalled(asked string, source Source, reason string) *Attempt {
 	e := problem(NoPython, asked, "%s", reason)
 	e.Source, e.wanted = source, f.wanted.name
 	return e
 }
 
-// conflict says that no Python can satisfy all requirements, or returns nil.
+// conflict returns an attempt if no Python can satisfy all requirements, or nil.
 func (f *finder) conflict() *Attempt {
 	if len(f.bounds) == 1 || satisfiable(f.clauses()) {
 		return nil

@@ -23,7 +23,7 @@ func (f *finder) inspect(path, real string, source Source) (Interpreter, *Attemp
 	case broken != nil:
 	case cfg.denied != nil: // Python would run without the environment's packages
 		broken = statError(filepath.Join(env, "pyvenv.cfg"), cfg.denied)
-	case cfg.version.Known() && version.Known() && !cfg.version.sameMinor(version): // as above
+	case cfg.version.Known() && version.Known() && !cfg.version.sameMinor(version): // Python would run without the environment's packages
 		broken = problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s",
 			cfg.version.minor(), version.minor())
 	}
@@ -39,12 +39,12 @@ func (f *finder) inspect(path, real string, source Source) (Interpreter, *Attemp
 	}
 	lib := filepath.Join(env, "lib", "python"+found.Version.minor().String())
 	if found.Implementation == "" && env != "" && bounded.Exists(lib) {
-		found.Implementation = "cpython" // a copy of it; PyPy has another directory
+		found.Implementation = "cpython" // a copy of CPython; PyPy has another directory
 	}
 	return f.judge(found)
 }
 
-// program says why path cannot be started, or returns nil. It follows links.
+// program returns an attempt that says why path cannot be started, or nil. It follows links.
 func program(path string) *Attempt {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func program(path string) *Attempt {
 	return nil
 }
 
-// statError says what is wrong with a path that cannot be examined.
+// statError returns an attempt that says why a path cannot be examined.
 func statError(path string, err error) *Attempt {
 	_, lerr := os.Lstat(path)
 	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
@@ -75,10 +75,10 @@ func statError(path string, err error) *Attempt {
 	case missing:
 		return problem(Missing, path, "does not exist")
 	}
-	return problem(Unreadable, path, "cannot be read: %v", cmp.Or(errors.Unwrap(err), err)) // without the path
+	return problem(Unreadable, path, "cannot be read: %v", cmp.Or(errors.Unwrap(err), err)) // the message has the path already
 }
 
-// chain formats the links from path on: "python -> python3 -> /gone/python3".
+// chain formats the links that begin at path: "python -> python3 -> /gone/python3".
 func chain(path string) string {
 	hops := []string{filepath.Base(path)}
 	for len(hops) < 10 {
@@ -107,7 +107,7 @@ func pythonName(name string) (implementation, version string, ok bool) {
 		if rest == "" || len(rest) == 1 && isDigit(rest[0]) {
 			return implementation, "", true
 		}
-		version := strings.TrimRight(rest, "td") // free-threaded, for debugging
+		version := strings.TrimRight(rest, "td") // the letters mean free-threaded and debug build
 		major, minor, _ := strings.Cut(version, ".")
 		return implementation, version, len(major) == 1 && isNumber(major) && len(minor) <= 3 && isNumber(minor)
 	}

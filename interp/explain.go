@@ -10,20 +10,20 @@ import (
 
 // Decision says how a Python was chosen.
 type Decision struct {
-	// Chosen is the zero Interpreter if Broken is set. A Python of unknown version can be chosen,
-	// too, because only a start can ask for its version.
+	// Chosen is the zero Interpreter if Broken is set. It may be a Python of unknown version,
+	// because Explain does not run it to ask.
 	Chosen Interpreter
-	// Broken is the Python that decides and cannot be used, or says that there is none; or nil.
+	// Broken is the Python that decides and cannot be used, or says that none was found. It is nil
+	// if Chosen is set.
 	Broken *Attempt
-	// Before lists the candidates before the chosen one, After those that come later in the
-	// order.
+	// Before lists the candidates before the chosen one, and After the candidates after it.
 	Before, After []Attempt
 	// Requires lists the requirements that a Python must satisfy.
 	Requires []Requirement
 }
 
 // Explain decides as [Find] does, and also looks at the sources after the decision. It only reads
-// files. The error is ctx's.
+// files. It returns an error only if ctx ends.
 func Explain(ctx context.Context, r Request) (Decision, error) {
 	f := newFinder(r)
 	f.assume = true
@@ -35,8 +35,8 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 		d.Broken.Fix = f.fix(*d.Broken)
 	}
 	d.Before = f.fixed()
-	for _, look := range later[:max(0, len(later)-1)] { // what is installed does not matter any more
-		// What the source before asked for does not count.
+	for _, look := range later[:max(0, len(later)-1)] { // the last source, installed Pythons, is not interesting
+		// Reset what the source before left.
 		f.bounds, f.wanted, f.lookup, f.tried = f.bounds[:1+len(f.Requires)], request{}, false, nil
 		found, broken := look()
 		if broken != nil {
@@ -51,7 +51,8 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 	return d, ctx.Err()
 }
 
-// Err returns why no Python was chosen, without what the decision lists; or nil.
+// Err returns why no Python was chosen, or nil. The error does not repeat the lists of the
+// decision.
 func (d *Decision) Err() error {
 	if d.Broken == nil {
 		return nil
@@ -59,7 +60,7 @@ func (d *Decision) Err() error {
 	return d.Broken.failure()
 }
 
-// fixed returns what was not chosen, each with its fix.
+// fixed returns the attempts of the search, each with its fix.
 func (f *finder) fixed() []Attempt {
 	for i, attempt := range f.tried {
 		f.tried[i].Fix = f.fix(attempt)
@@ -91,8 +92,8 @@ func (d *Decision) once() {
 }
 
 // List returns the Pythons of environments, PATH and version managers, each once, in the order in
-// which [Find] looks at them. It runs none. If no file says a version, it is unknown. The error
-// is ctx's.
+// which [Find] looks at them. It runs none. If no file says a version, it is unknown. It returns an
+// error only if ctx ends.
 func List(ctx context.Context, r Request) ([]Interpreter, error) {
 	r.Requires = nil
 	f := newFinder(r)
@@ -105,7 +106,7 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 			key = bounded.Real(found.Path)
 		}
 		if _, isShim := shimAt(found.Path, key); isShim {
-			key = filepath.Dir(found.Path) // all names of a manager start one Python
+			key = filepath.Dir(found.Path) // all names in a manager's directory start one Python
 		}
 		if broken == nil && found.Path != "" && !seen[key] {
 			seen[key] = true

@@ -10,8 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// pyenvTree is a pyenv that has selected 3.11 and has 3.12, a pre-release and an
-// environment too.
+// pyenvTree is a pyenv that has selected 3.11. It also has 3.12, a pre-release and an environment.
 var pyenvTree = []string{
 	"s pyenv/shims/python3 " + pyenvShim, "s pyenv/shims/python3.12 " + pyenvShim,
 	"x pyenv/versions/3.11.7/bin/python3.11", "l pyenv/versions/3.11.7/bin/python3 python3.11", "l pyenv/versions/3.11.7/bin/python python3.11",
@@ -21,7 +20,7 @@ var pyenvTree = []string{
 	"f pyenv/version 3.11.7\\n",
 }
 
-// search runs a Find in a tree, and gives texts without the tree's path.
+// search runs Find in a new tree, whose path it returns as root.
 func search(t *testing.T, c findCase) (root string, found Interpreter, err error) {
 	t.Helper()
 	root = c.make(t)
@@ -29,8 +28,8 @@ func search(t *testing.T, c findCase) (root string, found Interpreter, err error
 	return root, found, err
 }
 
-// explained are the candidates that why lists and that were not chosen. Each has a fix, and none is
-// there twice.
+// explained returns the candidates that `python why` lists and that were not chosen. It checks that
+// each has a fix and that none occurs twice.
 func (c findCase) explained(t *testing.T, root string) []Attempt {
 	t.Helper()
 	d, err := Explain(t.Context(), c.request(root))
@@ -52,7 +51,7 @@ func (c findCase) explained(t *testing.T, root string) []Attempt {
 	return all
 }
 
-// An environment that VIRTUAL_ENV names in vain is told apart in Skipped.
+// TestSkipped checks that Skipped contains an environment of VIRTUAL_ENV that was not used.
 func TestSkipped(t *testing.T) {
 	opt := base("opt")
 	path := "PATH=$ROOT/opt/bin"
@@ -84,7 +83,8 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// What does not do is said with what would, and where it is.
+// TestHints checks the fixes of Pythons that were not chosen: they name a suitable Python, and
+// where it is.
 func TestHints(t *testing.T) {
 	opt := base("opt")
 	broken := []string{"l plug/.venv/bin/python /gone/python3"}
@@ -131,7 +131,7 @@ func TestHints(t *testing.T) {
 			requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/plug/.venv/bin:$ROOT/opt/bin:$ROOT/a"}},
 			"make the environment again: a/python3 -m venv --clear plug/.venv"},
 
-		// Only what is an environment, in its own place, may be emptied.
+		// Only an environment in its own place may be emptied.
 		{findCase{name: "broken", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x"})}, again + "plug/.venv"},
 		{findCase{name: "broken, and made by pyplug", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x", "f plug/.venv/" + EnvMarker + " {}"})}, "make it again: rm -r plug/.venv && pyplug sync p.py"},
 		{findCase{name: "no pyvenv.cfg", tree: []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"}}, other},
@@ -166,8 +166,8 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestManaged holds that a version that is asked for is also found among what version
-// managers have installed: the newest one that is no pre-release and no environment.
+// TestManaged checks that a requested version is also found among the installs of version managers:
+// the newest release, not a pre-release or an environment.
 func TestManaged(t *testing.T) {
 	home := "HOME=$ROOT/home"
 	for _, c := range []findCase{
@@ -189,7 +189,8 @@ func TestManaged(t *testing.T) {
 	}
 }
 
-// A shim whose Python will not do is told once, and so are the others of its manager.
+// TestShimOnce checks that an unsuitable Python behind a shim is reported once, together with the
+// other versions of its manager.
 func TestShimOnce(t *testing.T) {
 	root, _, err := search(t, findCase{tree: pyenvTree, requires: []string{">=3.15 p.py"}, environ: []string{"PATH=$ROOT/pyenv/shims"}})
 	missing := hook.AsError(err)
@@ -203,7 +204,7 @@ func TestShimOnce(t *testing.T) {
 	}
 }
 
-// However a program fails to answer, one short line says so.
+// TestAskFails checks that a failure to answer is reported in one short line.
 func TestAskFails(t *testing.T) {
 	const path, start = "/opt/fakepy", "--python: /opt/fakepy is not a Python: it did not print its version ("
 	long := strings.Repeat("x", 200)
@@ -225,7 +226,7 @@ func TestAskFails(t *testing.T) {
 	}
 }
 
-// List has each Python once, whoever installed it, and says what is known of it.
+// TestList checks that List returns each Python once, with the known facts, whoever installed it.
 func TestList(t *testing.T) {
 	root := tree(t, lines(base("opt"), venv("e", "opt", "3.12.4"), pyenvTree, base("uv/cpython-3.12.4-linux"), []string{
 		"x system/usr/bin/python3.10", "l system/usr/bin/python3 python3.10", "x a/python3.7", `s a/python3 #!/bin/sh\n`, "l b/python3 ../opt/bin/python3",

@@ -11,25 +11,25 @@ import (
 
 // Facts contains what files say about a Python. Its JSON is public.
 type Facts struct {
-	// Path is that of the Interpreter.
+	// Path is the path of the Interpreter.
 	Path schema.Path `json:"path"`
 	Interpreter
 	// Real is the program that the links lead to.
 	Real schema.Path `json:"real"`
-	// Kind is "venv", "conda", "managed" by a version manager, "system" or "installed".
+	// Kind is "venv", "conda", "managed" (by a version manager), "system" or "installed".
 	Kind string `json:"kind"`
-	// Manager names what installed it, such as "pyenv" or "system", or is "".
+	// Manager names the program that installed it, such as "pyenv" or "system". It may be empty.
 	Manager string `json:"manager,omitempty"`
 	// Prefix is sys.prefix, Base is sys.base_prefix.
 	Prefix schema.Path `json:"prefix,omitempty"`
 	Base   schema.Path `json:"base,omitempty"`
 	// Packages lists the directories of installed packages, in Python's order.
 	Packages []schema.Path `json:"packages"`
-	// SystemPackages reports that an environment also has the packages of its base.
+	// SystemPackages reports whether an environment also has the packages of its base.
 	SystemPackages bool `json:"system_packages,omitempty"`
-	// Notes say what is odd about a Python that works.
+	// Notes describe oddities of a Python that works.
 	Notes []string `json:"notes,omitempty"`
-	// ExternallyManaged reports that pip may not install into it (PEP 668).
+	// ExternallyManaged reports whether pip may not install into it (PEP 668).
 	ExternallyManaged bool `json:"externally_managed,omitempty"`
 }
 
@@ -48,7 +48,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		} else if cfg.home != "" {
 			facts.Notes = []string{"the Python that it was made from is gone: there is no " + cfg.home}
 		}
-	} else if _, isShim := shimAt(i.Path, real); isShim { // its location says nothing about that Python
+	} else if _, isShim := shimAt(i.Path, real); isShim { // the location of a shim says nothing about the Python
 		facts.Notes = []string{"it is a shim: the Python that it starts is unknown until it runs"}
 		return facts
 	} else if lost := prefixOf(i.Path); lost != base && bounded.Exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
@@ -112,7 +112,8 @@ func variant(real string, v Version) string {
 	return ""
 }
 
-// managerOf returns what installed the Python whose base and real path are given, or "".
+// managerOf returns the name of the program that installed a Python, or "". base is the Python's
+// base prefix, and real its resolved path.
 func (f *finder) managerOf(base, real string, externallyManaged bool) string {
 	if bounded.Exists(filepath.Join(base, "conda-meta")) {
 		return "conda"
@@ -128,7 +129,7 @@ func (f *finder) managerOf(base, real string, externallyManaged bool) string {
 	return ""
 }
 
-// within reports whether path is dir or below it. Both are clean.
+// within reports whether path is dir or below it. Both must be clean.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -10,21 +10,21 @@ import (
 // tree makes a directory of fakes. Each line is one entry:
 //
 //	x path          a program
-//	f path text     a file, \n meaning a new line
+//	f path text     a file; \n is a new line
 //	l path target   a link; a target with $ROOT is absolute
 //	d path          a directory
 //	n path          a file that is not executable
 //	e path          an empty program
 func tree(t testing.TB, lines ...string) string {
 	t.Helper()
-	// Resolved, because macOS has its temporary directories behind a link.
+	// The path is resolved, because the temporary directory of macOS is behind a link.
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	check(t, err)
 	addFiles(t, root, lines...)
 	return root
 }
 
-// addFiles adds to a tree; a file that is there is written anew.
+// addFiles adds entries to a tree. It overwrites existing files.
 func addFiles(t testing.TB, root string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
@@ -61,7 +61,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// base is an installation of 3.12.4 with python3 and python, and its headers.
+// base returns an installation of 3.12.4 with python3, python and the headers.
 func base(dir string) []string {
 	return []string{
 		"x " + dir + "/bin/python3.12",
@@ -71,7 +71,7 @@ func base(dir string) []string {
 	}
 }
 
-// venv is an environment at dir made from the installation at home.
+// venv returns an environment at dir that was made from the installation at home.
 func venv(dir, home, version string) []string {
 	return []string{
 		"f " + dir + `/pyvenv.cfg home = $ROOT/` + home + `/bin\nversion = ` + version + `\n`,

@@ -11,20 +11,20 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// maxFile bounds how much of a small file is read.
+// maxFile is the number of bytes that are read of a small file.
 const maxFile = 64 << 10
 
-// config contains the used keys of a pyvenv.cfg.
+// config contains the keys of a pyvenv.cfg that pyplug uses.
 type config struct {
 	version        Version
 	implementation string
-	home           string // the directory of the Python it was made from
-	system         bool   // the environment also has the packages of that Python
-	denied         error  // the file may not be read
+	home           string // the directory of the base Python
+	system         bool   // the environment also has the packages of the base Python
+	denied         error  // why the file cannot be read
 }
 
-// findConfig looks for pyvenv.cfg as Python does: beside the program without following links,
-// then one directory up (PEP 405). env is the directory that has it, or "".
+// findConfig looks for pyvenv.cfg as Python does: in the program's directory without following
+// links, then one directory up (PEP 405). env is the directory that contains it, or "".
 func findConfig(path string) (cfg config, env string) {
 	dir := filepath.Dir(path)
 	for _, env := range [...]string{dir, filepath.Dir(dir)} {
@@ -42,9 +42,9 @@ func findConfig(path string) (cfg config, env string) {
 // systemPackages is a key. Python's site module reads its last occurrence.
 const systemPackages = "include-system-site-packages"
 
-// parseConfig reads a pyvenv.cfg and ignores mistakes, as Python does. The first occurrence of
-// other keys counts, because the value of "command" may span lines that look like keys. Two
-// keys name the version: version (venv) and version_info (virtualenv, uv).
+// parseConfig reads a pyvenv.cfg and ignores mistakes, as Python does. Of other keys the first
+// occurrence counts, because the value of "command" may span lines that look like keys. Two keys
+// name the version: version (venv) and version_info (virtualenv, uv).
 func parseConfig(text string) config {
 	keys := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -58,7 +58,7 @@ func parseConfig(text string) config {
 	cfg := config{
 		implementation: strings.ToLower(keys["implementation"]),
 		home:           keys["home"],
-		system:         !found || strings.EqualFold(system, "true"), // as site.py decides
+		system:         !found || strings.EqualFold(system, "true"), // site.py has the same rule
 	}
 	cfg.version = parseVersion(cmp.Or(keys["version"], keys["version_info"]))
 	return cfg

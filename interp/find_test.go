@@ -12,17 +12,17 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// findCase is one search in one tree. Paths are relative to the tree; want is
-// "PATH VERSION SOURCE", or the start of the error; tried must each occur in Tried.
+// findCase is one search in one tree. Paths are relative to the tree. want is "PATH VERSION
+// SOURCE", or the start of the error. Each of tried must occur in Tried.
 type findCase struct {
 	name     string
 	tree     []string
 	flag     string
 	manifest string
-	entry    string   // of the plugin, relative
+	entry    string   // the plugin's file, relative to the tree
 	requires []string // "SPEC FROM"
 	environ  []string // $ROOT is the tree
-	dirs     []string // beside the plugin; nil means plug
+	dirs     []string // the plugin's directories, or plug if nil
 	owners   func(root, path string) (owner, bool)
 	others   bool   // pyplug made the environments for other plugins
 	active   string // "yes": --active, "no": --no-active

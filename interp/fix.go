@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// fix returns what to do about an attempt. Its own Fix comes first, then the fix for its code,
-// then that for its source. A shim that was followed needs none.
+// fix returns the fix for an attempt: its own Fix, else the fix for its code, else the fix for its
+// source. A shim that was followed needs none.
 func (f *finder) fix(a Attempt) schema.Hint {
 	switch {
 	case !a.Fix.IsZero() || a.Code == Shim:
@@ -58,7 +58,7 @@ var fixes = map[Code]schema.Hint{
 // needs describes the versions that satisfy the requirements.
 func (f *finder) needs() string {
 	var specs []string
-	for _, b := range f.bounds[1:] { // the first is the minimum
+	for _, b := range f.bounds[1:] { // the first is pyplug's own minimum
 		specs = append(specs, strings.TrimSpace(b.Spec))
 	}
 	if len(specs) == 0 {
@@ -67,8 +67,8 @@ func (f *finder) needs() string {
 	return strings.Join(specs, " and ")
 }
 
-// installing returns how to install the wanted version. If wanted is empty, that is any suitable
-// version. It suggests only version managers that are on PATH.
+// installing returns how to install the wanted version, or any suitable version if wanted is empty.
+// It suggests only version managers that are on PATH.
 func (f *finder) installing(wanted string) string {
 	if wanted == "" {
 		return "install Python " + f.needs()
@@ -101,7 +101,7 @@ func (f *finder) program(name string) string {
 	return ""
 }
 
-// elsewhere looks for another suitable Python, on PATH or installed. It runs none.
+// elsewhere looks for another suitable Python, on PATH or among the installed ones. It runs none.
 func (f *finder) elsewhere() Interpreter {
 	files := *f
 	files.ask, files.tried, files.assume = nil, nil, false
@@ -111,8 +111,8 @@ func (f *finder) elsewhere() Interpreter {
 	return files.anyInstalled()
 }
 
-// owns reports whether an environment belongs to the plugin because of where it is. No other
-// environment may be emptied.
+// owns reports whether an environment belongs to the plugin because of where it is. A fix must not
+// empty any other environment.
 func (f *finder) owns(env string) bool {
 	return env != "" && slices.ContainsFunc(f.Project.Dirs, func(dir string) bool {
 		return SamePath(dir, filepath.Dir(env))

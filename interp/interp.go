@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Source says where a Python was found, as messages name it.
+// Source is where a Python was found, in the words of messages.
 type Source string
 
 // The sources, in the order of the search.
@@ -33,8 +33,8 @@ func (s Source) Named() bool {
 	return s == SourceFlag || s == SourceVariable || s == SourceManifest
 }
 
-// Obvious reports whether users expect the Python of a source: a named one, one in an environment
-// beside the plugin, an activated one, or python3 on PATH.
+// Obvious reports whether users expect the Python of a source: one that was named, one of an
+// environment in the plugin's directory, an activated one, or python3 on PATH.
 func (s Source) Obvious() bool {
 	switch s {
 	case SourceDotVenv, SourceVenv, SourceActive, SourceConda, SourcePath:
@@ -59,13 +59,13 @@ func (i Interpreter) by(source Source) Interpreter {
 	return i
 }
 
-// RunFunc runs the program at path, without a shell and without PYTHONHOME and the like in its
-// environment. It returns standard output and standard error. The error says that the program did
-// not start, timed out, or failed, such as "exit code 3".
+// RunFunc runs the program at path, without a shell and without variables such as PYTHONHOME. It
+// returns standard output and standard error. The error says that the program did not start, timed
+// out, or failed, such as "exit code 3".
 type RunFunc func(ctx context.Context, path string, args []string) (stdout []byte, stderr string, err error)
 
-// Request says which Python is wanted. The zero value finds any Python that pyplug can use. With
-// an empty environment it finds none.
+// Request says which Python is wanted. The zero value accepts any Python that pyplug can use. With
+// an empty environment, Find finds none.
 type Request struct {
 	// Flag is the value of --python, or "".
 	Flag string
@@ -75,50 +75,48 @@ type Request struct {
 	ManifestDir string
 	// Entry is the absolute path of the plugin's file or directory, or "" if it is unknown.
 	Entry string
-	// Dirs are the absolute directories beside the plugin that may hold an environment. For a
+	// Dirs are the absolute directories of the plugin, which may contain an environment. For a
 	// plugin behind a link, the directory of the link comes first.
 	Dirs []string
-	// Project is what [FindProject] found for Dirs. If it is the zero value, Find looks for it.
+	// Project is the result of [FindProject] for Dirs. If it is the zero value, Find calls it.
 	Project Project
 	// Active prefers an activated environment to the plugin's own. NoActive ignores activated
-	// environments. If neither is set, one that belongs to the plugin's project is preferred.
+	// environments. By default, only one that belongs to the plugin's project is preferred.
 	Active, NoActive bool
-	// ForOthers reports that pyplug made the environment env, and not for the plugin. If it is nil,
+	// ForOthers reports whether pyplug made the environment env for other plugins. If it is nil,
 	// every environment is for the plugin.
 	ForOthers func(env string) bool
 	// Sync is the command line that makes the plugin's environment, for messages. It is empty if no
 	// file says what the plugin needs.
 	Sync string
-	// Making is the absolute path of an environment that is to be made, or "". If it is set, only a
-	// Python that nobody needs an environment for is found: environments that nobody named are
-	// ignored, and so is a name of this one.
+	// Making is the absolute path of an environment that is about to be made, or "". If it is set,
+	// Find ignores environments that nobody named, and every reference to this environment.
 	Making string
-	// Requires are the requirements of all files. A Python must satisfy every one.
+	// Requires are the requirements of all files. The Python must satisfy all of them.
 	Requires []Requirement
-	// Environ is shaped like os.Environ(). The last entry of a name counts. The environment of
-	// this process is never read.
+	// Environ is shaped like os.Environ(). The last entry of a name counts. The package never reads
+	// the environment of its own process.
 	Environ []string
-	// Cwd is the absolute directory from which relative paths of the flag and the environment
-	// start.
+	// Cwd is the absolute directory for relative paths in the flag and the environment.
 	Cwd string
 	// Run asks a Python for its version if no file says it. If Run is nil, only explicit sources
 	// may name a Python of unknown version.
 	Run RunFunc
-	// Untrusted reports that the project is not trusted. Run is then never called for a Python
-	// with OfProject, and a Python of unknown version is accepted from every source.
+	// Untrusted says that the project is not trusted. Find then never runs a Python that has
+	// OfProject, and accepts a Python of unknown version from every source.
 	Untrusted bool
 
-	// Tests set these; nil and "" mean the system's.
+	// Tests set these. By default the system answers.
 	ownerOf    func(path string) (owner, bool)
 	systemRoot string
 }
 
-// Interpreter is the Python that was chosen. It belongs to the caller. Its JSON is part of that of
-// [Facts].
+// Interpreter is the chosen Python. It belongs to the caller. The JSON of [Facts] contains its
+// fields.
 type Interpreter struct {
 	// Path is absolute and not resolved. It must also be argv[0].
 	Path string `json:"-"`
-	// Source is where it was found.
+	// Source is where the Python was found.
 	Source Source `json:"source,omitempty"`
 	// Version is unknown if an explicit source named the Python, no file says the version, and
 	// the Python was not asked. Patch may be unknown even if the rest is known.
@@ -129,20 +127,20 @@ type Interpreter struct {
 	Variant string `json:"variant,omitempty"`
 	// Env is the directory of its virtual environment, or "".
 	Env string `json:"-"`
-	// AnyOf reports that the source named a version rather than this Python.
+	// AnyOf reports whether the source named a version rather than this Python.
 	AnyOf bool `json:"-"`
-	// OfProject reports that files of the plugin's project chose it, rather than the user or the
+	// OfProject reports whether files of the plugin's project chose it, rather than the user or the
 	// system. Running it means trusting those files.
 	OfProject bool `json:"-"`
 	// Tried lists the candidates that were not chosen, in order.
 	Tried []Attempt `json:"-"`
-	// Skipped lists the entries of Tried that surprise users: a broken or unsuitable environment
-	// that VIRTUAL_ENV names, one that only its tool finds, and pins that were not followed.
+	// Skipped lists the entries of Tried that surprise users: an unusable environment of
+	// VIRTUAL_ENV, an environment that only another tool can find, and pins that were not followed.
 	Skipped []Attempt `json:"-"`
 }
 
-// Find returns the Python for r. It is safe for concurrent use. The error is a [*hook.Error] or
-// ctx's.
+// Find returns the Python for r. It is safe for concurrent use. The error is a [*hook.Error] or the
+// error of ctx.
 func Find(ctx context.Context, r Request) (Interpreter, error) {
 	f := newAsking(ctx, r)
 	found, _, broken := f.find(ctx)
@@ -177,22 +175,22 @@ func FindIn(ctx context.Context, r Request, env string) (Interpreter, error) {
 	return found, ctx.Err()
 }
 
-// finder is one search. A method that looks at a source returns the zero Interpreter if the
-// source has none. It returns an attempt only if the source decides, and its Python cannot be used.
+// finder is one search. A method that looks at a source returns the zero Interpreter if the source
+// has none. It returns an attempt only if the source decides and its Python cannot be used.
 type finder struct {
 	Request
-	// ask runs a Python for its version; nil if none may be run. It fails at once after the search
-	// has ended.
+	// ask runs a Python for its version. It is nil if no Python may be run. It fails at once after
+	// the search has ended.
 	ask       func(path string) (v Version, implementation string, broken *Attempt)
 	vars      map[string]string
-	uid       int      // of this process
+	uid       int      // the user of this process
 	judged    []Source // sources of the activated environments that were examined
-	dirs      []string // directories of PATH to search; nil before pathDirs
+	dirs      []string // directories of PATH to search, or nil before pathDirs
 	bounds    []bound
-	lookup    bool    // a version is looked up for an explicit source
-	wanted    request // what an explicit source or a pin asks for
+	lookup    bool    // the search is for a version that an explicit source names
+	wanted    request // the version that an explicit source or a pin names
 	assume    bool    // a Python of unknown version is accepted
-	shimmed   bool    // a file of the working directory selects what the shim at hand starts
+	shimmed   bool    // a file of the working directory selects what the current shim starts
 	tried     []Attempt
 	pyenvRoot string // the root of pyenv according to one of its shims, or ""
 }
@@ -217,7 +215,7 @@ func newAsking(ctx context.Context, r Request) *finder {
 	return f
 }
 
-// look looks at one source.
+// look examines one source.
 type look func() (Interpreter, *Attempt)
 
 // sources returns the sources in the order of the search.
@@ -234,7 +232,7 @@ func (f *finder) sources() []look {
 	return slices.Concat(explicit, []look{f.activeFirst, f.owned, f.active}, installed)
 }
 
-// find looks at one source after the other, until one decides. later are those after it.
+// find examines the sources in order until one decides. later are the sources after it.
 func (f *finder) find(ctx context.Context) (found Interpreter, later []look, broken *Attempt) {
 	if broken := f.readRequirements(); broken != nil {
 		return Interpreter{}, nil, broken
@@ -271,7 +269,7 @@ func (f *finder) skip(code Code, path string, source Source, reason string) *Att
 	return &f.tried[len(f.tried)-1]
 }
 
-// skipBroken records a Python that cannot be used, and that does not decide.
+// skipBroken records a Python that cannot be used, but does not end the search.
 func (f *finder) skipBroken(broken *Attempt) { f.tried = append(f.tried, *broken) }
 
 // Variables converts an environment, shaped like os.Environ(), to a map. The last entry of a name
@@ -297,7 +295,7 @@ func (f *finder) home() string {
 	return f.vars["HOME"]
 }
 
-// under makes path absolute from dir and replaces a leading ~.
+// under returns path as an absolute path, relative to dir. It replaces a leading ~.
 func (f *finder) under(dir, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && f.home() != "" && (rest == "" || isSlash(rest[0])) {
 		path = f.home() + rest

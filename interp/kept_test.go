@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// The environments that tools make for a project, elsewhere and in it, are found as the tools
-// themselves name their Python.
+// TestKeptEnvironments checks that Find chooses the same Python as the tools themselves, for
+// environments that they keep in the project or elsewhere.
 func TestKeptEnvironments(t *testing.T) {
 	python := runnertest.Packages(t, "poetry==2.5.1", "pipenv==2026.10.3", "pdm==2.29.3")
 	const (

@@ -12,12 +12,12 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// manager is a version manager, which keeps a directory for each version that it has installed.
+// manager is a version manager. It has one directory for each installed version.
 type manager struct {
 	name string
 	// install is the command line that installs a version.
 	install string
-	// installs returns the directory of the versions, or "".
+	// installs returns the directory that contains the versions, or "".
 	installs func(f *finder) string
 }
 
@@ -39,7 +39,7 @@ func (f *finder) uvVersions() string {
 	return f.directory("UV_PYTHON_INSTALL_DIR", below(data, "uv", "python"))
 }
 
-// directory returns the directory that a variable names, or usual.
+// directory returns the directory that a variable names, or usual by default.
 func (f *finder) directory(variable, usual string) string {
 	if dir := f.vars[variable]; filepath.IsAbs(dir) {
 		return dir
@@ -47,7 +47,7 @@ func (f *finder) directory(variable, usual string) string {
 	return usual
 }
 
-// below joins names to a directory. It returns "" for the directory "".
+// below joins names to a directory. It returns "" if the directory is "".
 func below(dir string, names ...string) string {
 	if dir == "" {
 		return ""
@@ -56,8 +56,8 @@ func below(dir string, names ...string) string {
 }
 
 // shimAt reports whether the program at path is a shim, which starts the version that a manager
-// selects. real is path with its links resolved. pyenv is the root of the pyenv that made the
-// shim. It is empty for other managers, because their shims do not say what they start.
+// selects. real is the resolved path. pyenv is the root of the pyenv that made the shim. It is
+// empty for other managers, because their shims do not say what they start.
 func shimAt(path, real string) (pyenv string, isShim bool) {
 	dir := filepath.Dir(path)
 	if filepath.Base(dir) != "shims" {
@@ -72,11 +72,11 @@ func shimAt(path, real string) (pyenv string, isShim bool) {
 	return "", true
 }
 
-// shim examines the Python that a shim starts. It follows a shim of pyenv by reading the files
-// that pyenv would read. What any other shim starts is unknown until it runs.
+// shim examines the Python that a shim starts. It follows a shim of pyenv by reading the files that
+// pyenv would read. The Python of any other shim is unknown until it runs.
 func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Attempt) {
 	if pyenv == "" {
-		if f.Untrusted && !source.Named() { // files of the working directory may select what it starts
+		if f.Untrusted && !source.Named() { // files of the working directory may select the version
 			return Interpreter{}, problem(ShimUnresolved, path, "is a shim: the Python that it starts is unknown until it runs").from(source)
 		}
 		if broken := program(path); broken != nil {
@@ -126,7 +126,7 @@ func (f *finder) selected() (versions []string, origin string) {
 	}
 	for _, dir := range parents(f.Cwd) {
 		file := filepath.Join(dir, pinFile)
-		if pins, _ := pinsIn(file); len(pins) > 0 { // pyenv, too, ignores one that it cannot read
+		if pins, _ := pinsIn(file); len(pins) > 0 { // like pyenv, ignore a file that cannot be read
 			f.shimmed = true
 			return textsOf(pins), file
 		}
@@ -136,8 +136,8 @@ func (f *finder) selected() (versions []string, origin string) {
 	return textsOf(pins), file
 }
 
-// installed returns the directory of a version: the one of that name, or the newest release that
-// begins with it. It rejects names that leave the directory.
+// installed returns the directory of a version: the directory with that name, or the newest release
+// whose name begins with it. It rejects names that lead out of the directory.
 func installed(installs, version string) string {
 	version = strings.TrimPrefix(version, "python-")
 	if version == "" || version == "." || version == ".." || strings.ContainsAny(version, `/\`) {
@@ -155,12 +155,12 @@ func installed(installs, version string) string {
 	return ""
 }
 
-// releaseRest matches the rest of a release's name after the prefix: only numbers, so not "rc1",
-// "-dev" or "t".
+// releaseRest matches the rest of a release's name after the prefix. It contains only numbers: not
+// "rc1", "-dev" or "t".
 var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 
-// managed returns the newest Python of a version manager that satisfies the requirements,
-// whichever version is selected. It records all others of a manager as one attempt.
+// managed returns the newest Python of a version manager that satisfies the requirements, even if
+// another version is selected. It records all others of a manager as one attempt.
 func (f *finder) managed() Interpreter {
 	for _, m := range managers {
 		dir := m.installs(f)
@@ -184,7 +184,7 @@ func (f *finder) managed() Interpreter {
 	return Interpreter{}
 }
 
-// newestFirst lists the names in a directory, those with the highest numbers first.
+// newestFirst lists the names in a directory. The names with the highest numbers come first.
 func newestFirst(dir string) []string {
 	entries, _ := bounded.Dir(dir)
 	names := make([]string, len(entries))

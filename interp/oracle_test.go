@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// The judgement of specifiers is that of the package "packaging".
+// TestPackaging compares the results of specifiers with those of the package "packaging".
 func TestPackaging(t *testing.T) {
 	python := runnertest.Packages(t, "packaging==26.0")
 	releases := strings.Fields(`3 3.0 3.9 3.11 3.12 3.12.0 3.12.4 3.12.5 3.13 3.13.0 3.13.1 3.14.0 4 4.0 03.012 3.12.0.0 3.12.4.0 3.12.4.1 0!3.12 1!3.12 0
@@ -50,7 +50,7 @@ print(json.dumps([judge(s) for s in specs]))
 	if err := json.Unmarshal(out, &want); err != nil {
 		t.Fatal(err)
 	}
-	// packaging cuts the last number of ~= off the text as it was written: no version matches.
+	// packaging removes the last number of ~= from the original text, so no version matches.
 	faults := []string{"v3.12", "V3.12.4", "3.12.4-alpha.1", "3.13.0.preview"}
 	for i, spec := range specs {
 		if version, ok := strings.CutPrefix(spec, "~="); ok && slices.Contains(faults, strings.TrimSpace(version)) {

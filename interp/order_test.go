@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// An activated environment comes before the plugin's own only if it belongs to the
-// plugin's project, or if it is preferred; one note says that there are both.
+// TestActiveOrOwn checks that an activated environment precedes the plugin's own only if it belongs
+// to the plugin's project or --active is set, and that one note mentions the other.
 func TestActiveOrOwn(t *testing.T) {
 	opt := base("opt")
 	own, path := venv("plug/.venv", "opt", "3.12.4"), "PATH=$ROOT/opt/bin"
@@ -54,8 +54,8 @@ func TestActiveOrOwn(t *testing.T) {
 	}
 }
 
-// The plugin's own environment has several names, beside it and up to the root of its
-// project.
+// TestOwned checks the names and places of the plugin's own environment, in its directory and up to
+// the root of its project.
 func TestOwned(t *testing.T) {
 	opt := base("opt")
 	path := []string{"PATH=$ROOT/opt/bin", "HOME=$ROOT/home"}
@@ -89,7 +89,7 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// What pins a version decides if that is installed.
+// TestPins checks that a pinned version decides if it is installed.
 func TestPins(t *testing.T) {
 	opt := base("opt")
 	for _, c := range []findCase{
@@ -124,7 +124,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// The first line of the plugin's file names its environment, or a version.
+// TestShebang checks that the first line of the plugin's file can name its environment or a
+// version.
 func TestShebang(t *testing.T) {
 	opt := base("opt")
 	const fromPath = "opt/bin/python3 3.12.4 PATH"
@@ -156,8 +157,8 @@ func TestShebang(t *testing.T) {
 	}
 }
 
-// Without a Python on PATH, one is found where version managers and systems have them. What
-// few want is chosen only if it is named.
+// TestInstalled checks that Find uses the Pythons of version managers and the system if PATH has
+// none, and chooses an unusual one only if it is named.
 func TestInstalled(t *testing.T) {
 	uv := "home/.local/share/uv/python/cpython-3.13.1-linux-x86_64-gnu/bin/"
 	system := []string{"x system/usr/bin/python3.12", "l system/usr/bin/python3 python3.12"}
@@ -177,8 +178,9 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// ownedCase is a search where files have owners: 1000 owns all but what uids lists and what
-// is in there; shared is writable for everybody, elsewhere another file system. "." is the tree.
+// ownedCase is a search where files have owners. User 1000 owns everything except the paths of uids
+// and their contents. Every user can write to shared. elsewhere is on another file system. "." is
+// the tree.
 type ownedCase struct {
 	findCase
 	uids              map[string]int
@@ -206,8 +208,9 @@ func (c ownedCase) ownerOf(root, path string) (owner, bool) {
 	}
 }
 
-// An environment that was found without being named, and that others may change than may
-// change the plugin, is refused; the search ends where others may put one. Row 38.
+// TestDistrust checks that an environment that nobody named is rejected if users can modify it who
+// cannot modify the plugin. The search also ends at directories where such users can put one. Row
+// 38.
 func TestDistrust(t *testing.T) {
 	opt := base("opt")
 	inside := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
@@ -252,7 +255,7 @@ func TestDistrust(t *testing.T) {
 	}
 }
 
-// The environment that the plugin is in is never emptied by a hint.
+// TestHintKeepsPlugin checks that no hint empties the environment that contains the plugin.
 func TestHintKeepsPlugin(t *testing.T) {
 	_, _, err := search(t, findCase{tree: lines(base("opt"), venv("plug", "opt", "3.9.1"))})
 	if e := hook.AsError(err); e == nil || strings.Contains(strings.Join(hook.Words(e.Hints), " "), "--clear") {

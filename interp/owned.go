@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// EnvMarker is the name of a file in each environment that pyplug made. The file lists what the
-// environment was made for.
+// EnvMarker is the name of a file in each environment that pyplug made. The file lists the plugins
+// and projects that use the environment.
 const EnvMarker = "pyplug-env.json"
 
 // synced looks for the environment that pyplug made for the plugin.
@@ -25,7 +25,7 @@ func (f *finder) synced() (Interpreter, *Attempt) {
 	return Interpreter{}, nil
 }
 
-// where says where a directory of the project is, for a [Source].
+// where returns the words for a directory of the project, for a [Source].
 func (f *finder) where(i int) string {
 	if i < len(f.Dirs) {
 		return " beside the plugin"
@@ -35,7 +35,7 @@ func (f *finder) where(i int) string {
 
 func (f *finder) forOthers(env string) bool { return f.ForOthers != nil && f.ForOthers(env) }
 
-// owned looks for the plugin's own environment, which decides.
+// owned looks for the plugin's own environment. If there is one, it decides.
 func (f *finder) owned() (found Interpreter, broken *Attempt) {
 	for _, look := range []look{f.near, f.kept, f.enclosing} {
 		if found, broken = look(); found.Path != "" || broken != nil {
@@ -50,7 +50,7 @@ func (f *finder) owned() (found Interpreter, broken *Attempt) {
 	return found, broken
 }
 
-// near looks beside the plugin, then up to the root of its project.
+// near looks in the plugin's directories, then up to the root of its project.
 func (f *finder) near() (found Interpreter, broken *Attempt) {
 	for i, dir := range f.Project.Dirs {
 		if found, broken = f.ownedIn(dir, f.where(i)); found.Path != "" || broken != nil {
@@ -70,7 +70,7 @@ func (f *finder) ownedIn(dir, where string) (Interpreter, *Attempt) {
 			f.skip(ForOthers, path, source, "was made by pyplug for other plugins")
 			continue
 		}
-		if name == ".venv" && bounded.Exists(filepath.Join(path, EnvMarker)) { // also one that a sync has begun to make
+		if name == ".venv" && bounded.Exists(filepath.Join(path, EnvMarker)) { // even if a sync has not finished it
 			return f.environment(path, source)
 		}
 		env, broken := f.envAt(path, source)
@@ -92,7 +92,8 @@ func (f *finder) environment(env string, source Source) (Interpreter, *Attempt) 
 	return f.inEnv(env, source)
 }
 
-// notEnvs lists directories whose environments belong to tools, and .venv, which was looked at before.
+// notEnvs lists directories whose environments belong to tools, and .venv, which is examined
+// before.
 var notEnvs = []string{".venv", ".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
 
 // only looks for an environment of any other name. More than one is an error.
@@ -127,7 +128,7 @@ func (f *finder) enclosing() (Interpreter, *Attempt) {
 			}
 			found, broken := f.environment(level, "environment around the plugin")
 			if broken != nil {
-				broken.env = "" // making it again would remove the plugin
+				broken.env = "" // a fix that makes it again would remove the plugin
 			}
 			return found, broken
 		}

@@ -16,8 +16,8 @@ func (f *finder) path() (Interpreter, *Attempt) {
 	return f.search(f.names(), f.pathDirs(), SourcePath), nil
 }
 
-// search looks in directories for one name after the other. The first python3 comes before a newer
-// python3.13 elsewhere, as users who type python3 expect.
+// search looks in all directories for the first name, then for the next. The first python3 precedes
+// a newer python3.13 in another directory, as users who type python3 expect.
 func (f *finder) search(names, dirs []string, source Source) Interpreter {
 	for path, name := range programs(names, dirs) {
 		found, broken := f.consider(path, source)
@@ -34,14 +34,14 @@ func (f *finder) search(names, dirs []string, source Source) Interpreter {
 	return Interpreter{}
 }
 
-// programs yields the programs of names in directories, with their names: all of the first name,
+// programs yields the paths of programs in directories, with their names: all of the first name,
 // then those of the next.
 func programs(names, dirs []string) iter.Seq2[string, string] {
 	return func(yield func(path, name string) bool) {
 		for _, name := range names {
 			for _, dir := range dirs {
 				path := filepath.Join(dir, exe(name))
-				_, err := os.Lstat(path) // a store alias denies access to its target
+				_, err := os.Lstat(path) // access to the target of a store alias is denied
 				if err == nil && !yield(path, name) {
 					return
 				}
@@ -50,8 +50,8 @@ func programs(names, dirs []string) iter.Seq2[string, string] {
 	}
 }
 
-// unusual returns why a Python is chosen only if it is named, or "". python3 and python are what
-// users expect, whatever they are.
+// unusual returns why a Python is chosen only if it is named, or "". The names python3 and python
+// are always usual.
 func (f *finder) unusual(found Interpreter, name string) (why string) {
 	switch {
 	case name == "python3" || name == "python":
@@ -70,7 +70,7 @@ func (f *finder) unusual(found Interpreter, name string) (why string) {
 	return why + ", and is chosen only if it is named"
 }
 
-// newestMinor is the highest N of python3.N. Looking for a name takes a few microseconds per
+// newestMinor is the highest N of python3.N. Looking for one name takes a few microseconds in each
 // directory of PATH.
 const newestMinor = 29
 
@@ -105,7 +105,7 @@ func (f *finder) pathDirs() []string {
 		case !filepath.IsAbs(dir):
 			f.skip(RelativeEntry, cmp.Or(dir, `""`), SourcePath, "a relative entry of PATH is not searched")
 		default:
-			absolute = append(absolute, filepath.Clean(dir)) // as in the paths of its programs
+			absolute = append(absolute, filepath.Clean(dir)) // the paths of programs are clean, too
 		}
 	}
 	f.dirs = slices.DeleteFunc(existing(absolute), func(dir string) bool {

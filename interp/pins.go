@@ -23,13 +23,13 @@ type pin struct {
 	line int // from 1
 }
 
-// system is the pin that selects the Python that is found without a version manager.
+// system is the pin that selects the Python outside the version manager.
 const system = "system"
 
-// mostPins is the most pins that are read from one file.
-const mostPins = 20
+// maxPins is the number of pins that are read from one file.
+const maxPins = 20
 
-// pinsIn reads the pins in a file. There are none if the file does not exist.
+// pinsIn reads the pins in a file. It returns none if the file does not exist.
 func pinsIn(path string) (pins []pin, broken *Attempt) {
 	text, err := bounded.Head(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bounded.ErrIrregular) {
@@ -43,7 +43,7 @@ func pinsIn(path string) (pins []pin, broken *Attempt) {
 		if len(words) > 0 && isSpec(words[0]) { // specifiers may have spaces between them
 			words = []string{strings.TrimSpace(line)}
 		}
-		for _, word := range words[:min(len(words), mostPins-len(pins))] {
+		for _, word := range words[:min(len(words), maxPins-len(pins))] {
 			pins = append(pins, pin{word, number})
 		}
 	}
@@ -78,8 +78,8 @@ func (f *finder) pinned() (Interpreter, *Attempt) {
 	return Interpreter{}, nil
 }
 
-// pinName matches a pin that may be a name or a path, such as pyenv's 3.12.0/envs/NAME. Any other that starts
-// like a version is neither.
+// pinName matches a pin that may be a name or a path, such as pyenv's 3.12.0/envs/NAME. No other
+// text that starts like a version is a name or a path.
 var pinName = expression(`^(?:[\pL_.]|~?/|\d+[\pL_@-]|[\d.]+/)[\pL\pN._+@/\\:-]*$`)
 
 // unclear returns the first pin that is neither a version nor a name, or nil.
@@ -96,7 +96,7 @@ func (f *finder) unclear(pins []pin, file string) *Attempt {
 }
 
 // pinnedTo returns the first of the versions that is installed. It skips versions that the
-// requirements exclude and names that no version manager has. If a later entry is system, it also
+// requirements exclude, and names that no version manager has. If a later entry is system, it also
 // skips versions that are not installed.
 func (f *finder) pinnedTo(versions []string, file string) (Interpreter, *Attempt) {
 	wanted, orSystem := "", slices.Contains(versions, system)
@@ -136,8 +136,8 @@ func (f *finder) excludes(r request) bool {
 }
 
 // install looks for a version: by its name among the versions of pyenv, on PATH, then any patch of
-// the same minor version. Unlike pyenv it accepts another patch: packages work with every patch,
-// and files name the patch that somebody once had.
+// the same minor version. Unlike pyenv it accepts another patch, because packages work with every
+// patch, and files name the patch that somebody happened to have.
 func (f *finder) install(version string, r request, isVersion bool) Interpreter {
 	if dir := installed(f.pyenvVersions(), version); dir != "" {
 		found, broken := f.inEnv(dir, SourcePin)
@@ -169,13 +169,13 @@ func (f *finder) anywhere(r request, source Source) Interpreter {
 	return f.lookUp(source)
 }
 
-// usualDirs lists the directories of Pythons that may be missing in PATH.
+// usualDirs lists directories that contain Pythons and may be missing in PATH.
 var usualDirs = map[string][]string{
 	"linux":  {"/home/linuxbrew/.linuxbrew/bin", "/usr/local/bin", "/usr/bin"},
 	"darwin": {"/opt/homebrew/bin", "/usr/local/bin", "/Library/Frameworks/Python.framework/Versions/Current/bin", "/usr/bin"},
 }
 
-// systemDirs returns the directories of the system that are not on PATH.
+// systemDirs returns the directories of the system's Pythons that are not on PATH.
 func (f *finder) systemDirs() []string {
 	var dirs []string
 	for _, dir := range usualDirs[runtime.GOOS] {
@@ -186,7 +186,7 @@ func (f *finder) systemDirs() []string {
 	})
 }
 
-// anyInstalled looks at the versions of managers, then at the system's Pythons.
+// anyInstalled examines the versions of managers, then the system's Pythons.
 func (f *finder) anyInstalled() Interpreter {
 	if found := f.managed(); found.Path != "" {
 		return found

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A pin is read in every form that editors and shells leave it in. One that does not parse is an
-// error with its line, and one that is not followed is noted.
+// TestPinForms checks that a pin is read in every form that editors and shells write. A pin that
+// does not parse is an error with its line. A pin that is not followed is noted.
 func TestPinForms(t *testing.T) {
 	opt := base("opt")
 	const pinned, fromPath = "a/python3.13 3.13 .python-version", "opt/bin/python3 3.12.4 PATH"
@@ -22,7 +22,7 @@ func TestPinForms(t *testing.T) {
 		"v3.13":          pinned,
 		"CPython@3.13":   pinned,
 		"Python 3.13.2":  pinned, // as python -V prints it
-		"3.11 3.13":      pinned, // pyenv reads words
+		"3.11 3.13":      pinned, // pyenv reads the words of a line
 		">=3.13, <3.14":  pinned,
 		"3.13.0rc2":      pinned,
 		"":               fromPath,

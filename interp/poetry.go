@@ -14,10 +14,10 @@ var (
 	poetryText    = expression(`^(?:` + poetryClause + `\s*(?:[,\s]\s*|$))+$`)
 )
 
-// PoetrySpec converts poetry's constraint of a Python version, such as "^3.11", to a specifier
-// set. ok is false if it is not a constraint.
+// PoetrySpec converts poetry's constraint of a Python version, such as "^3.11", to a specifier set.
+// ok is false if the constraint is not valid.
 func PoetrySpec(constraint string) (spec string, ok bool) {
-	if strings.Count(constraint, "|") > mostClauses {
+	if strings.Count(constraint, "|") > maxClauses {
 		return "", false
 	}
 	var alternatives []bound
@@ -29,7 +29,7 @@ func PoetrySpec(constraint string) (spec string, ok bool) {
 		if bad != "" {
 			return "", false
 		}
-		if satisfiable(slices.Concat(clauses, minimumBound.clauses)) { // such as "^3.9" of "~2.7 || ^3.9"
+		if satisfiable(slices.Concat(clauses, minimumBound.clauses)) { // such as "^3.9" in "~2.7 || ^3.9"
 			alternatives = append(alternatives, bound{Requirement{Spec: spec}, clauses})
 		}
 	}
@@ -42,7 +42,7 @@ func PoetrySpec(constraint string) (spec string, ok bool) {
 	return except(alternatives), true
 }
 
-// except returns the specifier set that excludes the minor versions that no alternative allows.
+// except returns a specifier set that excludes the minor versions that no alternative allows.
 func except(alternatives []bound) string {
 	var excluded []string
 	for minor := minimumBound.clauses[0].release[1]; minor <= newestMinor; minor++ {
@@ -71,7 +71,7 @@ func poetrySpec(text string) (spec string, ok bool) {
 			specs = append(specs, "=="+version+wildcard)
 		case op == "<>" || op == "!=":
 			specs = append(specs, "!="+version+wildcard)
-		default: // poetry, too, ignores the wildcard
+		default: // like poetry, ignore the wildcard
 			specs = append(specs, op+version)
 		}
 	}

@@ -2,7 +2,7 @@ package interp
 
 import "testing"
 
-// What poetry's parse_constraint reads, as a specifier set.
+// TestPoetrySpec checks constraints that poetry's parse_constraint reads.
 func TestPoetrySpec(t *testing.T) {
 	for constraint, want := range map[string]string{
 		"^3.11":             ">=3.11,<4",

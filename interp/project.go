@@ -8,11 +8,11 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// owner says who may change a file, or the files in a directory.
+// owner describes who can modify a file, or the files in a directory.
 type owner struct {
 	uid            int
 	device         uint64
-	shared, sticky bool // everybody may write to it; in a sticky directory, users may change only their own files
+	shared, sticky bool // everybody can write to it; in a sticky directory, users can change only their own files
 }
 
 // markers lists the files and directories that mark the root of a project.
@@ -21,8 +21,8 @@ var markers = []string{
 	"hatch.toml", "setup.cfg", "setup.py", "pylock.toml", ".hg", ".jj",
 }
 
-// mostLevels bounds how many levels up the root of a project may be.
-const mostLevels = 32
+// maxLevels bounds how many levels up the root of a project may be.
+const maxLevels = 32
 
 // above returns dir and the directories above it that are as trustworthy as dir. It ends at the
 // home directory, at another file system, and at a directory that belongs to another user or is
@@ -38,7 +38,7 @@ func (f *finder) above(dir string) []string {
 		o, known := f.ownerOf(level)
 		info, err := os.Stat(level)
 		switch {
-		case i+2 > mostLevels, !ok, !known, err != nil, home != nil && os.SameFile(home, info),
+		case i+2 > maxLevels, !ok, !known, err != nil, home != nil && os.SameFile(home, info),
 			o.device != own.device, !f.trusts(o.uid, own.uid), o.shared:
 			return dirs[:i+1]
 		}
@@ -79,21 +79,20 @@ func (f *finder) root(dir string) string {
 	return levels[i:][max(0, slices.IndexFunc(levels[i:], IsWorkspace))]
 }
 
-// Project is where the files of a plugin's project are. [FindProject] finds it.
+// Project lists the directories of a plugin's project. [FindProject] finds it.
 type Project struct {
-	// Dirs are the directories beside the plugin, then those above them up to the root of
-	// the project.
+	// Dirs are the directories of the plugin, then those above them up to the root of the project.
 	Dirs  []string
-	roots map[string]string // directory beside the plugin → root of its project
+	roots map[string]string // plugin directory → root of its project
 }
 
-// FindProject finds the project of a plugin by the directories beside it and the caller's
-// environment.
-func FindProject(beside, environ []string) Project {
-	return newFinder(Request{Dirs: beside, Environ: environ}).Project
+// FindProject finds the project of a plugin from the plugin's directories, as in [Request], and the
+// caller's environment.
+func FindProject(dirs, environ []string) Project {
+	return newFinder(Request{Dirs: dirs, Environ: environ}).Project
 }
 
-// project finds the project of the directories beside the plugin.
+// project finds the project of the plugin's directories.
 func (f *finder) project() Project {
 	p := Project{Dirs: slices.Clone(f.Dirs), roots: map[string]string{}}
 	for _, dir := range f.Dirs {
@@ -108,7 +107,7 @@ func (f *finder) project() Project {
 }
 
 // Src returns the directory src of the project, which may not exist, or "" without a project.
-// Projects keep their packages there, and an installed project is imported from there.
+// Projects keep their packages there, and Python imports an installed project from there.
 func (p Project) Src() string {
 	for _, dir := range p.Dirs {
 		if bounded.Exists(filepath.Join(dir, "pyproject.toml")) {
@@ -118,11 +117,11 @@ func (p Project) Src() string {
 	return ""
 }
 
-// distrust says whether untrusted users may change an environment that nobody named. If not, it returns nil.
-// Trusted are this user, root, the plugin's owner, and everybody if everybody may change the
-// plugin. It checks the environment, its programs, and the directories between it and the
-// project. It does not check the targets of the environment's links, because the environment's
-// owner chose them: the Pythons of a computing centre belong to another user.
+// distrust returns an attempt if untrusted users can modify an environment that nobody named, or
+// nil. Trusted users are this user, root and the plugin's owner. If everybody can modify the
+// plugin, everybody is trusted. distrust checks the environment, its programs, and the directories
+// between it and the project. It does not check the targets of the environment's links, because the
+// environment's owner chose them: the Pythons of a computing center belong to another user.
 func (f *finder) distrust(env string) *Attempt {
 	var own owner
 	if len(f.Dirs) > 0 {
@@ -150,7 +149,7 @@ func (f *finder) distrust(env string) *Attempt {
 }
 
 // between returns the directories above env that are in the project but not above the plugin. The
-// search upwards did not check these.
+// upward search did not check these.
 func (f *finder) between(env string) (dirs []string) {
 	for _, level := range parents(env)[1:] {
 		if slices.ContainsFunc(f.Dirs, func(dir string) bool {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestProject holds that a request with a project does not look for its root again.
+// TestProject checks that a request with a project does not look for its root again.
 func TestProject(t *testing.T) {
 	root := t.TempDir()
 	beside := filepath.Join(root, "plugins", "one")

@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// run asks a real Python; only tests start processes here.
+// run runs a real Python. Only tests start processes in this package.
 func run(ctx context.Context, path string, args []string) ([]byte, string, error) {
 	out, err := exec.CommandContext(ctx, path, args...).Output()
 	return out, "", err
 }
 
-// TestRealPythons holds what files tell against what the Pythons of this machine
-// say themselves.
+// TestRealPythons compares what files say about the Pythons of this machine with their own answers.
 func TestRealPythons(t *testing.T) {
 	candidates := []string{"/usr/bin/python3", "/usr/bin/pypy3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"}
 	if found, err := Find(t.Context(), Request{Environ: os.Environ(), Cwd: t.TempDir(), Run: run}); err == nil {
@@ -39,7 +38,7 @@ func TestRealPythons(t *testing.T) {
 		}
 		says, _, broken := ask(t.Context(), run, path)
 		if broken != nil {
-			// Python 2 has no -I, and exec keeps what it said out of the error.
+			// Python 2 has no -I, and the error of exec does not contain its output.
 			t.Logf("%s: %v", path, broken)
 			continue
 		}
@@ -57,7 +56,7 @@ func TestRealPythons(t *testing.T) {
 	}
 }
 
-// BenchmarkFind is to stay below 1 ms, and no process may be started.
+// BenchmarkFind should stay below 1 ms. No process may be started.
 func BenchmarkFind(b *testing.B) {
 	root := tree(b, append(lines(base("opt"), venv("plug/.venv", "opt", "3.12.1")), "d work", "d empty")...)
 	request := Request{

@@ -16,15 +16,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// row is an edge case of how Pythons are installed: what is found, none if want is empty, and
-// the code of the error or of the first candidate that was skipped.
+// row is an edge case of how Pythons are installed. want is the Python found, or "" for none. code
+// is the code of the error, or of the first skipped candidate.
 type row struct {
 	findCase
 	code  Code
 	notes string // part of what FactsOf notes
 }
 
-// TestRows holds what becomes of the edge cases, each with its reason.
+// TestRows checks the results of edge cases, each with its reason.
 func TestRows(t *testing.T) {
 	opt := base("opt")
 	own := func(extra ...string) []string { return lines(opt, venv("plug/.venv", "opt", "3.12.1"), extra) }
@@ -67,7 +67,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestProgramRows holds what becomes of programs that are no Python for the plugin.
+// TestProgramRows checks the results of programs that are not a suitable Python.
 func TestProgramRows(t *testing.T) {
 	opt := base("opt")
 	pre := `f include/python3.14/patchlevel.h #define PY_VERSION "3.14.0rc2"\n`
@@ -113,8 +113,8 @@ func (c row) run(t *testing.T) {
 	c.explained(t, root)
 }
 
-// TestCandidates holds what is listed beside the decision, of PATH nothing: each candidate once,
-// and none left out.
+// TestCandidates checks that the explanation lists each candidate once and omits none. It ignores
+// PATH.
 func TestCandidates(t *testing.T) {
 	opt := base("opt")
 	own := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
@@ -162,7 +162,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// findCode runs a Find, and also returns the code of the error or of the first candidate that was skipped.
+// findCode runs Find. It also returns the code of the error, or of the first skipped candidate.
 func findCode(ctx context.Context, r Request) (found Interpreter, code Code, err error) {
 	found, err = Find(ctx, r)
 	if err != nil {
@@ -174,7 +174,7 @@ func findCode(ctx context.Context, r Request) (found Interpreter, code Code, err
 	return found, code, err
 }
 
-// compare compares the result of a search in the tree at root.
+// compare compares the result of a search in the tree at root with the row.
 func (c row) compare(t *testing.T, root string, found Interpreter, code Code, err error) {
 	t.Helper()
 	got := strings.ReplaceAll(found.Path+" "+found.Version.String()+" "+string(found.Source), root+"/", "")
@@ -192,8 +192,8 @@ func (c row) compare(t *testing.T, root string, found Interpreter, code Code, er
 	}
 }
 
-// TestProbeRows holds how a Python is asked whose version no file says, and what becomes of
-// its answer: rows 44, 45, 47 and 48.
+// TestProbeRows checks how a Python whose version no file says is asked, and how its answer is
+// used: rows 44, 45, 47 and 48.
 func TestProbeRows(t *testing.T) {
 	const answer, fromPath = "\x1eprogram /x\x1e\n\x1epyplug cpython 3 12 9 final 0\x1e\n", "opt/bin/python3 3.12.4 PATH"
 	wrapper := lines(base("opt"), []string{`s a/python3 #!/bin/sh\n`})
@@ -230,7 +230,7 @@ func TestProbeRows(t *testing.T) {
 	}
 }
 
-// Names may hold anything that a file name can. Row 12.
+// TestNames checks paths with every kind of character. Row 12.
 func TestNames(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems allow less")

@@ -12,8 +12,8 @@ import (
 
 // SearchPath lists the directories in which i looks for modules after the script's own directory.
 // First come those of PYTHONPATH, then those of installed packages and the directories that their
-// .pth files name. environ is shaped like os.Environ(). The standard library and what editable
-// installs map by code are left out. If the Version is unknown, only PYTHONPATH is listed.
+// .pth files name. environ is shaped like os.Environ(). It omits the standard library and editable
+// installs that map modules by code. If the Version is unknown, it lists only PYTHONPATH.
 func (i Interpreter) SearchPath(environ []string) []string {
 	vars := Variables(environ)
 	dirs := slices.DeleteFunc(filepath.SplitList(vars["PYTHONPATH"]), func(dir string) bool { return !filepath.IsAbs(dir) })
@@ -43,8 +43,8 @@ func (i Interpreter) sites(vars map[string]string) []string {
 	return append(dirs, i.packages(prefixOf(real))...)
 }
 
-// packages lists the directories of packages of an environment or installation. Debian's Python
-// uses dist-packages, Fedora's lib64. A free-threaded one has a t after its version.
+// packages lists the package directories of an environment or installation. Debian's Python uses
+// dist-packages, Fedora's lib64. A free-threaded Python has a t after its version.
 func (i Interpreter) packages(prefix string) []string {
 	minor := i.Version.minor().String()
 	names := []string{"local/lib/python" + minor + "/dist-packages", "lib/python3/dist-packages"}
@@ -77,7 +77,7 @@ func (i Interpreter) userPackages(vars map[string]string) []string {
 		return []string{below(base, "Python"+strings.ReplaceAll(minor, ".", ""), "site-packages")}
 	case base != "":
 		return i.packages(base)
-	case runtime.GOOS == "darwin": // a framework's
+	case runtime.GOOS == "darwin": // a framework build
 		return append(i.packages(below(vars["HOME"], ".local")),
 			below(vars["HOME"], "Library", "Python", minor, "lib", "python", "site-packages"))
 	}
@@ -98,19 +98,19 @@ func existing(dirs []string) []string {
 	return found
 }
 
-// mostPathFiles bounds how many .pth files of a directory are read.
-const mostPathFiles = 300
+// maxPathFiles bounds how many .pth files of a directory are read.
+const maxPathFiles = 300
 
 // pathFiles returns the directories that the .pth files of dir name, one per line. It skips lines
 // that Python would execute.
 func pathFiles(dir string) []string {
-	entries, _ := bounded.Dir(dir) // sorted, and what was read before an error counts
+	entries, _ := bounded.Dir(dir) // sorted; after an error the entries read before count
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
 		return !strings.HasSuffix(e.Name(), ".pth") || e.Name()[0] == '.'
 	})
 	var found []string
-	for _, entry := range entries[:min(len(entries), mostPathFiles)] {
-		text, _ := bounded.Head(filepath.Join(dir, entry.Name()), maxFile) // what was read before an error counts
+	for _, entry := range entries[:min(len(entries), maxPathFiles)] {
+		text, _ := bounded.Head(filepath.Join(dir, entry.Name()), maxFile) // after an error the text read before counts
 		for line := range strings.Lines(text) {
 			line = strings.TrimRight(line, " \t\r\n")
 			if line == "" || line[0] == '#' || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {

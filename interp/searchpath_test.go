@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// fakeSite is where the packages of the environment at env are in these trees.
+// fakeSite is the package directory of the environment at env in these trees.
 const fakeSite = "env/lib/python3.12/site-packages/"
 
-// python is the interpreter of an environment in a tree.
+// python returns the interpreter of an environment in a tree.
 func python(root, path string) Interpreter {
 	return Interpreter{Path: filepath.Join(root, path), Version: Version{Major: 3, Minor: 12, Patch: 1}}
 }
 
-// TestSearchPath holds where an environment's Python looks for modules.
+// TestSearchPath checks where an environment's Python looks for modules.
 func TestSearchPath(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the trees are those of other systems")
@@ -80,7 +80,7 @@ func TestSearchPath(t *testing.T) {
 	}
 }
 
-// TestSites holds what other installations have, where there is no environment.
+// TestSites checks the package directories of installations without an environment.
 func TestSites(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the trees are those of Linux")

@@ -11,7 +11,7 @@ import (
 
 // Shebang returns the words of the #! line of a script without env and its options, or nil.
 func Shebang(script string) []string {
-	text, _ := bounded.Head(script, 512) // systems read 256 bytes at most
+	text, _ := bounded.Head(script, 512) // systems read at most 256 bytes
 	line, _, _ := strings.Cut(text, "\n")
 	line, ok := strings.CutPrefix(line, "#!")
 	words := strings.Fields(line)
@@ -25,9 +25,9 @@ func Shebang(script string) []string {
 	return words
 }
 
-// hinted looks at the Python that the plugin's #! line names. One in an environment decides,
-// because the file was made for it. A version is chosen only if it is installed, since the line
-// may be older than the plugin's requirements.
+// hinted examines the Python that the plugin's #! line names. An environment decides, because the
+// file was made for it. A version is chosen only if it is installed, because the line may be older
+// than the plugin's requirements.
 func (f *finder) hinted() (Interpreter, *Attempt) {
 	words := Shebang(f.Entry)
 	if len(words) == 0 {

@@ -41,10 +41,10 @@ type clause struct {
 	epoch    int
 	release  []int
 	wildcard bool
-	// rank compares the version with the release of the same numbers: -1 for a pre-release, 0 for
-	// the release, 1 for a post-release.
+	// rank orders the version among those with the same release numbers: -1 for a pre-release, 0
+	// for the release, 1 for a post-release.
 	rank  int
-	pre   string // such as "rc2", normalised
+	pre   string // such as "rc2", normalized
 	local bool   // it has a local label, which no Python has
 	text  string // the version as written, for ===
 
@@ -106,8 +106,8 @@ func BadClause(spec string) string {
 	return bad
 }
 
-// mostClauses bounds a specifier set.
-const mostClauses = 100
+// maxClauses bounds the clauses of a specifier set.
+const maxClauses = 100
 
 // parseClauses parses a specifier set. bad is the first invalid clause.
 func parseClauses(spec string) (clauses []clause, bad string) {
@@ -117,8 +117,8 @@ func parseClauses(spec string) (clauses []clause, bad string) {
 			continue
 		}
 		c, ok := parseClause(part)
-		if len(clauses) == mostClauses {
-			part, ok = fmt.Sprintf("%s, clause %d of at most %d,", part, mostClauses+1, mostClauses), false
+		if len(clauses) == maxClauses {
+			part, ok = fmt.Sprintf("%s, clause %d of at most %d,", part, maxClauses+1, maxClauses), false
 		}
 		if !ok {
 			return nil, part
@@ -149,19 +149,19 @@ func parseClause(part string) (clause, bool) {
 	case m[8] != "":
 		c.rank = -1
 	}
-	// A wildcard and a local label follow == and != only, and ~= needs something to round.
+	// Only == and != take a wildcard or a local label, and ~= needs at least two numbers.
 	equality := c.op == "==" || c.op == "!="
 	return c, equality || !c.wildcard && !c.local && (c.op != "~=" || len(c.release) > 1)
 }
 
-// number parses digits. It returns one large number for all numbers that are higher than any
-// version.
+// number parses digits. All numbers higher than any version become one large number.
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits) // the highest int if it is out of range
+	n, _ := strconv.Atoi(digits) // Atoi returns the highest int if the number is out of range
 	return min(n, 1<<30)
 }
 
-// satisfiable reports whether some minor version of Python 3 may satisfy all clauses, also a future one.
+// satisfiable reports whether some minor version of Python 3, which may be a future one, can
+// satisfy all clauses.
 func satisfiable(clauses []clause) bool {
 	b, newest := bound{clauses: clauses}, newestMinor
 	for _, c := range clauses {
@@ -197,7 +197,7 @@ func (c clause) allows(v Version) verdict {
 		return unknown
 	}
 	patches := []int{v.Patch}
-	if v.Patch < 0 { // try the lowest, the highest, and the one in the clause
+	if v.Patch < 0 { // try the lowest patch, the highest, and the one in the clause
 		patches = []int{0, 1 << 20}
 		if len(c.release) > 2 {
 			patches = append(patches, c.release[2])
@@ -239,7 +239,7 @@ func (c clause) holds(v Version) bool {
 	}
 	equal := d == 0 && !c.local
 	if v.Pre != "" && c.pre == v.Pre && compare(have, c.release, max(3, len(c.release))) == 0 {
-		equal = true // the pre-release that was named
+		equal = true // the clause names this pre-release
 	}
 	switch c.op {
 	case "==":

@@ -21,16 +21,16 @@ type project struct {
 	}
 }
 
-// tool is a program that keeps environments of projects, in the project or elsewhere.
+// tool is a program that keeps the environments of projects, in the project or elsewhere.
 type tool struct {
 	name string
-	// marks are the files at the root of the tool's projects. One of them is enough. If a text
-	// follows after a space, the file must contain it.
+	// marks are files at the root of the tool's projects. One of them is enough. If a text follows
+	// after a space, the file must contain it.
 	marks []string
-	// envs lists where the project's environments may be, the preferred one first.
+	// envs lists the possible environments of the project. The preferred one comes first.
 	envs func(f *finder, p project) []string
-	// run begins the command line that runs a program in the environment, for tools whose
-	// environments pyplug does not look for.
+	// run is the start of the command line that runs a program in the environment. It is set for
+	// tools whose environments pyplug does not look for.
 	run string
 }
 
@@ -45,7 +45,7 @@ var tools = []tool{
 	{name: "mise", marks: []string{"mise.toml python.venv", ".mise.toml python.venv"}, run: "mise exec --"},
 }
 
-// mark returns the file that makes root a project of the tool, or "".
+// mark returns the file that marks root as a project of the tool, or "".
 func (t tool) mark(root string) string {
 	for _, mark := range t.marks {
 		name, content, _ := strings.Cut(mark, " ")
@@ -57,7 +57,7 @@ func (t tool) mark(root string) string {
 	return ""
 }
 
-// kept looks for the environment that a tool keeps elsewhere for the plugin's project.
+// kept looks for an environment of the plugin's project that a tool keeps elsewhere.
 func (f *finder) kept() (Interpreter, *Attempt) {
 	for _, dir := range f.Dirs {
 		p := project{root: f.Project.roots[dir]}
@@ -152,8 +152,8 @@ func (f *finder) poetryEnvs(p project) []string {
 	return envs
 }
 
-// userDir returns the user's directory for name. It is below the directory that the variable
-// names, or else below the usual one of Linux or macOS.
+// userDir returns the user's directory for name. It is below the directory that the variable names,
+// or by default below the usual one of Linux or macOS.
 func (f *finder) userDir(variable, linux, darwin, name string) string {
 	usual := linux
 	if runtime.GOOS == "darwin" {

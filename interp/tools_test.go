@@ -8,7 +8,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// The name under which poetry keeps an environment is the one that poetry makes.
+// TestPoetryName checks that an environment gets the same name as in poetry.
 func TestPoetryName(t *testing.T) {
 	f := newFinder(Request{Environ: []string{"HOME=/home/u"}})
 	p := project{root: "/home/u/my proj"}
@@ -19,7 +19,8 @@ func TestPoetryName(t *testing.T) {
 	}
 }
 
-// What a tool keeps elsewhere for the project is found if the project is the tool's.
+// TestKept checks that the environment a tool keeps elsewhere is found if the project is the
+// tool's.
 func TestKept(t *testing.T) {
 	opt := base("opt")
 	for _, c := range []findCase{
@@ -37,7 +38,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// Without a home directory no tool keeps anything, least of all where one stands.
+// TestNoHome checks that without a home directory no kept environment is found, in particular not
+// in the working directory.
 func TestNoHome(t *testing.T) {
 	c := findCase{tree: lines(base("opt"), venv("work/-py3.12", "opt", "3.12"), []string{"f plug/poetry.lock x", "f plug/pdm.lock x"})}
 	c.entry, c.environ = "plug/p.py", []string{"PATH=$ROOT/opt/bin", "XDG_CACHE_HOME=relative"}
@@ -48,13 +50,13 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// A project of a tool whose environments pyplug does not look for is noted with the tool's own
-// way, unless it has an environment or one is active.
+// TestToolRuns checks the note about a tool whose environments pyplug does not look for. There is
+// no note if the project has an environment or one is active.
 func TestToolRuns(t *testing.T) {
 	opt := base("opt")
 	for _, c := range []struct {
 		findCase
-		tool, run string // of the note, which there is none of if they are empty
+		tool, run string // the tool and command in the note; both are empty if no note is expected
 	}{
 		{findCase{name: "pipenv", tree: []string{"f plug/Pipfile x"}}, "pipenv", "pipenv run"},
 		{findCase{name: "pdm", tree: []string{"f plug/pdm.lock x"}}, "pdm", "pdm run"},

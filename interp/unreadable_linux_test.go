@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// asNobody runs do as a user to whom permissions apply, also if the tests run as root: Linux
-// lets each thread choose the user by whom files are opened.
+// asNobody calls do as a user to whom permissions apply, even if the tests run as root. Linux lets
+// each thread choose the user who opens files.
 func asNobody(t *testing.T, do func()) {
 	if os.Getuid() != 0 {
 		do()
@@ -28,7 +28,7 @@ func asNobody(t *testing.T, do func()) {
 	do()
 }
 
-// What may not be looked at may be the plugin's environment. Row 51.
+// TestUnreadable checks that a path without permission may be the plugin's environment. Row 51.
 func TestUnreadable(t *testing.T) {
 	opt := base("opt")
 	own := lines(opt, venv("plug/.venv", "opt", "3.12.1"))

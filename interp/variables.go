@@ -2,14 +2,14 @@ package interp
 
 import "github.com/pyplug/pyplug/runner/schema"
 
-// Variable is an environment variable that concerns Python, and its effect.
+// Variable is an environment variable that affects Python, and its effect.
 type Variable struct {
 	Name   string      `json:"name"`
 	Value  schema.Path `json:"value"`
 	Effect string      `json:"effect"`
 }
 
-// pythonVariables are the variables of the caller that concern Python, with their effects.
+// pythonVariables are the variables of the caller that affect Python, with their effects.
 var pythonVariables = []Variable{
 	{Name: "PYPLUG_PYTHON", Effect: "names the Python, unless --python does"},
 	{Name: "VIRTUAL_ENV", Effect: "is the activated environment"},
@@ -22,7 +22,8 @@ var pythonVariables = []Variable{
 	{Name: "PYTHONSTARTUP"}, {Name: "PYTHONNOUSERSITE"}, {Name: "PYTHONUSERBASE"},
 }
 
-// Explained returns the variables of a caller that concern Python, with their effects. env is the plugin's environment.
+// Explained returns the variables of a caller that affect Python, with their effects. env is the
+// environment of the plugin.
 func Explained(caller, env []string) (all []Variable) {
 	callers, plugins := Variables(caller), Variables(env)
 	for _, v := range pythonVariables {

@@ -41,14 +41,14 @@ func (v Version) minor() Version { return Version{Major: v.Major, Minor: v.Minor
 
 func (v Version) sameMinor(w Version) bool { return v.Major == w.Major && v.Minor == w.Minor }
 
-// preTags has the spellings of the tags of pre-releases.
+// preTags maps the spellings of pre-release tags to the usual ones.
 var preTags = map[string]string{
 	"a": "a", "alpha": "a", "b": "b", "beta": "b",
 	"rc": "rc", "c": "rc", "pre": "rc", "preview": "rc", "candidate": "rc",
 }
 
-// parseVersion reads the version that a text starts with: "3.12.4", "3.12", "3.14.0rc2",
-// "3.12.1+", "3.14.4.final.0", "3.13.0-dev". It returns the zero value if there is none.
+// parseVersion reads the version at the start of a text: "3.12.4", "3.12", "3.14.0rc2", "3.12.1+",
+// "3.14.4.final.0", "3.13.0-dev". It returns the zero value if there is none.
 func parseVersion(text string) Version {
 	major, text, ok := leadingNumber(strings.TrimSpace(text))
 	text, dot := strings.CutPrefix(text, ".")
@@ -72,7 +72,7 @@ func parseVersion(text string) Version {
 	return v
 }
 
-// leadingNumber reads the number that a text starts with, of at most four digits.
+// leadingNumber reads the number at the start of a text. It reads at most four digits.
 func leadingNumber(text string) (n int, rest string, ok bool) {
 	i := 0
 	for i < len(text) && i < 4 && isDigit(text[i]) {
@@ -88,18 +88,18 @@ func isNumber(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// expression compiles a regular expression at its first use. Most runs use none, and compiling
-// all takes longer than the rest of a start.
+// expression compiles a regular expression at its first use. Most runs use none, and compiling all
+// of them would take longer than the rest of a start.
 func expression(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// request is a version that a source asks for: 3.12, 3.13t.
+// request is a version that a source names, such as 3.12 or 3.13t.
 type request struct {
 	version Version
 	free    bool   // free-threaded
 	name    string // as people and version managers call it
-	spec    string // specifiers in place of a version
+	spec    string // specifiers instead of a version
 }
 
 // preRelease matches a version with the tag of a pre-release.
@@ -123,7 +123,7 @@ func parseRequest(text string) (r request, ok bool) {
 	return r, r.version.Known() && (!r.free || r.version.Minor >= 13)
 }
 
-// bound returns the requirement of r's version. A specifier set cannot express free-threaded.
+// bound returns the requirement for r's version. A specifier set cannot express free-threaded.
 func (r request) bound(source Source) bound {
 	spec := "=="
 	switch v := r.version; {
@@ -144,8 +144,8 @@ func (r request) bound(source Source) bound {
 	return b
 }
 
-// parsePin reads a pin: a version, or specifiers as uv writes them. Letter case does not matter,
-// and a version may begin with v (PEP 440).
+// parsePin reads a pin: a version, or specifiers in uv's form. Letter case does not matter, and a
+// version may begin with v (PEP 440).
 func parsePin(text string) (request, bool) {
 	text = strings.ToLower(text)
 	r, ok := parseRequest(strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(text, "=="), ".*"), "v"))
