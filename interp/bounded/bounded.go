@@ -36,7 +36,7 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// open opens a file without waiting, not even for the writer of a pipe.
+// open opens a file without waiting. Even a pipe without a writer does not block it.
 func open(path string) (*os.File, error) {
 	flag := os.O_RDONLY
 	if runtime.GOOS != "windows" {
@@ -46,7 +46,7 @@ func open(path string) (*os.File, error) {
 }
 
 // Read reads a regular file of at most the given number of bytes. info describes the file before
-// it was read.
+// the read.
 func Read(path string, most int64) (content []byte, info fs.FileInfo, err error) {
 	file, info, err := Open(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func Read(path string, most int64) (content []byte, info fs.FileInfo, err error)
 }
 
 // Head returns the text of at most the given number of bytes at the start of a regular file, see
-// [Text]. With an error it also returns what was read before.
+// [Text]. If it returns an error, it also returns the text that it read before.
 func Head(path string, most int64) (string, error) {
 	file, _, err := Open(path)
 	if err != nil {
@@ -77,19 +77,19 @@ func Head(path string, most int64) (string, error) {
 	return Text(content), err
 }
 
-// mostEntries is the most entries that [Dir] returns.
-const mostEntries = 10000
+// maxEntries is the largest number of entries that [Dir] returns.
+const maxEntries = 10000
 
-// Dir lists at most 10 000 entries of a directory, sorted by name. With an error it also returns
-// the entries that were read before.
+// Dir lists at most 10 000 entries of a directory, sorted by name. If it returns an error, it also
+// returns the entries that it read before.
 func Dir(path string) ([]fs.DirEntry, error) {
 	file, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	entries, err := file.ReadDir(mostEntries)
-	if errors.Is(err, io.EOF) { // it is empty
+	entries, err := file.ReadDir(maxEntries)
+	if errors.Is(err, io.EOF) { // the directory is empty
 		err = nil
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })

@@ -65,7 +65,7 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// keys are keys with values.
+// keys returns TOML with n keys.
 func keys(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -74,7 +74,7 @@ func keys(n int) string {
 	return b.String()
 }
 
-// TestTOML holds that nobody waits for a text of many keys, whatever has them.
+// TestTOML checks that a text with many keys of any kind takes little time.
 func TestTOML(t *testing.T) {
 	inline := strings.ReplaceAll(strings.TrimSpace(keys(80000)), "\n", ", ")
 	for name, c := range map[string]struct {

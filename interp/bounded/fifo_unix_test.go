@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// TestFIFO holds that a pipe without a writer and a device without an end make nobody wait.
+// TestFIFO checks that a pipe without a writer and an endless device do not block a reader.
 func TestFIFO(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

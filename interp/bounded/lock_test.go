@@ -8,7 +8,7 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// TestLock holds that one open file at a time has the lock, and that closing it releases the lock.
+// TestLock checks that only one open file can hold the lock, and that closing it releases the lock.
 func TestLock(t *testing.T) {
 	path := write(t, "text")
 	open := func() *os.File {

@@ -20,9 +20,9 @@ func Real(path string) string {
 	return filepath.Clean(path)
 }
 
-// UserCache returns pyplug's directory in the user's cache, which may not exist yet. It returns an
-// error if it would be in a home directory that does not exist: nothing makes such a home, whose
-// user has none on purpose.
+// UserCache returns pyplug's directory in the user's cache. The directory may not exist yet. It
+// returns an error if the directory would be in a home directory that does not exist: some users
+// have no home on purpose, and pyplug must not create one.
 func UserCache() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {

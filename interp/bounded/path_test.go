@@ -9,7 +9,8 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// A home that does not exist has no cache, and one elsewhere need not exist.
+// TestUserCache checks that a home that does not exist has no cache, and that a cache outside the
+// home need not exist.
 func TestUserCache(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the variables are those of Linux")

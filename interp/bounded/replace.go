@@ -8,21 +8,22 @@ import (
 	"path/filepath"
 )
 
-// ErrChanged is the error for a file whose content is not what the caller has read.
+// ErrChanged is the error for a file that has changed since the caller read it.
 var ErrChanged = errors.New("it has changed")
 
-// NewPrefix begins the name of the file that [Replace] writes beside the one that it replaces.
+// NewPrefix begins the name of the temporary file that [Replace] writes in the directory of the
+// file.
 const NewPrefix = ".new-"
 
-// Replace writes a file with the given mode atomically: others read either the old text or the
-// new one. After an error the old text remains. If path is a link, the file replaces the link.
+// Replace writes a file with the given mode atomically: readers get either the old text or the new
+// one. After an error the old text remains. If path is a link, the file replaces the link.
 func Replace(path string, text []byte, mode fs.FileMode) error {
 	return replace(path, text, mode, func() error { return nil })
 }
 
-// Rewrite replaces the content of a file atomically if it is still old, and keeps its mode. If path
-// is a link, it replaces the file that the link leads to. The error is [ErrChanged] if somebody has
-// edited, replaced or removed the file. It is nil if the file has the text already.
+// Rewrite replaces the content of a file atomically if the content is still old. It keeps the mode.
+// If path is a link, it replaces the target of the link. It returns [ErrChanged] if somebody has
+// edited, replaced or removed the file, and nil if the file already has the text.
 func Rewrite(path string, old, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,8 +49,8 @@ func Rewrite(path string, old, text []byte) error {
 	})
 }
 
-// replace is [Replace]. It calls check when the new text is written, and leaves the file as it is after
-// an error.
+// replace is like [Replace]. It calls check after it has written the new text. After an error the
+// file is unchanged.
 func replace(path string, text []byte, mode fs.FileMode, check func() error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), NewPrefix+"*")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestReplace holds that a file is written with its mode, and that a failure leaves the old file
-// and nothing beside it.
+// TestReplace checks that a file is written with its mode, and that a failure leaves only the old
+// file.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -33,8 +33,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestRewrite holds that a file gets its new text only if it is still as the caller has read it, also
-// behind a link, and keeps its mode.
+// TestRewrite checks that a file gets its new text only if it has not changed since the caller read
+// it, and keeps its mode. The file may be behind a link.
 func TestRewrite(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")

@@ -22,5 +22,5 @@ func lock(f *os.File, exclusive bool) error {
 	return err
 }
 
-// Owner returns the id of the user to whom a file belongs.
+// Owner returns the user id of a file's owner.
 func Owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }

@@ -19,7 +19,7 @@ func TestText(t *testing.T) {
 		"\xef\xbb\xbf":                          "",
 		"":                                      "",
 		"\xe9 \xff\xfe":                         "\xe9 \xff\xfe",
-		"3\x00.\x00":                            "3\x00.\x00", // no mark says what it is
+		"3\x00.\x00":                            "3\x00.\x00", // no mark says that it is UTF-16
 	} {
 		if got := bounded.Text([]byte(content)); got != want {
 			t.Errorf("%q: got %q, want %q", content, got, want)

@@ -21,7 +21,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// write makes files in a new directory, and returns it.
+// write makes files in a new directory, and returns the directory.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,8 +37,8 @@ func write(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// fakeUV is an installer that notes its commands in uv.log beside it. What it installs is a
-// file with the requirements. It does what FAKE_UV says before that.
+// fakeUV is an installer that logs its commands to uv.log in its directory. It installs a file with
+// the requirements. Before that, it runs the commands of FAKE_UV.
 const fakeUV = `#!/bin/sh
 echo "$*" >>"$0.log"
 case $1$FAKE_UV in
@@ -55,7 +55,7 @@ pip*)
 esac
 `
 
-// request is a plugin that wants six, and a fake uv.
+// request returns a request for a plugin that requires six, with a fake uv.
 func request(t *testing.T, set ...string) Request {
 	t.Helper()
 	dir := write(t, map[string]string{"plugin/p.py": "", "plugin/requirements.txt": "six\n", "tools/uv": fakeUV})
@@ -69,7 +69,7 @@ func request(t *testing.T, set ...string) Request {
 	}
 }
 
-// in adds a file beside the plugin.
+// in adds a file to the plugin's directory.
 func (r Request) in(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(r.Dirs[0], name), []byte(text), 0o666); err != nil {
@@ -77,7 +77,7 @@ func (r Request) in(t *testing.T, name, text string) {
 	}
 }
 
-// of is a request for another plugin in the directory, with the given text.
+// of returns a request for another plugin in the same directory, with the given text.
 func (r Request) of(t *testing.T, name, text string) Request {
 	t.Helper()
 	r.in(t, name, text)
@@ -85,7 +85,7 @@ func (r Request) of(t *testing.T, name, text string) Request {
 	return r
 }
 
-// venv is the environment of the request.
+// venv returns the directory of the request's environment.
 func (r Request) venv() string { return filepath.Join(r.Dirs[0], ".venv") }
 
 func (r Request) look() State { return Look(r.venv(), r.Entry, r.Dirs) }
@@ -97,7 +97,7 @@ func (r Request) log() []string {
 	return strings.Split(strings.TrimSpace(string(log)), "\n")
 }
 
-// last returns the arguments of the last `uv pip install` behind those of every one.
+// last returns the arguments of the last `uv pip install` without those that all of them have.
 func (r Request) last(t *testing.T) string {
 	t.Helper()
 	log := r.log()
@@ -129,7 +129,7 @@ func synced(t *testing.T, r Request) Plan {
 	return p
 }
 
-// names lists a directory.
+// names returns the names in a directory.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -174,7 +174,8 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Scripts and a project that share a directory are resolved together, each as it is now.
+// TestMakeTogether checks that scripts and a project in one directory are resolved together, each
+// with its current requirements.
 func TestMakeTogether(t *testing.T) {
 	r := request(t)
 	synced(t, r)
@@ -212,7 +213,7 @@ func TestMakeTogether(t *testing.T) {
 	}
 }
 
-// A lock file is read by uv, alone or together with others.
+// TestLockFiles checks that uv reads a lock file, alone or together with other sources.
 func TestLockFiles(t *testing.T) {
 	r := request(t)
 	r.in(t, "uv.lock", "version = 1\n")
@@ -243,7 +244,7 @@ func TestIncludes(t *testing.T) {
 	}
 }
 
-// An environment that somebody else made is left alone, unless the user asks for it.
+// TestForeign checks that an environment of somebody else is unchanged unless the user asks for it.
 func TestForeign(t *testing.T) {
 	r := request(t)
 	if err := errors.Join(os.MkdirAll(filepath.Join(r.venv(), "bin"), 0o777), os.Symlink("/bin/sh", python(r.venv()))); err != nil {
@@ -267,7 +268,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// An environment that has lost its Python is not removed.
+// TestBroken checks that an environment without its Python is not removed.
 func TestBroken(t *testing.T) {
 	r := request(t)
 	synced(t, r)
@@ -280,7 +281,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// A variable of the user does not lead an installer elsewhere.
+// TestMisleading checks that no variable of the user redirects an installer.
 func TestMisleading(t *testing.T) {
 	set := []string{"FAKE_UV=env >&2; exit 1"}
 	for _, name := range misleading {
@@ -298,7 +299,8 @@ func TestMisleading(t *testing.T) {
 	}
 }
 
-// A sync that fails removes the environment that it made. One that was there before stays as it was.
+// TestMakeFails checks that a failed sync removes the environment that it made, and leaves an older
+// one unchanged.
 func TestMakeFails(t *testing.T) {
 	for name, c := range map[string]struct{ do, want string }{
 		"an error":        {"echo no such package >&2; exit 1", "no such package"},
@@ -342,10 +344,10 @@ func TestMakeFails(t *testing.T) {
 	}
 }
 
-// A directory that cannot be written has another way.
+// TestUnwritable checks the error and the hint for a directory that cannot be written.
 func TestUnwritable(t *testing.T) {
 	r := request(t)
-	if err := os.MkdirAll(filepath.Join(r.venv(), lockName), 0o777); err != nil { // root may write everywhere
+	if err := os.MkdirAll(filepath.Join(r.venv(), lockName), 0o777); err != nil { // root can write everywhere
 		t.Fatal(err)
 	}
 	_, err := plan(t, r).Make(t.Context())
@@ -354,7 +356,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// A Python without venv or pip needs uv.
+// TestLacksVenv checks that a Python without venv or pip needs uv.
 func TestLacksVenv(t *testing.T) {
 	for said, want := range map[string]bool{"/usr/bin/python3: No module named venv": true, "because ensurepip is not": true, "no space left": false} {
 		r := request(t)
@@ -370,7 +372,8 @@ func TestLacksVenv(t *testing.T) {
 	}
 }
 
-// An interrupted sync leaves no new environment. One that was there is completed by the next sync.
+// TestMakeInterrupted checks that an interrupted sync leaves no new environment, and that the next
+// sync completes an older one.
 func TestMakeInterrupted(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -382,7 +385,7 @@ func TestMakeInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("interrupted")
 		go func() {
-			if f, err := os.OpenFile(fifo, os.O_WRONLY, 0); err == nil { // it is being read
+			if f, err := os.OpenFile(fifo, os.O_WRONLY, 0); err == nil { // the installer is reading
 				cancel(why)
 				f.Close()
 			}
@@ -404,7 +407,8 @@ func TestMakeInterrupted(t *testing.T) {
 	synced(t, r)
 }
 
-// What a killed sync left is completed by the next one, whatever the moment.
+// TestAfterKill checks that the next sync completes an environment whenever the last sync was
+// killed.
 func TestAfterKill(t *testing.T) {
 	half := "lib/python3/site-packages/half-1.dist-info/METADATA"
 	whole := "lib/python3/site-packages/whole-1.dist-info/INSTALLER"
@@ -438,7 +442,8 @@ func TestAfterKill(t *testing.T) {
 	}
 }
 
-// An installer that fails after it changed something leaves an environment that the next sync completes.
+// TestHalfChanged checks that the next sync completes an environment that a failed installer
+// changed.
 func TestHalfChanged(t *testing.T) {
 	r := request(t)
 	synced(t, r)
@@ -457,7 +462,7 @@ func TestHalfChanged(t *testing.T) {
 	}
 }
 
-// What a marker says is not taken for more than it is: others may be able to write it.
+// TestForgedMarker checks that a marker is not trusted, because others may be able to write it.
 func TestForgedMarker(t *testing.T) {
 	r := request(t)
 	synced(t, r)
@@ -480,7 +485,8 @@ func TestForgedMarker(t *testing.T) {
 	}
 }
 
-// What is listed and can no longer be installed is left out, or is an error that names it.
+// TestOthersChange checks that a listed source that can no longer be installed is skipped, or is an
+// error that names it.
 func TestOthersChange(t *testing.T) {
 	r := request(t)
 	synced(t, r)

@@ -31,11 +31,11 @@ var misleading = []string{
 // command is one step of a sync.
 type command struct {
 	what string // the step, for the user
-	name string // the program to name in an error; the installer if empty
+	name string // the program to name in an error, or "" for the installer
 	path string
 	args []string
 	set  []string // additional environment variables
-	lock string   // the command line that updates the lock file, if the program does not say it
+	lock string   // the command line that updates the lock file, or "" if the program names it itself
 }
 
 // venv returns the step that makes an environment without packages.
@@ -45,14 +45,14 @@ func (p Plan) venv() command {
 	case p.Installer == "uv":
 		c.name, c.path = "uv venv", p.tool
 		c.args = []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", p.request.Python, p.Dir}
-	case !pipInstallsElsewhere(p.request.Packages): // then the environment needs its own, which takes a second or two to install
+	case !pipInstallsElsewhere(p.request.Packages): // if not, the environment needs its own pip, which takes a second or two to install
 		c.args = []string{"-I", "-m", "venv", p.Dir}
 	}
 	return c
 }
 
-// install installs what all sources ask for. A single one that only uv can read is for `uv sync`.
-// Otherwise one command resolves them together.
+// install installs the requirements of all sources. If only uv can read a single source, it runs
+// `uv sync`. Otherwise one command resolves all of them together.
 func (p Plan) install(ctx context.Context, sources []Source) error {
 	if s := sources[0]; len(sources) == 1 && s.exported() {
 		return p.run(ctx, p.uvSync(s))
@@ -93,7 +93,7 @@ func (s Source) exported() bool {
 	return s.Kind == "uv.lock" || s.Kind == blockLock || s.Kind == block && s.needsUV
 }
 
-// ofUV returns the flags of `uv sync` and `uv export` that select what a source asks for.
+// ofUV returns the flags of `uv sync` and `uv export` that select the requirements of a source.
 func (s Source) ofUV() []string {
 	if s.Kind == "uv.lock" {
 		return []string{"--locked", "--no-default-groups", "--project", s.owner()}
@@ -105,7 +105,8 @@ func (s Source) ofUV() []string {
 	return flags
 }
 
-// relock returns the command line that updates the lock file of a script. For a project uv says it.
+// relock returns the command line that updates the lock file of a script. For a project uv itself
+// names the command.
 func (s Source) relock() string {
 	if s.Kind != blockLock {
 		return ""
@@ -113,7 +114,7 @@ func (s Source) relock() string {
 	return schema.QuoteLine([]string{"uv", "lock", "--script", s.owner()})
 }
 
-// uvSync returns the step that installs what a source asks for and keeps other packages.
+// uvSync returns the step that installs the requirements of a source and keeps other packages.
 func (p Plan) uvSync(s Source) command {
 	c := command{what: "installing what " + s.Path + " asks for", path: p.tool}
 	c.args = append([]string{"sync", "--inexact", "--python", p.Python}, s.ofUV()...)
@@ -137,7 +138,7 @@ func (p Plan) uvExport(s Source, file string) command {
 	return c
 }
 
-// installer returns the command that installs requirements, without them.
+// installer returns the command that installs requirements. The caller appends them.
 func (p Plan) installer() command {
 	if p.Installer == "uv" {
 		return command{path: p.tool, args: []string{"pip", "install", "--python", p.Python}}
@@ -147,15 +148,15 @@ func (p Plan) installer() command {
 		c.path, c.args = p.Python, []string{"-I", "-m", "pip"}
 	}
 	c.args = append(c.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
-		"--no-user", "--target=") // whatever a variable or a pip.conf says
+		"--no-user", "--target=") // overrides a variable or a pip.conf
 	return c
 }
 
-// pipInstallsElsewhere reports whether the pip in one of the directories of packages has --python
-// (22.3 or later).
+// pipInstallsElsewhere reports whether one of the package directories has a pip with --python (22.3
+// or later).
 func pipInstallsElsewhere(packages []schema.Path) bool {
 	for _, dir := range packages {
-		entries, _ := bounded.Dir(string(dir)) // none if it cannot be read
+		entries, _ := bounded.Dir(string(dir)) // no entries if it cannot be read
 		for _, entry := range entries {
 			var major, minor int
 			if n, _ := fmt.Sscanf(entry.Name(), "pip-%d.%d", &major, &minor); n == 2 && strings.HasSuffix(entry.Name(), ".dist-info") {
@@ -166,8 +167,8 @@ func pipInstallsElsewhere(packages []schema.Path) bool {
 	return false
 }
 
-// run runs a step. Its temporary files are in the environment, where those of a killed one stay
-// until the next sync.
+// run runs a step. Its temporary files are in the environment. If the step is killed, they stay
+// there until the next sync.
 func (p Plan) run(ctx context.Context, c command) error {
 	if p.request.Step != nil {
 		p.request.Step(c.what)
@@ -201,8 +202,8 @@ func (p Plan) run(ctx context.Context, c command) error {
 	return e
 }
 
-// lastLines returns the last lines of an installer. uv and pip print errors to standard error,
-// venv to standard output.
+// lastLines returns the last lines of an installer's output. uv and pip print errors to standard
+// error, venv to standard output.
 func lastLines(streams ...[]byte) (lines []string) {
 	for _, text := range streams {
 		for line := range strings.Lines(string(text)) {

@@ -17,14 +17,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// lockName is the name of the file in an environment that a sync locks. temporaryName is that of
-// the directory for the installer's temporary files.
+// lockName is the file in an environment that a sync locks. temporaryName is the directory for the
+// installer's temporary files.
 const lockName, temporaryName = "pyplug-env.lock", "pyplug-tmp"
 
-// Make makes the environment unless it exists, and installs what the source asks for. It waits for
-// another process that syncs the same environment. made reports that there was no environment
-// before. If the installer fails, a new environment is removed. One that it changed, and one whose
-// sync was interrupted, is completed by the next sync. The error is a [*hook.Error].
+// Make makes the environment unless it exists, and installs the requirements of the source. It
+// waits for another process that syncs the same environment. made reports whether there was no
+// environment before. If the installer fails, Make removes a new environment. The next sync
+// completes an older one that the installer changed, and one whose sync was interrupted. The error
+// is a [*hook.Error].
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	unlock, err := p.lock(ctx)
 	if err == nil {
@@ -40,7 +41,7 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 		return made, hook.NewError(hook.Canceled, context.Cause(ctx))
 	case ok:
 		e := *known
-		e.Err = err // with what failed after it
+		e.Err = err // err includes errors of the cleanup
 		return made, &e
 	}
 	e := failed(err)
@@ -80,7 +81,7 @@ func (p Plan) sync(ctx context.Context) (made bool, err error) {
 	return !p.Exists && err == nil, err
 }
 
-// shared names sources.
+// shared joins the names of sources.
 func shared(sources []Source) string {
 	var names []string
 	for _, s := range sources {
@@ -89,8 +90,8 @@ func shared(sources []Source) string {
 	return strings.Join(names, ", ")
 }
 
-// sources returns the source of the plugin and those of the other plugins that share the environment,
-// as they are now.
+// sources returns the current source of the plugin, and those of the other plugins that share the
+// environment.
 func (p Plan) sources(before mark) ([]Source, error) {
 	sources, own := []Source{p.Source}, entryOf(p.Dir, p.Source)
 	for _, e := range before.Sources {
@@ -113,8 +114,8 @@ func (p Plan) sources(before mark) ([]Source, error) {
 	return sources, nil
 }
 
-// fill makes an environment unless there is one, and installs what sources ask for. was is the state
-// in which the last sync left it.
+// fill makes an environment unless there is one, and installs the requirements of sources. was is
+// the state after the last sync.
 func (p Plan) fill(ctx context.Context, was state, sources []Source) error {
 	now := mark{State: making}
 	for _, s := range sources {
@@ -155,7 +156,7 @@ func (p Plan) create(ctx context.Context) error {
 	if _, err := os.Stat(p.Python); err != nil {
 		return &hook.Error{Kind: hook.Interpreter, Err: fmt.Errorf("%s ended without an error, but made no Python: %w", p.Installer, err)}
 	}
-	ignore := filepath.Join(p.Dir, ".gitignore") // as uv and newer versions of venv write it
+	ignore := filepath.Join(p.Dir, ".gitignore") // like uv and newer versions of venv
 	if bounded.Exists(ignore) {
 		return nil
 	}
@@ -163,8 +164,8 @@ func (p Plan) create(ctx context.Context) error {
 }
 
 // removeHalf removes the metadata of distributions whose installation was interrupted, so that the
-// installer does not take them for installed. uv and pip write the file INSTALLER when the other
-// files are there.
+// installer does not consider them installed. uv and pip write the file INSTALLER after the other
+// files.
 func removeHalf(dir string) error {
 	for _, info := range distributions(dir) {
 		if bounded.Exists(filepath.Join(info, "INSTALLER")) {
@@ -177,8 +178,8 @@ func removeHalf(dir string) error {
 	return nil
 }
 
-// distributions lists the directories with the metadata of what is installed in an environment. Their
-// names contain the versions.
+// distributions lists the metadata directories of the distributions in an environment. Their names
+// contain the versions.
 func distributions(dir string) (found []string) {
 	for _, lib := range []string{"python*", "pypy*"} {
 		in := filepath.Join("lib", lib, "site-packages")
@@ -193,7 +194,7 @@ func distributions(dir string) (found []string) {
 	return found
 }
 
-// busy is the delay between two attempts to lock.
+// busy is the delay between two attempts to lock the environment.
 const busy = 50 * time.Millisecond
 
 // lock makes the environment's directory and locks it. It waits while another process holds the
@@ -205,7 +206,7 @@ func (p Plan) lock(ctx context.Context) (unlock func(), err error) {
 			return nil, err
 		}
 		unlock, err := lockNow(path)
-		if unlock != nil || err != nil && !errors.Is(err, fs.ErrNotExist) { // a sync that failed removed the directory
+		if unlock != nil || err != nil && !errors.Is(err, fs.ErrNotExist) { // a failed sync may have removed the directory
 			return unlock, err
 		}
 		if !waiting && p.request.Step != nil {
@@ -230,7 +231,7 @@ func lockNow(path string) (unlock func(), err error) {
 		locked, _ := f.Stat()
 		if there, err := os.Stat(path); err == nil && os.SameFile(locked, there) {
 			return func() { f.Close() }, nil
-		} // else a sync that failed removed it before this process locked it
+		} // otherwise a failed sync removed the file before this process locked it
 	}
 	if errors.Is(err, bounded.ErrLocked) {
 		err = nil

@@ -13,27 +13,27 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// mark is the content of the marker of an environment. It names files relative to the directory of
-// the environment's directory, so that a project can be moved.
+// mark is the content of the marker of an environment. Its file names are relative to the
+// environment's parent directory, so that a project can be moved.
 type mark struct {
 	State   state   `json:"state"`
 	Sources []entry `json:"sources"`
 }
 
-// state says how far the last sync of an environment came.
+// state records the progress of the last sync of an environment.
 type state string
 
 const (
-	making     state = "making"     // it began to make the environment
-	installing state = "installing" // it made the environment, and began to install
+	making     state = "making"     // the sync began to make the environment
+	installing state = "installing" // the sync made the environment and began to install
 	complete   state = "complete"
 )
 
 // entry is a source that an environment was made for.
 type entry struct {
-	// Of is what the source belongs to: a script, or the directory of a project.
+	// Of is the owner of the source: a script, or the directory of a project.
 	Of schema.Path `json:"of"`
-	// Requirements are what the source asked for.
+	// Requirements are the requirements of the source at the last sync.
 	Requirements []string `json:"requirements"`
 }
 
@@ -42,7 +42,7 @@ const maxMark = 1 << 20
 
 func markPath(dir string) string { return filepath.Join(dir, interp.EnvMarker) }
 
-// readMark reads the marker of an environment. A broken one is that of an interrupted sync.
+// readMark reads the marker of an environment. It treats a broken marker as an interrupted sync.
 func readMark(dir string) (m mark) {
 	content, _, err := bounded.Read(markPath(dir), maxMark)
 	if err != nil || schema.Decode(content, &m) != nil {
@@ -59,27 +59,28 @@ func (m mark) write(dir string) error {
 	return bounded.Replace(markPath(dir), append(content, '\n'), 0o644)
 }
 
-// isOurs reports whether pyplug made the environment in dir, or began to. Another process may be making
-// it: before its marker, only the lock, temporary files and the marker's new file are there.
+// isOurs reports whether pyplug made the environment in dir, or began to. Another process may be
+// making it: before the marker exists, the directory contains only the lock, temporary files and
+// the new file of the marker.
 func isOurs(dir string) bool {
 	entries, err := bounded.Dir(dir)
 	begun := err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		return e.Name() != lockName && e.Name() != temporaryName && !strings.HasPrefix(e.Name(), bounded.NewPrefix)
 	})
-	return begun || bounded.Exists(markPath(dir)) // in this order
+	return begun || bounded.Exists(markPath(dir)) // check the marker last: another process may write it meanwhile
 }
 
 // entryOf returns the entry of a source in the marker of the environment in dir.
 func entryOf(dir string, s Source) entry {
 	of, err := filepath.Rel(filepath.Dir(dir), s.owner())
-	if err != nil { // on another drive of Windows
+	if err != nil { // the owner is on another drive of Windows
 		of = s.owner()
 	}
 	return entry{Of: schema.Path(filepath.ToSlash(of)), Requirements: s.asks()}
 }
 
-// source reads the source of an entry as it is now. The error is errNone if it asks for nothing any
-// more, or for what pyplug does not install.
+// source reads the current source of an entry. It returns errNone if the source has no requirements
+// any more, or if pyplug does not install them.
 func (e entry) source(dir string) (Source, error) {
 	root, name := filepath.Dir(dir), filepath.FromSlash(string(e.Of))
 	if !filepath.IsLocal(name) { // somebody edited the marker
@@ -92,16 +93,17 @@ func (e entry) source(dir string) (Source, error) {
 	return installable(of, nil)
 }
 
-// State is what [Look] finds out about an environment.
+// State describes an environment for a plugin.
 type State struct {
-	// Made reports that pyplug made the environment, and Listed that it did so for the plugin.
+	// Made reports whether pyplug made the environment, and Listed whether it did so for the
+	// plugin.
 	Made, Listed bool
 	// Stale says why the environment may lack what the plugin needs, or is "".
 	Stale string
 }
 
-// Look says whether pyplug made the environment in dir for a plugin, a file or directory. dirs are those of
-// [Request]. Look reads the plugin's source if the environment has a marker.
+// Look returns the state of the environment in dir for a plugin, which is a file or directory. dirs
+// are the Dirs of [Request]. Look reads the plugin's source if the environment has a marker.
 func Look(dir, plugin string, dirs []string) State {
 	if !bounded.Exists(markPath(dir)) {
 		return State{}
@@ -110,7 +112,7 @@ func Look(dir, plugin string, dirs []string) State {
 	switch {
 	case errors.Is(err, errNone):
 		return State{Made: true}
-	case err != nil: // as while it is being edited
+	case err != nil: // for example while a user edits it
 		return State{Made: true, Listed: true, Stale: err.Error()}
 	}
 	m, wanted := readMark(dir), entryOf(dir, s)

@@ -15,12 +15,11 @@ import (
 
 // Request describes the environment and its plugin.
 type Request struct {
-	// Entry is the plugin's file or directory, absolute. It is empty for a project.
+	// Entry is the absolute path of the plugin's file or directory. It is empty for a project.
 	Entry string
-	// Dirs are the directories that may contain the source, the nearest first.
+	// Dirs are the directories that may contain the source. The nearest comes first.
 	Dirs []string
-	// Python is the Python that the environment is made from. Packages are the directories of
-	// its packages.
+	// Python is the base Python of the environment. Packages are the directories of its packages.
 	Python   string
 	Packages []schema.Path
 	Options
@@ -30,36 +29,37 @@ type Request struct {
 	Environ []string
 }
 
-// Options say how the environment is made.
+// Options are the user's choices for making an environment.
 type Options struct {
-	// IntoExisting installs into a .venv that pyplug did not make, too.
+	// IntoExisting allows installing into a .venv that pyplug did not make.
 	IntoExisting bool
-	// Offline forbids the installer the network.
+	// Offline forbids the installer to use the network.
 	Offline bool
-	// Step is called when a step begins, such as "installing numpy". It may be nil.
+	// Step is called at the start of a step with its name, such as "installing numpy". It may be
+	// nil.
 	Step func(what string)
 }
 
-// Plan says what [Plan.Make] would do.
+// Plan describes what [Plan.Make] would do.
 type Plan struct {
 	Source    Source
 	Installer string // "uv" or "pip"
-	// Dir is the environment's directory, and Python its Python.
+	// Dir is the directory of the environment, and Python its Python.
 	Dir, Python string
-	// Exists reports that there is an environment. Make then completes it.
+	// Exists reports whether the environment exists. If so, Make completes it.
 	Exists bool
 
 	request Request
-	tool    string // uv's program, or the Python whose pip installs
+	tool    string // uv's path, or the Python whose pip installs
 	foreign bool   // pyplug did not make the environment
 }
 
-// failed returns the error that the environment cannot be made.
+// failed returns an error that says that the environment cannot be made.
 func failed(err error) *hook.Error {
 	return hook.NewError(hook.Interpreter, fmt.Errorf("cannot make the environment: %w", err))
 }
 
-// refused returns the error of an impossible request, for which nothing was tried.
+// refused returns the error of an invalid request, before anything was tried.
 func refused(hints []schema.Hint, format string, args ...any) *hook.Error {
 	return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf(format, args...), Hints: hints}
 }
@@ -88,7 +88,7 @@ func NewPlan(r Request) (Plan, error) {
 	return p, p.look()
 }
 
-// nothing returns the error that no file says what the plugin needs.
+// nothing returns an error that says that no file has the plugin's requirements.
 func (r Request) nothing() *hook.Error {
 	name := filepath.Base(r.Entry)
 	info, err := os.Stat(r.Entry)
@@ -102,7 +102,7 @@ func (r Request) nothing() *hook.Error {
 	return refused(hints, "no file says what %s needs", r.Entry)
 }
 
-// look reads what is at the place of the environment.
+// look examines the existing file or directory at the place of the environment.
 func (p *Plan) look() error {
 	info, err := os.Stat(p.Dir)
 	if err == nil && !info.IsDir() {
@@ -123,7 +123,7 @@ func (p *Plan) look() error {
 	return nil
 }
 
-// Broken returns the error that packages cannot be installed into the environment dir.
+// Broken returns an error that says that packages cannot be installed into the environment dir.
 func Broken(dir string, err error) *hook.Error {
 	return &hook.Error{
 		Kind: hook.Interpreter, Err: fmt.Errorf("cannot use %s: %w", dir, err),
@@ -139,8 +139,8 @@ func python(dir string) string {
 	return filepath.Join(dir, "bin", "python")
 }
 
-// Fits returns an error if a start would not take the Python of the environment, which exists, because it does
-// not satisfy the requirements of r, is not of the version of a named base, or is not to be trusted.
+// Fits returns an error if a start would not use the Python of the existing environment: it does
+// not satisfy the requirements of r, has another version than a named base, or is not trusted.
 func (p Plan) Fits(ctx context.Context, r interp.Request, base interp.Interpreter) error {
 	is, err := interp.FindIn(ctx, r, p.Dir)
 	if err != nil {

@@ -17,42 +17,42 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Source is the file that says what the environment must contain.
+// Source is the file that lists the requirements of an environment.
 type Source struct {
 	// Kind is the file's name, "PEP 723" for a block in the script, or "PEP 723 lock" for the
 	// lock file of a script.
 	Kind string
-	// Path is the file, absolute.
+	// Path is the absolute path of the file.
 	Path string
 	// Requirements are PEP 508 requirements, sorted. They are nil for files that the installer
 	// reads: lock files and requirements.txt.
 	Requirements []string
 
-	text     string // what the file lists
+	text     string // the content of the file
 	needsUV  bool   // another tool cannot read it, or would find other packages
-	settings string // of uv, which say where packages come from
-	member   string // the project's directory, if uv.lock belongs to its workspace
+	settings string // uv's settings that say where packages come from
+	member   string // the project's directory if uv.lock belongs to its workspace
 }
 
-// block is the kind of a script's block, blockLock that of a script's lock file.
+// block is the kind of a script's block. blockLock is the kind of a script's lock file.
 const block, blockLock = "PEP 723", "PEP 723 lock"
 
 // files lists the files that may be a source, in order.
 var files = []string{"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "pyproject.toml", "setup.cfg", "requirements.txt"}
 
-// ofTools maps the lock file of a tool that keeps the project's environment to the command line
-// that makes it, without the project's directory.
+// ofTools maps the lock file of a tool that keeps the project's environment to the tool's command
+// line that makes the environment. The project's directory must follow.
 var ofTools = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
 
 // maxSource bounds the size of a source. A lock file may be larger than source code.
 const maxSource = 16 << 20
 
-// errNone reports that a file asks for nothing.
+// errNone is the error for a file without requirements.
 var errNone = errors.New("no requirements")
 
-// SourceOf returns the file that says what a plugin needs, or the zero Source. See [NewPlan].
+// SourceOf returns the file that lists a plugin's requirements, or the zero Source. See [NewPlan].
 func SourceOf(entry string, dirs []string) Source {
-	s, _ := findSource(entry, dirs) // a sync reports one that cannot be read
+	s, _ := findSource(entry, dirs) // a sync reports a file that cannot be read
 	return s
 }
 
@@ -64,13 +64,13 @@ func (s Source) Venv() string {
 	return filepath.Join(filepath.Dir(s.Path), ".venv")
 }
 
-// Installable reports whether [Plan.Make] installs what the source asks for.
+// Installable reports whether [Plan.Make] installs the requirements of the source.
 func (s Source) Installable() bool {
 	return s.Path != "" && (s.Tool() == "" || s.Tool() == "uv")
 }
 
-// Tool returns the tool whose lock file the source is: uv, poetry or pdm. It is "" for any other.
-// Only uv's lock files are installed by [Plan.Make].
+// Tool returns uv, poetry or pdm if the source is a lock file of that tool, or "". [Plan.Make]
+// installs only lock files of uv.
 func (s Source) Tool() string {
 	if ofTools[s.Kind] == "" {
 		return ""
@@ -78,7 +78,7 @@ func (s Source) Tool() string {
 	return strings.TrimSuffix(s.Kind, ".lock")
 }
 
-// ToolLine returns the command line by which [Source.Tool] makes its environment, or "".
+// ToolLine returns the command line with which [Source.Tool] makes its environment, or "".
 func (s Source) ToolLine() string {
 	if s.Tool() == "" {
 		return ""
@@ -86,7 +86,7 @@ func (s Source) ToolLine() string {
 	return ofTools[s.Kind] + schema.QuoteLine([]string{filepath.Dir(s.Path)})
 }
 
-// findSource returns the source of a plugin whose script is entry.
+// findSource returns the source of the plugin with the script entry.
 func findSource(entry string, dirs []string) (Source, error) {
 	s, err := readSource(block, entry)
 	if err == nil {
@@ -113,7 +113,7 @@ func findSource(entry string, dirs []string) (Source, error) {
 	return Source{}, errNone
 }
 
-// installable is findSource for what pyplug installs.
+// installable returns the source if pyplug can install it, or errNone.
 func installable(entry string, dirs []string) (Source, error) {
 	s, err := findSource(entry, dirs)
 	if err == nil && !s.Installable() {
@@ -122,7 +122,7 @@ func installable(entry string, dirs []string) (Source, error) {
 	return s, err
 }
 
-// locked returns the uv.lock of the project's workspace if dirs contain it, else s.
+// locked returns the uv.lock of the project's workspace if dirs contain it, or s.
 func (s Source) locked(dirs []string) Source {
 	for _, dir := range dirs {
 		if !interp.IsWorkspace(dir) {
@@ -136,7 +136,7 @@ func (s Source) locked(dirs []string) Source {
 	return s
 }
 
-// owner returns what the source belongs to: a script, or the directory of a project.
+// owner returns the owner of the source: a script, or the directory of a project.
 func (s Source) owner() string {
 	switch s.Kind {
 	case block:
@@ -147,8 +147,8 @@ func (s Source) owner() string {
 	return cmp.Or(s.member, filepath.Dir(s.Path))
 }
 
-// asks returns what the source asks for, to compare: the requirements, or the hash of a file that the
-// installer reads.
+// asks returns the requirements in a form that can be compared: the list, or the hash of a file
+// that the installer reads.
 func (s Source) asks() []string {
 	if s.Requirements != nil && s.settings == "" {
 		return s.Requirements
@@ -157,7 +157,7 @@ func (s Source) asks() []string {
 	return []string{"sha256:" + hex.EncodeToString(sum[:])}
 }
 
-// readSource reads a file. The error is errNone if there is none.
+// readSource reads a file. It returns errNone if the file has no requirements.
 func readSource(kind, path string) (Source, error) {
 	s := Source{Kind: kind, Path: path, needsUV: kind == blockLock || kind == "uv.lock" || kind == "pylock.toml"}
 	most := int64(maxSource)
@@ -191,7 +191,7 @@ func readSource(kind, path string) (Source, error) {
 	return s, nil
 }
 
-// Names returns the distributions that the file lists, as they are written.
+// Names returns the distributions that the file lists, in its spelling.
 func (s Source) Names() (names []string) {
 	name := lockedName
 	if s.Requirements != nil || s.Kind == "requirements.txt" {
@@ -209,7 +209,7 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 	switch s.Kind {
 	case block:
 		found, err := pysrc.Script(pysrc.Decode(content))
-		if filepath.Ext(s.Path) == ".pyz" || err != nil { // others report an error of the plugin
+		if filepath.Ext(s.Path) == ".pyz" || err != nil { // the error is reported with the plugin
 			return nil, errNone
 		}
 		content = []byte(found.Text)
@@ -256,10 +256,10 @@ func require[T any](s *Source, name string, list []T) error {
 }
 
 var (
-	// requirement matches a PEP 508 requirement, and neither an option nor a path.
+	// requirement matches a PEP 508 requirement. It does not match an option or a path.
 	requirement = pysrc.Expression(`^\s*\w[\w.-]*\s*([\[(<>=!~;@].*)?$`)
-	// requiredName matches a line that names a distribution of a package index. It matches no line
-	// that names a file, a directory or an address. lockedName matches such a line of a lock file.
+	// requiredName matches a line that names a distribution of a package index. It does not match a
+	// line that names a file, a directory or a URL. lockedName matches such a line of a lock file.
 	requiredName = pysrc.Expression(`(?m)^[ \t]*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)[ \t]*(?:\[[^\]]*\][ \t]*)?(?:$|[<>=!~;#(])`)
 	lockedName   = pysrc.Expression(`(?m)^name = "([\w.-]+)"`)
 )

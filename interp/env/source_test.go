@@ -54,7 +54,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// The same requirements are equal, whatever their order.
+// TestAsks checks that the same requirements in another order are equal.
 func TestAsks(t *testing.T) {
 	of := func(text string) []string {
 		t.Helper()
@@ -72,12 +72,12 @@ func TestAsks(t *testing.T) {
 		t.Error("where packages come from does not count")
 	}
 	of2, err := readSource("requirements.txt", filepath.Join(write(t, map[string]string{"requirements.txt": "-r requirements.txt"}), "requirements.txt"))
-	if err != nil || len(of2.asks()) != 1 { // it ends
+	if err != nil || len(of2.asks()) != 1 { // it does not loop forever
 		t.Errorf("a file that includes itself asks for %q (%v)", of2.asks(), err)
 	}
 }
 
-// What says where packages come from is for the tool that understands it.
+// TestSettingsOfUV checks that requirements with uv's settings are left to uv.
 func TestSettingsOfUV(t *testing.T) {
 	const settings = "# [tool.uv.sources]\n# six = {path = \"six\"}\n"
 	for name, c := range map[string]struct{ file, text, want string }{

@@ -7,9 +7,8 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
-// wellKnown maps well-known modules to their distributions: the usual one first, then
-// others that a plugin may declare in its place. Any other name would be a guess, and
-// anybody may own it.
+// wellKnown maps well-known modules to their distributions: the usual one first, then others that a
+// plugin may list instead. pyplug does not guess any other name, because anybody may own it.
 var wellKnown = map[string]string{
 	"Crypto": "pycryptodome", "Cryptodome": "pycryptodomex", "MySQLdb": "mysqlclient", "OpenSSL": "pyOpenSSL",
 	"PIL": "Pillow", "attr": "attrs", "bs4": "beautifulsoup4", "dateutil": "python-dateutil", "dns": "dnspython",
@@ -27,18 +26,19 @@ var wellKnown = map[string]string{
 	"google.protobuf": "protobuf", "google.api": "googleapis-common-protos", "google.rpc": "googleapis-common-protos",
 	"google.type": "googleapis-common-protos", "google.auth": "google-auth", "google.oauth2": "google-auth",
 
-	// distributions with the name of their module
+	// Distributions with the name of their module.
 	"aiohttp": "aiohttp", "boto3": "boto3", "django": "django", "fastapi": "fastapi", "flask": "flask", "httpx": "httpx",
 	"matplotlib": "matplotlib", "numpy": "numpy", "pandas": "pandas", "pydantic": "pydantic", "requests": "requests",
 	"scipy": "scipy",
 
-	// what once was in the standard library
+	// Modules that were in the standard library before.
 	"audioop": "audioop-lts", "cgi": "legacy-cgi", "cgitb": "legacy-cgi", "distutils": "setuptools",
 	"imghdr": "standard-imghdr", "telnetlib": "standard-telnetlib",
 }
 
-// distribution is the name by which a module, given by its dotted name, is installed: one
-// that the plugin's files list, or that of a well-known module; empty if neither is known.
+// distribution returns the distribution that contains a module with the given dotted name: one that
+// the plugin's files list, or the distribution of a well-known module. It returns "" if neither is
+// known.
 func distribution(module string, listed []string) string {
 	for name := module; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
 		known := strings.Fields(wellKnown[name])
@@ -55,29 +55,28 @@ func distribution(module string, listed []string) string {
 	return ""
 }
 
-// standardNames lists modules that are in the standard library of some Pythons only. That
-// depends on the version, the system and the build. Anybody may own a distribution of
-// such a name.
+// standardNames lists modules that only some Pythons have in their standard library. That depends
+// on the version, the system and the build. Anybody may own a distribution with such a name.
 const standardNames = " " +
-	// gone since 3.0, as Python 2 has them
+	// Removed in 3.0, but in Python 2.
 	"ConfigParser Cookie HTMLParser Queue SocketServer StringIO Tkinter __builtin__ cPickle cStringIO commands cookielib " +
 	"httplib md5 sets thread urllib2 urlparse xmlrpclib " +
-	// gone since 3.9 to 3.11
+	// Removed in 3.9 to 3.11.
 	"_dummy_thread binhex dummy_threading formatter macpath parser symbol " +
-	// gone since 3.12
+	// Removed in 3.12.
 	"asynchat asyncore imp smtpd " +
-	// gone since 3.13
+	// Removed in 3.13.
 	"aifc audioop cgi cgitb chunk crypt imghdr lib2to3 mailcap msilib nis nntplib ossaudiodev pipes sndhdr spwd sunau " +
 	"telnetlib uu xdrlib " +
-	// new since 3.9 to 3.14
+	// New in 3.9 to 3.14.
 	"annotationlib compression graphlib tomllib zoneinfo " +
-	// of some systems
+	// Only on some systems.
 	"_posixsubprocess _winapi curses fcntl grp msvcrt nt posix pty pwd readline resource syslog termios tty winreg winsound " +
-	// of some builds
+	// Only in some builds.
 	"_bz2 _ctypes _curses _dbm _gdbm _hashlib _lzma _sqlite3 _ssl _tkinter _uuid dbm idlelib test tkinter turtle venv ensurepip "
 
-// standard reports whether a module is in the standard library of some Python, which may
-// be another one than the plugin's.
+// standard reports whether some Python has the module in its standard library. The plugin's own
+// Python may not have it.
 func standard(module string) bool {
 	return strings.Contains(standardNames, " "+topOf(module)+" ")
 }

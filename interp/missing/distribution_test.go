@@ -33,7 +33,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// TestListed has files that list what a plugin needs.
+// TestListed checks the distributions that are read from each kind of file.
 func TestListed(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"requirements.txt", "# some\r\na==1.0 --hash=sha256:0\r\n B_b[x, y] >= 2 ; python_version < '3.9'\nc.c\n-r more.txt\n" +

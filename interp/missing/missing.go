@@ -18,39 +18,39 @@ import (
 // maxMissing is the largest number of modules in one hint.
 const maxMissing = 20
 
-// Plugin is what is known of a plugin that lacks a module. The zero value is a plugin of an unknown Python.
+// Plugin describes a plugin that lacks a module. The zero value is a plugin of an unknown Python.
 type Plugin struct {
 	Python  interp.Interpreter
 	Environ []string
 	Place   pysrc.Place
 	Project interp.Project
-	// Source is the file that lists what the plugin needs; zero if none does. CanSync says that a start would use the
-	// environment of a sync, which the command line Sync makes.
+	// Source is the file that lists the plugin's requirements, or the zero value. CanSync reports
+	// whether a start would use the environment that the command line Sync makes.
 	Source  env.Source
 	CanSync bool
 	Sync    string
-	// Dirs are the directories to which messages name paths.
+	// Dirs are the directories to which paths in messages are relative.
 	Dirs []string
 }
 
-// lack is a plugin that lacks modules, with what its files say about the packages that it needs.
+// lack is a plugin that lacks modules, with facts about the packages that it needs.
 type lack struct {
 	Plugin
-	listed  []string    // the distributions that the file source lists
+	listed  []string    // the distributions in the file source
 	source  string      // or empty
-	command schema.Hint // makes the plugin's environment; zero if no command does
+	command schema.Hint // makes the plugin's environment, or is zero
 	managed bool        // pip must not change its Python, because of PEP 668 or because other programs may use it
 }
 
-// missing is a module that was not found. name is the part of its name that does not exist, full the
-// longest name in the import. file, which imports it, is empty if it is not known.
+// missing is a module that was not found. name is the part of its name that does not exist. full is
+// the longest name in the import. file contains the import; it may be empty.
 type missing struct {
 	name, full, file string
 	line             int
 }
 
-// Hints returns how to provide a module that the plugin lacks, by a command if possible. If the
-// plugin did not start because of it, the hints are also about all other modules that it lacks.
+// Hints returns hints that say how to provide a module that the plugin lacks, with a command if
+// possible. If the plugin did not start because of it, they also cover all other missing modules.
 func (p Plugin) Hints(e *schema.MissingModuleError) []schema.Hint {
 	l := p.lack()
 	all := []missing{{name: e.Module, full: e.Module, file: string(e.File)}}
@@ -70,7 +70,7 @@ func (p Plugin) Hints(e *schema.MissingModuleError) []schema.Hint {
 	switch {
 	case len(fix) > 0:
 		return fix
-	case !isPackage && strings.Contains(e.Module, "."): // Python found the package, and not this part of it
+	case !isPackage && strings.Contains(e.Module, "."): // Python found the package, but not this part of it
 		return nil
 	}
 	var hints []schema.Hint
@@ -86,7 +86,8 @@ func (p Plugin) Hints(e *schema.MissingModuleError) []schema.Hint {
 	return append(hints, schema.Hintf("if it is your own module, put it beside the plugin; or name the Python that has it with %s", schema.Setting("python")))
 }
 
-// names returns the subject of a sentence about missing modules. Each but the first has its place.
+// names returns the subject of a sentence about missing modules. All except the first have their
+// place.
 func (l *lack) names(all []missing) string {
 	names := []string{all[0].name}
 	for _, m := range all[1:] {
@@ -98,8 +99,8 @@ func (l *lack) names(all []missing) string {
 	return schema.Joined(names) + " are"
 }
 
-// why returns what to do about a missing module if that is known, and whether its package is to be
-// installed.
+// why returns the fix for a missing module if its cause is known. isPackage reports whether its
+// package must be installed.
 func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
 	name, dir, sibling := distribution(m.full, l.listed), l.besides(m), l.sibling(m.full)
 	switch stem := generated(m.full); {
@@ -112,17 +113,17 @@ func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
 		return schema.Hints("%s.py is beside the plugin; did you mean `import %[1]s`?", sibling), false
 	case stem != "":
 		return schema.Hints("%s", l.generate(stem)), false
-	case !slices.Contains(l.listed, name) && l.isOwn(m): // somebody else's of that name would be installed
+	case !slices.Contains(l.listed, name) && l.isOwn(m): // a package of somebody else with that name would be installed
 		return nil, false
 	}
 	return nil, name != "" || !strings.Contains(m.name, ".")
 }
 
-// besides returns a directory that has the missing top-level module but that Python does
-// not search. It is the directory of the importing file, or one of the plugin's project.
-// It is "" if there is none.
+// besides returns a directory that contains the missing top-level module but that Python does not
+// search. It is the directory of the importing file, or one of the plugin's project. It is "" if no
+// such directory exists.
 func (l *lack) besides(m missing) string {
-	if strings.Contains(m.name, ".") { // Python found what is above it
+	if strings.Contains(m.name, ".") { // Python found the package that contains it
 		return ""
 	}
 	var dirs []string
@@ -132,7 +133,7 @@ func (l *lack) besides(m missing) string {
 	for _, dir := range l.Project.Dirs {
 		dirs = append(dirs, dir, filepath.Join(dir, "src"))
 	}
-	// Of a directory without __init__.py, which may be anything, the next part counts.
+	// A directory without __init__.py may be anything, so it must also contain the next part.
 	top, rest, _ := strings.Cut(m.full, ".")
 	next, _, _ := strings.Cut(rest, ".")
 	imported := pysrc.Import{Module: top, Names: []string{next}}
@@ -144,8 +145,8 @@ func (l *lack) besides(m missing) string {
 	return ""
 }
 
-// beside returns the directory in which Python finds the plugin's own modules by their
-// bare names, or "".
+// beside returns the directory in which Python finds the plugin's own modules by their bare names,
+// or "".
 func (l *lack) beside() string {
 	place := l.Place
 	if place.Behind != "" {
@@ -154,11 +155,12 @@ func (l *lack) beside() string {
 	return place.First
 }
 
-// sibling is the module beside the plugin whose name is nearly the missing one; empty if there is none.
+// sibling returns the module in the plugin's directory whose name is similar to the missing one, or
+// "".
 func (l *lack) sibling(module string) string {
 	var names []string
 	if dir := l.beside(); dir != "" {
-		entries, _ := bounded.Dir(dir) // none if it cannot be read
+		entries, _ := bounded.Dir(dir) // no entries if it cannot be read
 		for _, entry := range entries {
 			if name, isModule := strings.CutSuffix(entry.Name(), ".py"); isModule {
 				names = append(names, name)
@@ -168,8 +170,8 @@ func (l *lack) sibling(module string) string {
 	return schema.Suggest(module, names)
 }
 
-// generated is the name of the .proto file, without its end, that a module is generated from; empty if
-// it is none of protoc's.
+// generated returns the stem of the .proto file that a module is generated from. It returns "" if
+// protoc does not generate the module.
 func generated(module string) string {
 	for part := range strings.SplitSeq(module, ".") {
 		if stem, ok := strings.CutSuffix(strings.TrimSuffix(part, "_grpc"), "_pb2"); ok {
@@ -179,8 +181,8 @@ func generated(module string) string {
 	return ""
 }
 
-// generate says how protoc generates the module of a .proto file, which may be beside the plugin or in a
-// directory there.
+// generate returns the command with which protoc generates the module of a .proto file. The file
+// may be in the plugin's directory or in a directory of that.
 func (l *lack) generate(stem string) string {
 	protoc, root := []string{l.Python.Path, "-m", "grpc_tools.protoc"}, l.beside()
 	if root != "" {
@@ -194,18 +196,18 @@ func (l *lack) generate(stem string) string {
 	return "protoc generates it from its .proto file: use `" + schema.QuoteLine(protoc) + "` of grpcio-tools"
 }
 
-// isOwn reports whether a missing module has the name of the plugin's own package or project,
-// which nobody is to install.
+// isOwn reports whether a missing module has the name of the plugin's own package or project, which
+// must not be installed from an index.
 func (l *lack) isOwn(m missing) bool {
 	top := topOf(m.name)
 	return top == topOf(l.Place.Name) || slices.ContainsFunc(l.Project.Dirs, func(dir string) bool {
 		var file struct{ Project struct{ Name string } }
-		text, _ := pysrc.Read(filepath.Join(dir, "pyproject.toml"), pysrc.LargestManifest) // empty without one
+		text, _ := pysrc.Read(filepath.Join(dir, "pyproject.toml"), pysrc.LargestManifest) // empty if there is none
 		return bounded.TOML([]byte(text), &file) == nil && text != "" && pysrc.Canonical(file.Project.Name) == pysrc.Canonical(top)
 	})
 }
 
-// lack reads what the plugin's files say about the packages that it needs.
+// lack collects what the plugin's files say about the packages that it needs.
 func (p Plugin) lack() *lack {
 	l := &lack{Plugin: p, listed: p.Source.Names()}
 	l.managed = interp.FactsOf(p.Python, p.Environ).ExternallyManaged || p.Python.Env == "" && !p.Python.Source.Named()
@@ -221,8 +223,8 @@ func (p Plugin) lack() *lack {
 	return l
 }
 
-// remedy says how to install the packages of missing modules, by a command if possible; zero if it
-// is unknown.
+// remedy returns how to install the packages of missing modules, with a command if possible. It
+// returns the zero Hint if that is unknown.
 func (l *lack) remedy(all []missing) schema.Hint {
 	var names, modules []string
 	for _, m := range all {
@@ -237,8 +239,8 @@ func (l *lack) remedy(all []missing) schema.Hint {
 	return l.install(names, modules)
 }
 
-// install says how to install distributions, and those of modules whose distribution is unknown:
-// by the command that makes the plugin's environment, or by uv or pip unless other programs may
+// install returns how to install distributions, and those of modules whose distribution is unknown:
+// with the command that makes the plugin's environment, or with uv or pip unless other programs may
 // use its Python.
 func (l *lack) install(names, modules []string) schema.Hint {
 	known := len(modules) == 0
@@ -258,9 +260,9 @@ func (l *lack) install(names, modules []string) schema.Hint {
 	return schema.Hint{}
 }
 
-// remake says how to complete the plugin's environment with packages that its files must list.
+// remake returns how to complete the plugin's environment with packages that its files must list.
 func (l *lack) remake(names, modules []string) schema.Hint {
-	line, unnamed := l.command, !l.Python.Source.Named() || l.Python.AnyOf // a start takes the environment
+	line, unnamed := l.command, !l.Python.Source.Named() || l.Python.AnyOf // a start uses the environment
 	what := packages(names, modules)
 	how := schema.Hintf("run `%s`", line)
 	if !unnamed {
@@ -277,7 +279,7 @@ func (l *lack) remake(names, modules []string) schema.Hint {
 	return schema.Hintf("check that %s lists %s and %s", schema.Relative(l.source, l.Dirs...), what, how)
 }
 
-// packages names distributions, and those of modules.
+// packages formats the names of distributions and modules.
 func packages(names, modules []string) string {
 	if len(modules) > 0 {
 		plural := ""

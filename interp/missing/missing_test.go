@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestManaged holds that no command is advised which the system forbids: pip installs
-// nothing into a Python that the package manager owns.
+// TestManaged checks that hints do not suggest a command that the system forbids: pip cannot
+// install into a Python that the package manager owns.
 func TestManaged(t *testing.T) {
 	root := t.TempDir()
 	python := interp.Interpreter{Path: filepath.Join(root, "bin", "python3"), Version: interp.Version{Major: 3, Minor: 12}}
@@ -31,7 +31,7 @@ func TestManaged(t *testing.T) {
 	if !interp.FactsOf(python, nil).ExternallyManaged {
 		t.Error("it is not managed")
 	}
-	// Nor into one that other programs may use, which is that of whoever names none.
+	// If nobody named the Python, other programs may use it, so pip must not change it.
 	if l := (Plugin{Python: interp.Interpreter{Path: runnertest.Python(t), Source: interp.SourcePath}}).lack(); !l.managed {
 		t.Errorf("%+v", l)
 	}

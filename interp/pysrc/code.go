@@ -7,24 +7,23 @@ import (
 )
 
 // Expression compiles a regular expression at its first use. Most runs use none, and compiling all
-// takes longer than the rest of a start.
+// of them would take longer than the rest of a start.
 func Expression(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// literal is a string literal. text is what is between its quotes, line the line on which it
-// starts.
+// literal is a string literal. text is the text between its quotes. line is its first line.
 type literal struct {
 	prefix, text string
 	closed       bool
 	line         int
 }
 
-// render returns the code of text, one logical line per line. It drops comments, replaces line
-// ends inside brackets with a space, and replaces each string literal with the result of replace.
-// For invalid code the result is undefined.
+// render returns the code of text, one logical line per line. It drops comments, replaces line ends
+// inside brackets with a space, and replaces each string literal with the result of replace. For
+// invalid code the result is undefined.
 //
-// An f-string ends at the first quote of its own kind, also inside braces.
+// An f-string ends at the first quote of its own kind, even inside braces.
 func render(text string, replace func(literal) string) string {
 	var out strings.Builder
 	out.Grow(min(len(text), 64<<10))
@@ -58,7 +57,7 @@ func render(text string, replace func(literal) string) string {
 			depth++
 		case c == ')' || c == ']' || c == '}':
 			depth = max(0, depth-1)
-		case c == marker[0]: // which Python rejects
+		case c == marker[0]: // Python rejects this character
 			c = ' '
 		case c == '\n':
 			line++
@@ -72,8 +71,8 @@ func render(text string, replace func(literal) string) string {
 	return out.String()
 }
 
-// quotedAt returns what is between the quote at i and its closing one, and the end of both. If it is
-// not closed, that is the end of the line or of the text.
+// quotedAt returns the text between the quote at i and its closing one, and the end of both. If the
+// literal is not closed, the end is the end of the line or of the text.
 func quotedAt(text string, i int) (inside string, end int, closed bool) {
 	mark := text[i : i+1]
 	if triple := mark + mark + mark; strings.HasPrefix(text[i:], triple) {

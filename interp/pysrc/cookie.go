@@ -6,8 +6,8 @@ import (
 )
 
 // Cookie returns the key and the value of the magic cookie that a plugin's files show. The files
-// either compare a variable of the environment with a text, or assign a key and a value to names
-// with "cookie". Both results are empty if the files show no cookie.
+// either compare an environment variable with a text, or assign a key and a value to names that
+// contain "cookie". Both results are empty if the files show no cookie.
 func Cookie(files []File) (key, value string) {
 	var all strings.Builder
 	for _, f := range files {
@@ -15,14 +15,14 @@ func Cookie(files []File) (key, value string) {
 		all.WriteByte('\n')
 	}
 	code := all.String()
-	values := map[string]string{} // of a name: a literal, or a read of the environment
+	values := map[string]string{} // name → its literal, or its read of the environment
 	for _, m := range assigned().FindAllStringSubmatch(code, -1) {
 		if len(m[2]) < longestPlace {
 			values[m[1]] = cmp.Or(values[m[1]], m[2])
 		}
 	}
 	text := code
-	for range 2 { // a read of the environment may have its variable in a name
+	for range 2 { // twice, because the variable that is read may be in a name
 		text = nameOrLiteral().ReplaceAllStringFunc(text, func(operand string) string {
 			return cmp.Or(values[operand[strings.LastIndexByte(operand, '.')+1:]], operand)
 		})
@@ -43,7 +43,7 @@ func Cookie(files []File) (key, value string) {
 }
 
 // Parts of expressions for rendered code: the start of a read of the environment, a literal, a read
-// of the environment, and what follows a name that is assigned a literal.
+// of the environment, and the text between a name and the literal that it is assigned.
 const (
 	environ     = `(?:\w+\.)*(?:environ(?:\.get)?|getenv)\s*[(\[]`
 	literalText = `‹([^›%\n]+)›`

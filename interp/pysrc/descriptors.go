@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// marker stands for a literal in rendered code.
+// marker replaces a literal in rendered code.
 const marker = "\x02"
 
-// argument matches the name of the call or argument that holds a descriptor, with the literals that
-// are its value.
+// argument matches the call or argument that has a descriptor, together with the literals of its
+// value.
 var argument = Expression(`(?:AddSerializedFile|serialized_pb)\s*[(=](?:[\s(]|\b_b\b)*(` + marker + `(?:\s*` + marker + `)*)`)
 
 // Descriptors returns the serialized descriptors in a *_pb2.py: the bytes of each
@@ -36,7 +36,7 @@ func Descriptors(text string) ([][]byte, error) {
 	})
 	var found [][]byte
 	known := map[string]bool{}
-	passed, end := 0, 0 // how many of the literals were before end
+	passed, end := 0, 0 // passed is the number of literals before end
 	for _, m := range argument().FindAllStringSubmatchIndex(code, -1) {
 		passed += strings.Count(code[end:m[2]], marker)
 		end = m[3]
@@ -56,8 +56,8 @@ func Descriptors(text string) ([][]byte, error) {
 	return found, nil
 }
 
-// appendTo appends the bytes of a literal. It encodes text as Latin-1. ok is false for escapes that
-// generated code does not use, and if the literal is not closed.
+// appendTo appends the bytes of a literal. It encodes text as Latin-1. ok is false if the literal
+// is not closed, or contains escapes that generated code does not use.
 func (l literal) appendTo(data []byte) (_ []byte, ok bool) {
 	if !l.closed || strings.ContainsAny(l.prefix, "fFtT") {
 		return data, false

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// What is read is what Python's own protobuf has, for the files of each time.
+// TestGeneratedFiles compares the descriptors of files by many protoc versions with those that
+// Python's own protobuf reads.
 func TestGeneratedFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/pb2/*/*_pb2.py")
 	if err != nil || len(files) < 14 {
@@ -75,7 +76,7 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// parts are what random literals are made of.
+// parts are the parts of random literals.
 var parts = []string{
 	`\n`, `\t`, `\r`, `\a`, `\b`, `\f`, `\v`, `\\`, `\'`, `\"`, `\x00`, `\xfF`, `\x4`, `\0`, `\7`, `\12`, `\012`, `\377`,
 	`\400`, `\777`, `\8`, `\q`, "\\\n", "\n", `a`, `0`, ` `, `{`, `#`, `'`, `"`,
@@ -94,7 +95,7 @@ for line in sys.stdin:
         print("error")
 `
 
-// Literals made at random are read as Python reads them, or refused.
+// TestLiteralsAgainstPython checks that random literals are read as Python reads them, or rejected.
 func TestLiteralsAgainstPython(t *testing.T) {
 	python := findPython(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -130,7 +131,7 @@ func TestLiteralsAgainstPython(t *testing.T) {
 	}
 }
 
-// whole reads text, if it is one expression of literals and nothing else.
+// whole reads a text that consists of one expression of literals.
 func whole(text string) ([]byte, bool) {
 	var all []literal
 	code := render(text, func(l literal) string {
@@ -171,7 +172,7 @@ func FuzzLiteral(f *testing.F) {
 	})
 }
 
-// BenchmarkDescriptors reads 50 files, of all times, from their bytes.
+// BenchmarkDescriptors reads 50 files by many protoc versions from their bytes.
 func BenchmarkDescriptors(b *testing.B) {
 	files, err := filepath.Glob("testdata/pb2/*/*_pb2.py")
 	if err != nil || len(files) == 0 {

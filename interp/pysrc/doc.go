@@ -1,7 +1,7 @@
-// Package pysrc reads Python source without running Python, for what must be known before
+// Package pysrc reads Python source without running Python, for facts that must be known before
 // anything may be started.
 //
-//  1. [Decode] turns a file's bytes into text. Everything else reads that text.
+//  1. [Decode] converts a file's bytes to text. All other functions read that text.
 //  2. [Script] finds the metadata block in a script's comments (PEP 723). It returns the
 //     block's TOML text and first line, so that errors can name a line. [Includes] reads the
 //     files that a requirements file includes.
@@ -9,10 +9,10 @@
 //     that they add to the search path ([File.SearchPath]). [Libraries] reads files of
 //     installed packages that these import. [Files] lists the *.py files below a directory. All
 //     three are bounded.
-//  4. [ServesOf] detects what a gRPC plugin does, with regular expressions over code and
+//  4. [ServesOf] detects how a gRPC plugin serves, with regular expressions over code and
 //     string literals, without comments and docstrings.
 //  5. [Descriptors] decodes the descriptors in a generated *_pb2.py.
 //
 // The package does not know what the metadata or the descriptors mean, or where Python finds
-// installed modules. What only Python can know, a start tells.
+// installed modules. Facts that only Python knows are reported by a start.
 package pysrc

@@ -14,11 +14,11 @@ import (
 // limit for a manifest.
 const LargestFile, LargestManifest = 4 << 20, 1 << 20
 
-// Bounds of [Files].
+// Limits of [Files].
 const (
-	mostFiles   = 2000
-	mostEntries = 5000
-	deepest     = 6 // levels of directories below the first
+	maxFiles   = 2000
+	maxEntries = 5000
+	deepest    = 6 // levels of directories below dir
 )
 
 // Files lists at most 2000 *.py files in dir and below, sorted by directory. It skips hidden
@@ -26,13 +26,13 @@ const (
 func Files(dir string) []string {
 	var found []string
 	entries := 0
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // which returns no other error
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // WalkDir returns no other error
 		entries++
 		switch {
-		case entries > mostEntries || len(found) >= mostFiles:
+		case entries > maxEntries || len(found) >= maxFiles:
 			return fs.SkipAll
 		case err != nil:
-			return nil // the walk continues without what cannot be read
+			return nil // skip unreadable directories and continue
 		case d.IsDir() && path != dir && isForeign(dir, path):
 			return fs.SkipDir
 		case d.Type().IsRegular() && strings.HasSuffix(path, ".py"):
@@ -43,8 +43,8 @@ func Files(dir string) []string {
 	return found
 }
 
-// isForeign reports whether Files skips a directory below dir: it contains no source of dir's
-// owner, or is too deep.
+// isForeign reports whether Files skips a directory below dir, because it does not contain source
+// of dir's owner, or is too deep.
 func isForeign(dir, path string) bool {
 	name := filepath.Base(path)
 	if name[0] == '.' || slices.Contains([]string{"__pycache__", "node_modules", "site-packages", "dist-packages"}, name) {

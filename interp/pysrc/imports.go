@@ -7,7 +7,7 @@ import (
 
 // Import is one imported module. "import a, b" has two.
 type Import struct {
-	// Module is the dotted name as written, empty in "from . import x".
+	// Module is the dotted name in the source. It is empty in "from . import x".
 	Module string
 	// Level is the number of dots before it. 0 means an absolute import.
 	Level int
@@ -16,8 +16,7 @@ type Import struct {
 	Names []string
 }
 
-// statement matches an import statement in a line of rendered code, also after "else:" and the
-// like.
+// statement matches an import statement in a line of rendered code, also after "else:" or ";".
 var statement = Expression(`(?:^|[;:])\s*(?:lazy\s+)?(?:import\s+([^;:=]+)|from\s*(\.*)\s*([^\s;.][^\s;]*)?\s+import\b\s*([^;:=]+))`)
 
 // importsOf returns the imports of rendered code, in order.
@@ -50,10 +49,10 @@ func imported(list string) []string {
 	return names
 }
 
-// paths returns the source files that an import may load, with slashes: those of the packages
-// above the module, of the module, and of its imported names. For an absolute import they are
-// relative to a directory of the search path, for a relative one to the directory of the
-// importing file.
+// paths returns the source files that an import may load, with slashes: those of the packages above
+// the module, of the module, and of its imported names. They are relative to a directory of the
+// search path for an absolute import, and to the directory of the importing file for a relative
+// one.
 func (i Import) paths() []string {
 	var all []string
 	at := ""

@@ -36,7 +36,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// written makes files below a new directory, by names with slashes and texts.
+// written makes files with the given texts below a new directory. Their names have slashes.
 func written(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -104,12 +104,12 @@ func TestFiles(t *testing.T) {
 	for i := range 2100 {
 		files[fmt.Sprintf("many/%d.py", i)] = ""
 	}
-	if n := len(Files(written(t, files))); n != mostFiles {
+	if n := len(Files(written(t, files))); n != maxFiles {
 		t.Errorf("got %d files", n)
 	}
 }
 
-// BenchmarkLook is the cost of the look at an ordinary functions file.
+// BenchmarkLook measures the examination of an ordinary functions file.
 func BenchmarkLook(b *testing.B) {
 	root := written(b, map[string]string{"main.py": "import os, json\nimport helper\n" +
 		strings.Repeat("def f(a: int | None) -> str:\n    \"\"\"Say tcp.\"\"\"\n    return 'x' + str(a)\n", 50), "helper.py": "import re\n"})

@@ -9,7 +9,7 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// File is a source file of a plugin. Text is empty if it cannot be read.
+// File is a source file of a plugin. Text is empty if the file cannot be read.
 type File struct {
 	Path, Text string
 
@@ -23,8 +23,8 @@ func Parse(path, text string) File {
 	return File{path, text, code, importsOf(code)}
 }
 
-// DefinesFunctions reports whether the file itself defines a public function. A binary file
-// defines none.
+// DefinesFunctions reports whether the file itself defines a public function. It returns false for
+// a binary file.
 func (f File) DefinesFunctions() bool {
 	return !strings.Contains(f.Text, "\x00") && publicFunction().MatchString(f.code)
 }
@@ -33,24 +33,24 @@ var publicFunction = Expression(`(?m)^(?:async\s+)?def\s+[^_\s]`)
 
 // Limits bounds what [Own] reads.
 type Limits struct {
-	// Files, Bytes and Imports are the limits of files, of their bytes in total, and of followed
-	// imports.
+	// Files, Bytes and Imports limit the number of files, their bytes in total, and the number of
+	// followed imports.
 	Files, Bytes, Imports int
 	// Generated includes the *_pb2.py files.
 	Generated bool
 }
 
-// Short takes at most 10 ms. Whole reads as much as a plugin may have.
+// Short takes at most 10 ms. Whole is enough for any plugin.
 var (
 	Short = Limits{Files: 100, Bytes: 192 << 10, Imports: 500}
 	Whole = Limits{Files: 1000, Bytes: 32 << 20, Imports: 10000, Generated: true}
 )
 
 // Own reads a script and the plugin's own files that it imports, directly or indirectly. It looks
-// for modules in dirs, in what the files read so far add to the search path, and beside the
-// importing file, since generated code imports its neighbors.
-// Imports count wherever they are in a file. others lists the absolute imports that Own does not
-// find, each module once. The script is always the first file.
+// for modules in dirs, in the directories that the files read so far add to the search path, and in
+// the directory of the importing file, because generated code imports its neighbors. Imports count
+// wherever they are in a file. others lists the absolute imports that Own does not find, each
+// module once. The script is always the first file.
 func Own(script string, dirs []string, most Limits) (files []File, others []Import) {
 	asked := map[string]bool{}
 	added := ""
@@ -122,8 +122,8 @@ func (i Import) Find(dirs []string, dir string) []string {
 }
 
 // Libraries reads the files of installed packages that imports name, then the files of the same
-// packages that those import. If a limit is reached, the latter are left out. It skips gRPC's own
-// packages.
+// packages that those import. If it reaches a limit, it omits some of the latter. It skips gRPC's
+// own packages.
 func Libraries(dirs []string, imports []Import, most Limits) []File {
 	var named []string
 	for _, imp := range imports {

@@ -10,16 +10,15 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Place says how Python imports a plugin's file. All code that imports the file uses its
-// place:
+// Place says how Python imports a plugin's file. All code that imports the file uses its place:
 //
 //   - A file is a module of its package if it has a relative import, uses __package__, imports
 //     something by the name of a directory above it, or imports a library with the file's own
-//     name. Python imports it by its full name, as python -m does. Root is searched first. The
-//     file's own directory is searched last, for files that import a sibling by its bare name.
-//   - Any other file in a package is a script. Its own directory is searched directly behind the
-//     standard library, so that it hides none of Python's modules. Root is searched last.
-//   - A file outside of packages is a script, too. Its own directory is searched first, as with
+//     name. Python imports it by its full name, as python -m does. Python searches Root first, and
+//     the file's own directory last, for files that import a sibling by its bare name.
+//   - Any other file in a package is a script. Python searches its own directory directly after the
+//     standard library, so that it hides none of Python's modules, and Root last.
+//   - A file outside of packages is a script, too. Python searches its own directory first, as with
 //     python FILE.
 type Place struct {
 	// Name is the full name of a module of a package, or of the module that -m names. It is empty
@@ -31,13 +30,13 @@ type Place struct {
 	// Root is the directory below which the plugin's own modules are. It is empty for an installed
 	// module.
 	Root string
-	// First, Behind and Last are the directories that Python searches first, directly behind the
-	// standard library, and last. An empty one is not searched.
+	// First, Behind and Last are the directories that Python searches first, directly after the
+	// standard library, and last. If one is empty, Python does not search it.
 	First, Behind, Last string
 }
 
-// Dirs returns the directories of the plugin's own modules, each once: Root, then those that are
-// searched.
+// Dirs returns the directories of the plugin's own modules, each once: Root, then the searched
+// ones.
 func (p Place) Dirs() (dirs []string) {
 	for _, dir := range []string{p.Root, p.First, p.Behind, p.Last} {
 		if dir != "" && !slices.Contains(dirs, dir) {
@@ -59,7 +58,7 @@ func ScriptPlace(file string) Place {
 
 // PlaceOf returns the place of a file or of the directory of a package. It reads the file. Like
 // Python, it follows links. path returns the directories of installed packages. An installed
-// package takes precedence over a directory of its name without __init__.py. path may be nil.
+// package takes precedence over a directory with its name that has no __init__.py. path may be nil.
 func PlaceOf(entry string, path func() []string) Place {
 	file := bounded.Real(entry)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
@@ -90,9 +89,9 @@ func PlaceOf(entry string, path func() []string) Place {
 	return Place{Name: strings.Join(parts, "."), File: file, Root: root, First: root, Last: dir}
 }
 
-// packagesOf lists the packages that a directory is in, by their __init__.py: the outermost
-// first, the directory itself last. It stops below a directory whose name has a dot, because
-// Python cannot import that one.
+// packagesOf lists the packages that contain a directory, according to their __init__.py: the
+// outermost first, the directory itself last. It stops below a directory whose name has a dot,
+// because Python cannot import that directory.
 func packagesOf(dir string) (packages []string) {
 	for bounded.Exists(filepath.Join(dir, "__init__.py")) {
 		packages = append([]string{dir}, packages...)
@@ -105,17 +104,18 @@ func packagesOf(dir string) (packages []string) {
 	return packages
 }
 
-// mostAbove bounds how many directories above a file may be packages without __init__.py.
-const mostAbove = 8
+// maxAbove is the largest number of directories above a file that may be packages without
+// __init__.py.
+const maxAbove = 8
 
-// topOf returns the directory of the outermost package that a file is a module of, or "" if the
-// file is a script. packages are those that the file is in.
+// topOf returns the directory of the outermost package that contains a file as a module, or "" if
+// the file is a script. packages are the packages that contain the file.
 func topOf(file string, packages []string, path func() []string) string {
 	dir := filepath.Dir(file)
 	candidates := slices.Clone(packages[:min(1, len(packages))])
 	at := dir
-	for n := 0; n < mostAbove && IsIdentifier(filepath.Base(at)); n, at = n+1, filepath.Dir(at) {
-		if !slices.Contains(packages, at) { // of the packages, only the outermost is a top-level name
+	for n := 0; n < maxAbove && IsIdentifier(filepath.Base(at)); n, at = n+1, filepath.Dir(at) {
+		if !slices.Contains(packages, at) { // only the outermost package is a top-level name
 			candidates = append(candidates, at)
 		}
 	}
@@ -123,7 +123,7 @@ func topOf(file string, packages []string, path func() []string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".py")
 	named := func(path string) bool { return strings.Contains(text, filepath.Base(path)) }
 	if !slices.ContainsFunc(append([]string{"from .", "__package__", name}, candidates...), named) {
-		return "" // as for most files; they need not be parsed
+		return "" // "" for most files, whose packages need not be parsed
 	}
 	f := Parse(file, text)
 	reach := f.reach(dir)
@@ -143,7 +143,7 @@ func topOf(file string, packages []string, path func() []string) string {
 }
 
 // isNamespace reports whether a file below a directory without __init__.py imports that directory
-// by its name. A module of that name beside the file takes precedence, and so does an installed
+// by its name. A module of that name in the file's directory takes precedence, as does an installed
 // module or package with an __init__.py.
 func (f File) isNamespace(dir string, path func() []string) bool {
 	name := filepath.Base(dir)
@@ -153,7 +153,7 @@ func (f File) isNamespace(dir string, path func() []string) bool {
 }
 
 // importsName reports whether a file imports a top-level module. If the module has the file's own
-// name, it is another one.
+// name, it is another module.
 func (f File) importsName(name string) bool {
 	return slices.ContainsFunc(f.imports, func(i Import) bool {
 		top, _, _ := strings.Cut(i.Module, ".")
@@ -161,7 +161,7 @@ func (f File) importsName(name string) bool {
 	})
 }
 
-// reach returns the outermost directory that the relative imports of a file in dir lead to.
+// reach returns the outermost directory that relative imports of a file in dir lead to.
 func (f File) reach(dir string) string {
 	levels := 1
 	for _, imp := range f.imports {
@@ -185,7 +185,7 @@ func (f File) findsRelative(reach string) bool {
 // attribute matches the use of a module's attribute.
 var attribute = Expression(`\b(\w+)\.(\w+)`)
 
-// importsFrom reports whether a file imports, by the name of a directory, something that is in it.
+// importsFrom reports whether a file imports something in a directory by the directory's name.
 func (f File) importsFrom(dir string) bool {
 	name, used := filepath.Base(dir), false
 	for _, imp := range f.imports {
@@ -210,13 +210,14 @@ func (f File) importsFrom(dir string) bool {
 	})
 }
 
-// provides reports whether a directory has a module of a name, or a directory that may be one.
+// provides reports whether a directory contains a module with a name, or a directory that may be
+// one.
 func provides(dir, name string) bool {
 	path := filepath.Join(dir, name)
 	if name == "" || name == "*" {
 		return false
 	}
-	compiled, _ := filepath.Glob(path + ".*.so") // no module if the directory's name makes it malformed
+	compiled, _ := filepath.Glob(path + ".*.so") // none if the directory's name makes the pattern malformed
 	return bounded.Exists(path+".py") || bounded.Exists(path+".so") || bounded.Exists(path) || len(compiled) > 0
 }
 
@@ -230,7 +231,7 @@ func binds(dir, name string) bool {
 // isIn reports whether path is dir or is in dir.
 func isIn(path, dir string) bool { return strings.HasPrefix(below(path), below(dir)) }
 
-// below returns the prefix of all paths in a directory, with a separator at the end.
+// below returns the common prefix of all paths in a directory. It ends with a separator.
 func below(dir string) string {
 	return strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestPlace holds which of the three kinds of places a file has, by its text and what is around
-// it. A place is written as its name, the directories that are searched first, behind the standard
-// library and last.
+// TestPlace checks which of the three kinds of places a file has, given its text and the files
+// around it. A place is written as its name and the directories that are searched first, after the
+// standard library and last.
 func TestPlace(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -27,7 +27,7 @@ func TestPlace(t *testing.T) {
 	put("site/grpc/__init__.py", "")
 	installed := func() []string { return []string{filepath.Join(base, "site"), filepath.Join(base, "linked")} }
 	for _, c := range []struct {
-		name, files, entry, text string // files have spaces between, and a text behind "="
+		name, files, entry, text string // files are separated by spaces; "=" precedes a text
 		want                     string
 	}{
 		{"in no package", "plain/helper.py", "plain/plug.py", "import helper, os\n", " plain - -"},
@@ -104,7 +104,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// inWords writes a place with paths below base.
+// inWords formats a place with paths below base.
 func inWords(p Place, base string) string {
 	words := []string{p.Name}
 	for _, dir := range []string{p.First, p.Behind, p.Last} {
@@ -121,7 +121,7 @@ func inWords(p Place, base string) string {
 	return strings.Join(words, " ")
 }
 
-// BenchmarkPlace is what each start pays.
+// BenchmarkPlace measures a part of every start.
 func BenchmarkPlace(b *testing.B) {
 	dir := b.TempDir()
 	light, large := filepath.Join(dir, "light.py"), filepath.Join(dir, "large.py")

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// findPython is a Python to compare with: the one that PYPLUG_TEST_PYTHON names,
-// or python3.
+// findPython returns the Python for comparisons: the one that PYPLUG_TEST_PYTHON names, or python3.
 func findPython(t *testing.T) string {
 	t.Helper()
 	if named := os.Getenv("PYPLUG_TEST_PYTHON"); named != "" {
@@ -25,7 +24,7 @@ func findPython(t *testing.T) string {
 	return path
 }
 
-// ask runs a Python with input and gives the lines that it prints.
+// ask runs a Python with input and returns the lines of its output.
 func ask(t *testing.T, python string, input []byte, args ...string) [][]byte {
 	t.Helper()
 	cmd := exec.Command(python, args...)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Canonical returns the name of a distribution as PEP 503 compares it.
+// Canonical returns the normalized name of a distribution (PEP 503).
 func Canonical(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
 }
@@ -16,8 +16,7 @@ var (
 )
 
 // InstallRequires returns the requirements in the text of a setup.cfg: option install_requires of
-// section options, as setuptools reads it. The result is nil if the option is missing or names a
-// file.
+// section options, as setuptools reads it. It returns nil if the option is missing or names a file.
 func InstallRequires(text string) []string {
 	section := options().FindStringSubmatch(text)
 	if section == nil {
@@ -29,7 +28,7 @@ func InstallRequires(text string) []string {
 	}
 	lines := strings.Split(strings.TrimRight(value[1], " \t\r\n"), "\n")
 	if len(lines) == 1 {
-		lines = strings.Split(lines[0], ";") // a marker needs a line of its own
+		lines = strings.Split(lines[0], ";") // a single line cannot contain a marker
 	}
 	all := []string{}
 	for _, line := range lines {
@@ -40,25 +39,25 @@ func InstallRequires(text string) []string {
 	return all
 }
 
-// mostIncludes is the most files that [Includes] reads. mostLines is the most lines of one file
-// that it follows.
-const mostIncludes, mostLines = 100, 1000
+// maxIncludes is the largest number of files that [Includes] reads. maxLines is the number of lines
+// of one file that it follows.
+const maxIncludes, maxLines = 100, 1000
 
 var include = Expression(`(?m)^[ \t]*(?:-r|-c|--requirement\b|--constraint\b)[ \t]*=?[ \t]*(\S+)`)
 
-// Includes returns the texts of the files that a requirements file includes by -r and -c, and of those
-// that they include, each once. It reads at most 4 MiB in total. The text of a file beyond that, or of
-// one that cannot be read, is empty.
+// Includes returns the texts of the files that a requirements file includes with -r and -c, and of
+// the files that those include, each once. It reads at most 4 MiB in total. The text of a file
+// beyond that, or of one that cannot be read, is empty.
 func Includes(path, text string) (texts []string) {
 	seen, left := map[string]bool{path: true}, LargestFile
 	var follow func(path, text string)
 	follow = func(path, text string) {
-		for _, m := range include().FindAllStringSubmatch(text, mostLines) {
+		for _, m := range include().FindAllStringSubmatch(text, maxLines) {
 			file := m[1]
 			if !filepath.IsAbs(file) {
 				file = filepath.Join(filepath.Dir(path), file)
 			}
-			if seen[file] || len(texts) == mostIncludes {
+			if seen[file] || len(texts) == maxIncludes {
 				continue
 			}
 			seen[file] = true

@@ -7,7 +7,7 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
-// What setuptools reads of such files.
+// TestInstallRequires checks the requirements that setuptools reads from such files.
 func TestInstallRequires(t *testing.T) {
 	for text, want := range map[string][]string{
 		"[metadata]\nname = x\n": nil,

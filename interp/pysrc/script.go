@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Decode returns the text of source, see [bounded.Text], with "\n" as line ends. It reads
-// what is not UTF-8 as Latin-1: pysrc looks only for ASCII, which all encodings of Python source
+// Decode returns the text of source, see [bounded.Text], with "\n" as line ends. It reads other
+// encodings than UTF-8 as Latin-1: pysrc looks only for ASCII, which all encodings of Python source
 // share.
 func Decode(source []byte) string {
 	text := bounded.Text(source)
@@ -28,7 +28,7 @@ func Decode(source []byte) string {
 
 // Block is a metadata block.
 type Block struct {
-	// Text is its TOML without comment signs, with the same lines as the source.
+	// Text is its TOML without comment signs. It has the same lines as the source.
 	Text string
 	// Line is the line of the source on which Text starts, from 1. It is 0 if there is no block.
 	Line int
@@ -36,30 +36,32 @@ type Block struct {
 
 // BlockError is a mistake in a metadata block.
 type BlockError struct {
-	// Line is the line of the mistake, from 1. Message says what was seen and wanted, Fix what to do.
+	// Line is the line of the mistake, from 1. Message says what is wrong and what was expected.
+	// Fix says what to do.
 	Line         int
 	Message, Fix string
 }
 
 func (e *BlockError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
 
-// block is the expression of PEP 723: an opening line, then comment lines up to the last "# ///".
+// block is the regular expression of PEP 723: an opening line, then comment lines up to the last "#
+// ///".
 var block = Expression(`(?m)^# /// ([a-zA-Z0-9-]+)$\n((?:^#(?:| .*)$\n)+)^# ///$`)
 
-// The lines around a script block.
+// The first and last line of a script block.
 const opening, closing = "# /// script", "# ///"
 
 // Script returns the block "script" in text from Decode, or the zero Block if there is none. The
-// error is a [*BlockError]: a second block, or one that is not closed. As in PEP 723, one block
-// counts wherever it is. If a string literal contains another one, or one that is not closed, that
-// is text for another file.
+// error is a [*BlockError], for a second block or one that is not closed. As in PEP 723, a single
+// block counts wherever it is. Script ignores further blocks inside a string literal, which are
+// text for another file.
 func Script(text string) (Block, error) {
 	if !strings.Contains(text, opening) {
 		return Block{}, nil
 	}
 	inString := sync.OnceValue(func() map[int]bool { return stringLines(text) })
 	var found []Block
-	end, line := 0, 1 // of what was read
+	end, line := 0, 1 // the end of the text read so far, and its line
 	for _, m := range append(block().FindAllStringSubmatchIndex(text, -1), []int{len(text), len(text)}) {
 		if err := unclosed(text[end:m[0]], line, inString); err != nil {
 			return Block{}, err
@@ -92,11 +94,11 @@ func uncommented(text string) string {
 	return lines.String()
 }
 
-// unclosed returns an error for the first script block that text opens, which contains no complete
-// block. number is the line of text's start. It ignores lines that start inside a string literal,
-// and blocks without content.
+// unclosed returns an error for the first script block that text opens. text contains no complete
+// block. number is the line number of text's first line. unclosed ignores lines that start inside a
+// string literal, and blocks without content.
 func unclosed(text string, number int, inString func() map[int]bool) error {
-	opened := 0 // the line that opens the block, or 0
+	opened := 0 // the line that opens the block, or 0 outside of one
 	for line := range strings.Lines(text + "\n\n") {
 		line = strings.TrimSuffix(line, "\n")
 		bare := strings.TrimRightFunc(line, unicode.IsSpace)

@@ -41,7 +41,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// A block that almost is one is an error at its line.
+// TestScriptMistakes checks that a block with a mistake is an error at its line.
 func TestScriptMistakes(t *testing.T) {
 	for source, want := range map[string]string{
 		"# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n": "line 5: a second script block, the first is on line 1, want one",
@@ -86,7 +86,7 @@ func FuzzScript(f *testing.F) {
 		if err != nil || block.Line == 0 {
 			return
 		}
-		// Every line of the block is the line of the source without its sign.
+		// Every line of the block is the line of the source without its comment sign.
 		lines := strings.Split(text, "\n")
 		for i, line := range strings.Split(strings.TrimSuffix(block.Text, "\n"), "\n") {
 			if have := lines[block.Line-1+i]; have != "#" && have != "# "+line {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// These match in rendered code: an assignment, a name, __file__ with the calls around it and what
-// follows it, and a step up from a path.
+// These match in rendered code: an assignment, a name, __file__ with the calls around it and the
+// code after it, and a step up from a path.
 var (
 	assignment = Expression(`^\s*(\w+)\s*(?::[^=]*)?=([^=].*)`)
 	word       = Expression(`\w+`)
@@ -18,12 +18,12 @@ var (
 	parentOf   = Expression(`\.parent(?:s\[\s*(\d)\s*\])?`)
 )
 
-// longestPlace is the most bytes of code that SearchPath remembers for a name.
+// longestPlace is the number of bytes of code that SearchPath remembers for a name.
 const longestPlace = 500
 
 // SearchPath returns the directories that the file adds to Python's search path relative to
-// __file__. It goes up as many directories as dirname and parent do, and appends the literals
-// that follow. A name that is assigned such a path counts, too.
+// __file__. It goes up as many directories as dirname and parent do, and appends the literals that
+// follow. It also follows a name that is assigned such a path.
 func (f File) SearchPath() (dirs []string) {
 	if !strings.Contains(f.code, "__file__") || !strings.Contains(f.code, "sys.path") && !strings.Contains(f.code, "addsitedir") {
 		return nil
@@ -48,12 +48,12 @@ func (f File) SearchPath() (dirs []string) {
 	return dirs
 }
 
-// placed returns the path of an expression with __file__, from the calls before it and the code
-// behind it.
+// placed returns the path of an expression with __file__, given the calls before it and the code
+// after it.
 func (f File) placed(calls, behind string) string {
 	up := strings.Count(calls, "dirname(")
 	for _, m := range parentOf().FindAllStringSubmatch(behind, -1) {
-		n, _ := strconv.Atoi(m[1]) // 0 for the parent itself
+		n, _ := strconv.Atoi(m[1]) // 0 for the direct parent
 		up += n + 1
 	}
 	parts := []string{filepath.ToSlash(f.Path), strings.Repeat("../", min(up, 100))}

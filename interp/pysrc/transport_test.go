@@ -2,7 +2,7 @@ package pysrc
 
 import "testing"
 
-// show is what a file does, in a letter each.
+// show returns one letter for each thing that a file does.
 func (s Serves) show() string {
 	text := ""
 	if s.ImportsGRPC {
@@ -20,7 +20,7 @@ func (s Serves) show() string {
 	return text
 }
 
-// What a plugin of any kind does, and what is none.
+// TestServes checks the facts about plugins of every kind, and about other files.
 func TestServes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "import os\ndef greet(name): return name\n", ""},
@@ -86,7 +86,7 @@ func TestServes(t *testing.T) {
 	}
 }
 
-// TestShared holds that the files of one plugin may share the parts of a line.
+// TestShared checks that the files of one plugin may share the parts of a line.
 func TestShared(t *testing.T) {
 	const parts = "CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n"
 	constants := Parse("constants.py", parts)
@@ -112,7 +112,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// Only an object at module level makes a file a server: text and comments make none.
+// TestMCPServer checks that only an object at module level makes a file a server. Text and comments
+// do not.
 func TestMCPServer(t *testing.T) {
 	for source, want := range map[string]string{
 		"mcp = FastMCP('demo')":                          "mcp FastMCP",
