@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// Host is what a host announces to a plugin before it starts. Empty fields are
-// left out.
+// Host describes a host to a plugin before the plugin starts. Empty fields set no variable.
 type Host struct {
 	// CookieKey and CookieValue are the magic cookie, which shows a plugin that a
 	// host started it.
 	CookieKey, CookieValue string
-	// Versions are the app versions that the host speaks.
+	// Versions are the app versions that the host supports.
 	Versions []int
 	// SocketDir is the directory for the plugin's Unix socket.
 	SocketDir string
@@ -19,15 +18,15 @@ type Host struct {
 	ClientCert string
 }
 
-// Variables lists the variables that only a host sets, without the magic cookie. A host that
-// is itself a plugin must not pass on the variables of its own host. PLUGIN_TRANSPORTS is not
-// go-plugin's: hosts in other languages set it.
+// Variables lists the variables that only a host sets, without the magic cookie. A host that is
+// itself a plugin must not pass on the variables of its own host. go-plugin itself does not use
+// PLUGIN_TRANSPORTS, but hosts in other languages set it.
 var Variables = []string{
 	"PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS", "PLUGIN_MULTIPLEX_GRPC", "PLUGIN_CLIENT_CERT",
 	"PLUGIN_UNIX_SOCKET_GROUP", "PLUGIN_UNIX_SOCKET_DIR", "PLUGIN_TRANSPORTS",
 }
 
-// MinPort and MaxPort are go-plugin's default ports, from which a plugin may choose.
+// MinPort and MaxPort are go-plugin's default limits for the plugin's port.
 const MinPort, MaxPort = 10000, 25000
 
 // Env returns the variables of h as "NAME=value", in go-plugin's order and with its

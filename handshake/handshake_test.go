@@ -18,7 +18,7 @@ import (
 
 const good = "1|1|tcp|127.0.0.1:4410|grpc"
 
-// certificate is one in DER, whose base64 would be padded.
+// certificate returns a certificate in DER whose base64 would need padding.
 func certificate(t testing.TB) []byte {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -26,7 +26,7 @@ func certificate(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	for { // the length of a signature is not always the same
+	for { // the length of a signature varies
 		der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestParseFields(t *testing.T) {
 	}
 }
 
-// text is err's, which is an *Error.
+// text returns the message of err, which must be an *Error.
 func text(t *testing.T, err error) string {
 	t.Helper()
 	if err == nil {
@@ -174,7 +174,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestResolve has localhost be what a host of go-plugin makes of it, and no other name.
+// TestResolve checks that localhost, and no other name, resolves as in a go-plugin host.
 func TestResolve(t *testing.T) {
 	for _, c := range []struct{ address, found, want string }{
 		{"localhost:4410", "::1 127.0.0.1", "127.0.0.1:4410"},
@@ -315,7 +315,7 @@ func FuzzParse(f *testing.F) {
 	for _, line := range []string{good, good + "\r\n", good + "|" + cert + "|true", "1|1|unix|/tmp/s|grpc", "1|invalid", "", "\xff|\x1b|é"} {
 		f.Add(line)
 	}
-	f.Add("1|1|tcp|" + strings.Repeat("x", maxDrawing)) // its fault is behind what is drawn
+	f.Add("1|1|tcp|" + strings.Repeat("x", maxDrawing)) // the fault is after the part that is drawn
 	f.Fuzz(func(t *testing.T, line string) {
 		l, err := Parse(line)
 		if err == nil {
@@ -328,8 +328,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// accepted checks that a line which passed is safe, and is the same when it is
-// written as go-plugin wants it.
+// accepted checks that an accepted line is safe, and that parsing its canonical form returns the
+// same line.
 func accepted(t *testing.T, l Line) {
 	again, err := Parse(l.String())
 	if err != nil || again.String() != l.String() || !bytes.Equal(again.Cert, l.Cert) || again.App != l.App {
@@ -340,7 +340,7 @@ func accepted(t *testing.T, l Line) {
 	}
 }
 
-// check checks that an error can be shown.
+// check checks that an error can be formatted.
 func check(t *testing.T, err error) {
 	var e *Error
 	if !errors.As(err, &e) {

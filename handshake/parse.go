@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// The fields, from 1.
+// The fields. The first is 1.
 const (
 	fieldCore     = 1 + iota // version of go-plugin's own protocol, always 1
 	fieldApp                 // version of the host's plugin interface
 	fieldNetwork             // tcp or unix
-	fieldAddress             // IP address and port, or the path of a Unix socket
+	fieldAddress             // IP address with port, or the path of a Unix socket
 	fieldProtocol            // netrpc (the default) or grpc
 	fieldCert                // server certificate for mutual TLS: DER in unpadded base64
 )
@@ -26,7 +26,7 @@ const (
 var fieldNames = [...]string{"core version", "app version", "network", "address", "protocol", "certificate"}
 
 const (
-	// shape is the line by the names of its fields.
+	// shape is the format of the line in messages.
 	shape = "CORE|APP|NETWORK|ADDRESS|PROTOCOL"
 	// minCert is the minimum length at which go-plugin treats the sixth field as a
 	// certificate. It ignores shorter ones.
@@ -42,7 +42,7 @@ type Line struct {
 	Network, Address, Protocol string
 	// Cert is the certificate in DER, or nil.
 	Cert []byte
-	// Notes are oddities that do not stop the line from being understood.
+	// Notes are oddities of a line that can be understood.
 	Notes []Note
 
 	text string // the line without surrounding blanks
@@ -54,16 +54,16 @@ type Note struct {
 	Field int
 	// Text describes the oddity.
 	Text string
-	// Refused reports that go-plugin's own hosts reject such a line.
+	// Refused reports whether go-plugin's own hosts reject such a line.
 	Refused bool
 }
 
-// Looks reports whether a printed line is meant as the handshake, so that [Parse] and
-// [Line.Verify] can say what is wrong with it. Any other line is noise. Looks ignores blanks
-// around the fields. A line is meant as the handshake if
+// Looks reports whether a printed line is meant as the handshake, so that [Parse] and [Line.Verify]
+// can say what is wrong with it. Any other line is noise. Looks ignores blanks around the fields. A
+// line is meant as the handshake if
 //
 //   - it has at least 4 fields and the third is tcp or unix, or the fifth is grpc
-//     or netrpc, in any case. A colour around such a line, or "INFO " before it, is
+//     or netrpc, in any case. A color around such a line, or "INFO " before it, is
 //     a fault of its first field;
 //   - or its first two fields are 1 and a number, like "1|1" or "1|1|udp";
 //   - or it has two fields and the first is 1, like "1|invalid".
@@ -78,7 +78,7 @@ func Looks(line string) bool {
 		n > 1 && field(fieldCore) == "1" && (n == 2 || isNumber(field(fieldApp)))
 }
 
-// LooksGRPC reports whether a line that no host asked for is the handshake of a gRPC plugin.
+// LooksGRPC reports whether a line is the handshake of a gRPC plugin, without a request of a host.
 func LooksGRPC(line string) bool { return strings.Contains(line, "|grpc") && Looks(line) }
 
 func isNumber(s string) bool {
@@ -103,7 +103,7 @@ func Parse(line string) (Line, error) {
 		}
 		return l, e
 	}
-	fields = append(fields, "", "") // the other ones are optional
+	fields = append(fields, "", "") // the other fields are optional
 	var err error
 	if l.Core, err = strconv.Atoi(fields[fieldCore-1]); err != nil {
 		return l, l.fieldError(fieldCore, "1")
@@ -152,24 +152,24 @@ func (l Line) String() string {
 
 // Want describes the line that the host expects.
 type Want struct {
-	// Versions are the app versions that the host offered; empty allows any.
+	// Versions are the app versions that the host offered. An empty list allows any version.
 	Versions []int
-	// TLS reports that the connection will be encrypted, by [Host].ClientCert.
+	// TLS reports whether the connection will be encrypted, with [Host].ClientCert.
 	TLS bool
-	// Dirs are the directories that may contain the Unix socket, at any depth; empty
-	// allows any. Verify compares paths as text, so a directory with two paths must be
-	// listed twice.
+	// Dirs are the directories that may contain the Unix socket, at any depth. An empty list allows
+	// any directory. Verify compares paths as text, so a directory with two paths must be listed
+	// twice.
 	Dirs []string
 }
 
-// Verify checks that the line fits the host's request, and that its address can only be on
-// this machine. It returns an [*Error] about the first wrong field.
+// Verify checks that the line fits the host's request, and that its address must be on this
+// machine. It returns an [*Error] about the first wrong field.
 func (l Line) Verify(w Want) error {
 	switch {
 	case l.Core != 1:
 		return l.fieldError(fieldCore, "1")
 	case l.Protocol != "grpc":
-		return l.fieldError(fieldProtocol, `"grpc"`) // before the version, which is not gRPC's
+		return l.fieldError(fieldProtocol, `"grpc"`) // before the version, because a netrpc plugin has another
 	case len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App):
 		return l.fieldError(fieldApp, strings.Join(decimals(w.Versions), " or "))
 	}
@@ -197,8 +197,8 @@ func (l Line) Verify(w Want) error {
 }
 
 // Resolve replaces the name localhost in the address by an IP address that lookup returns, as
-// go-plugin's hosts do: the first IPv4 address, else the first. Other addresses stay as they
-// are. Resolve is called before [Line.Verify], so that what was checked is what is used.
+// go-plugin's hosts do: the first IPv4 address, or else the first address. It keeps other addresses
+// unchanged. Call Resolve before [Line.Verify], so that Verify checks the address that is used.
 func (l *Line) Resolve(lookup func(host string) ([]netip.Addr, error)) error {
 	host, port, err := net.SplitHostPort(l.Address)
 	if l.Network != "tcp" || err != nil || !strings.EqualFold(host, "localhost") {
@@ -217,8 +217,9 @@ func (l *Line) Resolve(lookup func(host string) ([]netip.Addr, error)) error {
 	return nil
 }
 
-// wantedPort says what is wanted instead of an IP address and a port, or "" if they are fine.
-// It never looks up a name: its address can change between the check and the connection.
+// wantedPort returns a description of the expected address, or "" if the address is an IP address
+// and a port. It never looks up a name: the result could change between the check and the
+// connection.
 func wantedPort(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -237,7 +238,7 @@ func wantedPort(address string) string {
 	return ""
 }
 
-// wantedSocket says what is wanted instead of the path of a socket, or "" if that is fine.
+// wantedSocket returns a description of the expected path, or "" if the path of a socket is valid.
 func wantedSocket(path string, dirs []string) string {
 	switch {
 	case strings.ContainsRune(path, 0):
@@ -249,7 +250,7 @@ func wantedSocket(path string, dirs []string) string {
 	case len(dirs) == 0:
 		return ""
 	}
-	// Through a link, ".." could leave the directory.
+	// After a link, ".." could leave the directory.
 	above := slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..")
 	for _, dir := range dirs {
 		if in, err := filepath.Rel(dir, path); err == nil && !above && in != "." && filepath.IsLocal(in) {
@@ -272,13 +273,13 @@ func MaxSocket() int {
 type Error struct {
 	// Field is the number of the field, from 1. 0 is the whole line.
 	Field int
-	// Name is the field's name, such as "address"; empty for the whole line.
+	// Name is the field's name, such as "address". It is empty for the whole line.
 	Name string
-	// Seen is the field's text, empty if it is missing. For the whole line it is a
-	// phrase such as "has 2 fields". Wanted is a phrase, too.
+	// Seen is the field's text, or empty if the field is missing. For the whole line it is a phrase
+	// such as "has 2 fields". Wanted is a phrase, too.
 	Seen, Wanted string
-	// Line is the line without surrounding blanks. Line[Start:End] is the fault; if
-	// the field is missing, both are where it should begin.
+	// Line is the line without surrounding blanks. Line[Start:End] is the fault. If the field is
+	// missing, both are the position where it should begin.
 	Line       string
 	Start, End int
 
@@ -310,9 +311,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
 }
 
-// Drawing returns the line, and a line with carets under the fault. It escapes characters
-// that do not print and cuts long texts, so that both lines are ASCII and 100 columns wide at
-// most. It returns nil for an empty line, and if the fault is further behind.
+// Drawing returns the line, and a line with carets below the fault. It escapes unprintable
+// characters and cuts long texts, so that both lines are ASCII and at most 100 columns wide. It
+// returns nil for an empty line, and for a fault after the part that is shown.
 func (e *Error) Drawing() []string {
 	if e.Line == "" {
 		return nil
@@ -337,7 +338,7 @@ func escape(s string) string {
 	return unquote.Replace(quoted[1 : len(quoted)-1])
 }
 
-// fieldError reports a fault in one field.
+// fieldError returns an error about a fault in one field.
 func (l Line) fieldError(field int, wanted string) *Error {
 	e := &Error{
 		Field: field, Name: fieldNames[field-1], Wanted: wanted,

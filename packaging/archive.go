@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// base returns the name of a package of a target, without its ending.
+// base returns the name of a target's package without its extension.
 func (r *release) base(t target) string {
 	return fmt.Sprintf("pyplug_%s_%s_%s", r.version.semver, t.os, t.arch)
 }
@@ -19,7 +19,7 @@ func (r *release) archiveFile(t target) string {
 	return r.base(t) + ".tar.gz"
 }
 
-// archive returns the content of an archive: everything in one directory.
+// archive returns the content of an archive. All its files are in one directory.
 func (r *release) archive(t target, binary []byte) []byte {
 	top := r.base(t) + "/"
 	files := []file{
@@ -42,7 +42,7 @@ func (r *release) tarGz(files []file) []byte {
 	var b bytes.Buffer
 	t := tar.NewWriter(&b)
 	for _, f := range files {
-		// Without names of users, so that it is the same on every machine.
+		// The header has no user names, so that it is the same on every machine.
 		check(t.WriteHeader(&tar.Header{Name: f.name, Mode: int64(f.mode), Size: int64(len(f.content)),
 			ModTime: r.time, Format: tar.FormatUSTAR})) // writing to memory does not fail
 		must(t.Write(f.content))
@@ -51,7 +51,7 @@ func (r *release) tarGz(files []file) []byte {
 	return compress(b.Bytes())
 }
 
-// compress returns what gzip -9n writes.
+// compress returns the output of gzip -9n.
 func compress(content []byte) []byte {
 	var b bytes.Buffer
 	z := must(gzip.NewWriterLevel(&b, gzip.BestCompression))

@@ -11,14 +11,15 @@ import (
 	"strings"
 )
 
-const nfpmModule = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0" // newer ones may not build
+const nfpmModule = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0" // newer versions may not build
 
 //go:embed nfpm.yaml
 var nfpmText string
 
 const maintainer = "pyplug maintainers <pyplug@users.noreply.github.com>"
 
-// stage makes the manual pages and writes what all packages contain beside the binary.
+// stage makes the manual pages and writes the files that all packages contain in addition to the
+// binary.
 func (r *release) stage() {
 	host := must(parseTarget(runtime.GOOS + "/" + runtime.GOARCH))
 	r.pages = r.manual(must(filepath.Abs(host.binary())))
@@ -40,10 +41,10 @@ func (r *release) stage() {
 	}
 }
 
-// nfpm returns the package of a target: deb, rpm or apk.
+// nfpm returns a target's package in one format: deb, rpm or apk.
 func (r *release) nfpm(t target, format string) []byte {
 	config := r.fill(nfpmText, map[string]string{"ARCH": t.arch})
-	if format != "deb" { // Debian has no such field
+	if format != "deb" { // Debian has no license field
 		config += "license: " + r.licenses() + "\n"
 	}
 	from, to := filepath.Join(work, "nfpm.yaml"), filepath.Join(work, "pyplug."+format)

@@ -17,7 +17,7 @@ import (
 const (
 	home    = "https://github.com/pyplug/pyplug"
 	summary = "call Python plugins from a shell, from CI and from any program"
-	work    = "bin/package" // binaries, and what nfpm puts into packages
+	work    = "bin/package" // the binaries, and input for nfpm
 	dist    = "dist"        // the output
 )
 
@@ -47,19 +47,19 @@ func check(err error) { must(0, err) }
 
 var formats = []string{"wheel", "archive", "deb", "rpm", "apk"}
 
-// release is what all packages of a version share.
+// release contains the data that all packages of a version share.
 type release struct {
 	version         version
 	formats         []string
 	targets         []target
-	time            time.Time // of every file
+	time            time.Time // the time of every file
 	goVersion       string
 	modules         []module
 	license, readme []byte
 	notices         []byte
 	pages           []file // manual pages
 	completions     []file
-	sums            map[string]string // SHA-256 of what was written, by file name
+	sums            map[string]string // file name → SHA-256 of the file
 }
 
 func newRelease(v version, words []string) *release {
@@ -71,7 +71,7 @@ func newRelease(v version, words []string) *release {
 		version: v, time: time.Unix(epoch, 0).UTC(), sums: map[string]string{},
 		license: must(os.ReadFile("LICENSE")), readme: must(os.ReadFile("README.md")),
 	}
-	names := map[string]bool{} // of modules
+	names := map[string]bool{} // the names of modules
 	for _, word := range words {
 		if slices.Contains(formats, word) {
 			r.formats = append(r.formats, word)
@@ -121,7 +121,7 @@ func (r *release) buildTarget(t target) {
 	}
 }
 
-// write writes a file of the output and notes its checksum.
+// write writes a file to the output directory and records its checksum.
 func (r *release) write(name string, content []byte) {
 	path := filepath.Join(dist, name)
 	r.sums[name] = fmt.Sprintf("%x", sha256.Sum256(content))
@@ -129,7 +129,7 @@ func (r *release) write(name string, content []byte) {
 	writeFile(path, content)
 }
 
-// fill fills in the variables of a template: those of all packages, and more.
+// fill replaces the variables of a template: those of all packages, and those in more.
 func (r *release) fill(template string, more map[string]string) string {
 	all := map[string]string{
 		"SUMMARY": summary, "HOME": home, "MAINTAINER": maintainer, "LICENSES": r.licenses(),
@@ -139,7 +139,7 @@ func (r *release) fill(template string, more map[string]string) string {
 	return os.Expand(template, func(name string) string { return all[name] })
 }
 
-// writeFile writes a file, and makes its directory.
+// writeFile writes a file. It creates the file's directory.
 func writeFile(path string, content []byte) {
 	check(os.MkdirAll(filepath.Dir(path), 0o755))
 	check(os.WriteFile(path, content, 0o644))

@@ -33,7 +33,7 @@ func TestParseVersion(t *testing.T) {
 		"0.1":                               {},
 		"0.1.0.0":                           {},
 		"00.1.0":                            {},
-		"0.1.0rc1":                          {}, // only Python reads it
+		"0.1.0rc1":                          {}, // only Python can read it
 		"0.1.0-rc1":                         {}, // semver orders rc10 before rc9
 		"0.1.0-rc.01":                       {},
 		"0.1.0-1":                           {}, // later than 0.1.0 to Python, earlier to semver
@@ -67,8 +67,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestLicences holds that every module in go.mod has a licence that pyplug may carry.
-func TestLicences(t *testing.T) {
+// TestLicenses checks that every module in go.mod has a license that pyplug may contain.
+func TestLicenses(t *testing.T) {
 	text, err := os.ReadFile("go.mod")
 	if err != nil {
 		t.Fatal(err)
@@ -77,8 +77,8 @@ func TestLicences(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) (v\S+)`).FindAllStringSubmatch(string(text), -1) {
 		names = append(names, m[1]+"@"+m[2])
 	}
-	if modules := download(names); len(modules) < 20 { // it ends the test at another licence
-		t.Errorf("of %d modules, %d have a licence", len(names), len(modules))
+	if modules := download(names); len(modules) < 20 { // download ends the test at an unknown license
+		t.Errorf("of %d modules, %d have a license", len(names), len(modules))
 	}
 }
 
@@ -99,8 +99,8 @@ func TestSection(t *testing.T) {
 	}
 }
 
-// TestWheel holds that a wheel has the program, executable, for each of its tags, and that RECORD
-// names every file by its hash.
+// TestWheel checks that a wheel contains the executable program, that it has each of its tags, and
+// that RECORD has the hash of every file.
 func TestWheel(t *testing.T) {
 	r := &release{version: version{"1.0.0", "1.0.0", "1.0.0"}, time: time.Unix(1e9, 0), license: []byte("L"), notices: []byte("N")}
 	const info = "pyplug_cli-1.0.0.dist-info/"

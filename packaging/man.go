@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// manual returns the manual pages. They show what the program's help prints, line by line.
+// manual returns the manual pages. They repeat the output of the program's help line by line.
 func (r *release) manual(program string) []file {
 	help := func(args ...string) string {
 		cmd := exec.Command(program, args...)
@@ -64,14 +64,14 @@ func (r *release) page(name, summary, body string) file {
 // title matches a title in the help.
 var title = regexp.MustCompile(`(?m)^([A-Z][A-Za-z]*(?: [A-Za-z]+){0,2}):\n`)
 
-// section returns a section with a text of the help, whose lines fit 80 columns. The titles in it
+// section returns a section with a text of the help, whose lines fit 80 columns. Titles in the text
 // become headings.
 func section(heading, text string) string {
 	const subheading = ".fi\n.SS $1\n.in 0n\n.nf\n"
 	return ".SH " + heading + "\n.in 0n\n.nf\n" + title.ReplaceAllString(escape(strings.Trim(text, "\n")), subheading) + "\n.fi\n"
 }
 
-// control matches the characters that make a line a request of roff.
+// control matches characters that would turn a line into a roff request.
 var control = regexp.MustCompile(`(?m)^([.'])`)
 
 // escape escapes the characters that are special to roff.

@@ -16,11 +16,11 @@ import (
 // module is a Go module in the binary.
 type module struct {
 	path, version string
-	spdx          string   // the name of its licence
-	texts         []string // its licence and its notices
+	spdx          string   // the name of its license
+	texts         []string // its license and notices
 }
 
-// identify returns the SPDX name of a licence, if it is one of those that pyplug may carry.
+// identify returns the SPDX name of a license if pyplug may contain code with that license.
 func identify(text string) (spdx string, ok bool) {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, known := range []struct{ spdx, phrase string }{
@@ -38,7 +38,7 @@ func identify(text string) (spdx string, ok bool) {
 	return "", false
 }
 
-// download returns modules that are named PATH@VERSION, from the module cache if they are there.
+// download returns the modules with the names PATH@VERSION, from the module cache if possible.
 func download(names []string) (all []module) {
 	output, err := exec.Command("go", append([]string{"mod", "download", "-json"}, names...)...).Output()
 	if err != nil {
@@ -55,27 +55,27 @@ func download(names []string) (all []module) {
 	return all
 }
 
-// legal matches the names of files with a licence or notices.
+// legal matches the names of files with a license or notices.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)`)
 
-// read reads the licence of a module in dir.
+// read reads the license of a module in dir.
 func (m *module) read(dir string) {
-	for _, entry := range must(os.ReadDir(dir)) { // LICENSE before NOTICE
+	for _, entry := range must(os.ReadDir(dir)) { // LICENSE comes before NOTICE
 		if legal.MatchString(entry.Name()) {
 			text := must(os.ReadFile(filepath.Join(dir, entry.Name())))
 			m.texts = append(m.texts, strings.TrimSpace(string(text)))
 		}
 	}
 	if len(m.texts) == 0 {
-		log.Fatalf("%s: no licence in %s", m.path, dir)
+		log.Fatalf("%s: no license in %s", m.path, dir)
 	}
 	var known bool
 	if m.spdx, known = identify(m.texts[0]); !known {
-		log.Fatalf("%s: unknown licence in %s", m.path, dir)
+		log.Fatalf("%s: unknown license in %s", m.path, dir)
 	}
 }
 
-// writeNotices returns the licences of all modules, each text once.
+// writeNotices returns the licenses of all modules. It contains each text once.
 func writeNotices(modules []module) []byte {
 	owners := map[string][]string{}
 	var texts []string
@@ -88,8 +88,8 @@ func writeNotices(modules []module) []byte {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("pyplug contains these Go modules, and Go's runtime and standard library, whose licence\n" +
-		"is that of golang.org/x/sys. The source of each is at https://PATH, where PATH is its name,\n" +
+	b.WriteString("pyplug contains these Go modules, and Go's runtime and standard library, with the license\n" +
+		"of golang.org/x/sys. The source of each is at https://PATH, where PATH is its name,\n" +
 		"and at https://proxy.golang.org.\n")
 	rule := strings.Repeat("-", 80)
 	for _, text := range texts {
@@ -98,7 +98,7 @@ func writeNotices(modules []module) []byte {
 	return []byte(b.String())
 }
 
-// licenses returns the SPDX expression for pyplug and all in it.
+// licenses returns the SPDX expression for pyplug and all its modules.
 func (r *release) licenses() string {
 	names := []string{"Apache-2.0"} // pyplug's own
 	for _, m := range r.modules {

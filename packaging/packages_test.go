@@ -18,9 +18,9 @@ import (
 
 var distDir = flag.String("dist", "", "test the packages in this `directory`, which make packages filled")
 
-// TestPackages installs, uses and removes the packages as users do: a script for each way. The
-// packages of this machine and its bin/package are needed. It takes minutes and, as root, changes
-// the system's packages for a moment, so it runs only with -dist.
+// TestPackages installs, uses and removes the packages as users do, with one script for each way.
+// It needs the packages for this machine and its bin/package. It takes minutes and, as root,
+// changes the system's packages for a moment, so it runs only with -dist.
 func TestPackages(t *testing.T) {
 	if *distDir == "" {
 		t.Skip("needs -dist; make package-test runs it")
@@ -29,11 +29,11 @@ func TestPackages(t *testing.T) {
 	env, old := packageEnv(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "packaging/testdata",
-		WorkdirRoot:         t.TempDir(), // testscript leaves its own if -run leaves out a script
+		WorkdirRoot:         t.TempDir(), // testscript keeps its own directory if -run excludes a script
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			run, err := os.MkdirTemp("", "pp") // a socket's path is short
+			run, err := os.MkdirTemp("", "pp") // a socket's path must be short
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ func TestPackages(t *testing.T) {
 }
 
 // packageEnv returns the variables that name the packages. OLDWHEEL has a lower version and the
-// same binary; so has what old makes.
+// same binary. So have the packages that old builds.
 func packageEnv(t *testing.T) (env []string, old *release) {
 	t.Helper()
 	sboms, err := filepath.Glob(filepath.Join(*distDir, "pyplug_*.cdx.json"))
@@ -107,17 +107,18 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(output))
 }
 
-// tools is `tools`: TOOLS becomes a directory with the programs of PyPI that the scripts use.
+// tools implements the command `tools`: TOOLS becomes a directory with the programs of PyPI that
+// the scripts use.
 func tools(ts *testscript.TestScript, neg bool, args []string) {
 	python := runnertest.Packages(ts.Value("test").(runnertest.T), "uv==0.13.9", "twine==7.0.0", "check-wheel-contents==0.6.3",
 		"pipx==1.18.4", "pre-commit==4.7.0")
 	ts.Setenv("TOOLS", filepath.Dir(python))
 }
 
-// apt is `apt COMMAND ARG...`: apt-get without questions. Whatever happens, the package is gone
-// after the script.
+// apt implements `apt COMMAND ARG...`: apt-get without questions. The package is removed after the
+// script in any case.
 func apt(ts *testscript.TestScript, neg bool, args []string) {
-	ts.Defer(func() { _ = exec.Command("dpkg", "--purge", "pyplug").Run() }) // also if it is not installed
+	ts.Defer(func() { _ = exec.Command("dpkg", "--purge", "pyplug").Run() }) // works even if it is not installed
 	args = append([]string{"-y", "-q", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=60"}, args...)
 	if err := ts.Exec("apt-get", args...); err != nil {
 		ts.Fatalf("apt-get %s: %v", strings.Join(args, " "), err)

@@ -2,8 +2,8 @@ package main
 
 import "encoding/json"
 
-// sbom returns the bill of materials in the format CycloneDX: the modules of all binaries, and Go. It
-// has no serial number and no time, so that it is the same each time.
+// sbom returns the bill of materials in the format CycloneDX: the modules of all binaries, and Go.
+// It has no serial number and no time, so that every build returns the same.
 func (r *release) sbom() []byte {
 	component := func(kind, path, version, license string) map[string]any {
 		return map[string]any{

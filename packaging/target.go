@@ -8,7 +8,7 @@ import (
 // target is a platform with its names in the package formats.
 type target struct {
 	os, arch string
-	platform string // of the wheel: tags joined by dots
+	platform string // the wheel's platform tags, joined by dots
 }
 
 // The binary is static, so one Linux wheel fits glibc and musl. Go 1.26 needs macOS 12.

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// version is a version in the three notations that the package formats want.
+// version is a version in the three notations of the package formats.
 type version struct {
-	semver string // 0.1.0-rc.1: the tag, the binary, file names
-	pep440 string // 0.1.0rc1: wheels
-	linux  string // 0.1.0-rc1: nfpm, which writes it as 0.1.0~rc1 or 0.1.0_rc1
+	semver string // 0.1.0-rc.1, for the tag, the binary and file names
+	pep440 string // 0.1.0rc1, for wheels
+	linux  string // 0.1.0-rc1, for nfpm, which writes it as 0.1.0~rc1 or 0.1.0_rc1
 }
 
 // released matches versions that Python, semver, Debian, RPM and Alpine order alike.

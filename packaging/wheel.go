@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// A wheel holds the binary as a script and no Python code, so that it starts without Python.
-// The name on PyPI differs because pyplug there is another project.
+// A wheel contains the binary as a script and no Python code, so that it starts without Python. On
+// PyPI another project has the name pyplug.
 const wheelName = "pyplug_cli"
 
 func (r *release) wheelFile(t target) string {
@@ -40,7 +40,7 @@ func (r *release) wheel(t target, binary []byte) []byte {
 	return r.zip(append(files, file{info + "RECORD", 0o644, []byte(record.String())}))
 }
 
-// digest returns a hash in the form of RECORD.
+// digest returns a hash in the notation of RECORD.
 func digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:])
@@ -59,7 +59,7 @@ func wheelMetadata(t target) []byte {
 var metadataText string
 
 func (r *release) metadata() []byte {
-	// On PyPI, links to files of the repository need the whole address.
+	// On PyPI, links to files of the repository need full URLs.
 	readme := strings.ReplaceAll(string(r.readme), "](docs/", "]("+home+"/blob/v"+r.version.semver+"/docs/")
 	return []byte(r.fill(metadataText, nil) + readme)
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// calls makes the calls of a plugin in one process, for pools and for a [Process].
+// calls makes calls in one process of the plugin, for pools and for a [Process].
 type calls struct {
-	first, last   []hook.Call // of the manifest: after each start, and before each stop
+	first, last   []hook.Call // the manifest's calls after each start and before each stop
 	limit         time.Duration
-	carriesErrors bool // results may have errors, see [callIn]
+	carriesErrors bool // results may contain errors, see [callIn]
 }
 
 // bootstrap makes the manifest's calls after a start, in order.
@@ -26,7 +26,8 @@ func (m calls) bootstrap(ctx context.Context, inst hook.Instance) error {
 	return nil
 }
 
-// shutdown makes the manifest's calls before a stop, in order, as long as the process runs and ctx has not ended.
+// shutdown makes the manifest's calls before a stop, in order. It ends early if the process has
+// exited or ctx has ended.
 func (m calls) shutdown(ctx context.Context, inst hook.Instance) error {
 	for _, c := range m.last {
 		if ctx.Err() != nil || exited(inst) {
@@ -39,7 +40,7 @@ func (m calls) shutdown(ctx context.Context, inst hook.Instance) error {
 	return nil
 }
 
-// call makes a call in a process, within the limit of a call.
+// call makes one call in a process. It applies the limit of a call.
 func (m calls) call(ctx context.Context, inst hook.Instance, c hook.Call) (hook.Result, error) {
 	ctx, cancel := hook.WithLimit(ctx, m.limit)
 	defer cancel()
@@ -49,8 +50,8 @@ func (m calls) call(ctx context.Context, inst hook.Instance, c hook.Call) (hook.
 	return inst.Call(ctx, c)
 }
 
-// callIn makes a call in a process whose results carry errors. The call fails if the result, or an item,
-// has an error. Such an item ends the stream.
+// callIn makes a call in a process whose results can contain errors. The call fails if the result
+// or an item contains an error. Such an item ends the stream.
 func callIn(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
 	emit := c.Emit
 	c.Emit = func(item hook.Item) error {
@@ -72,8 +73,8 @@ func callIn(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, er
 	return r, nil
 }
 
-// carriedError returns the error in the field "error" of a result. It returns nil if there is
-// nothing, null, false or an empty text. The text of an object is its "message".
+// carriedError returns the error in the field "error" of a result. It returns nil if the field is
+// missing, null, false or an empty text. If the error is an object, its "message" is the text.
 func carriedError(hookName string, item hook.Item) *hook.Error {
 	var object map[string]json.RawMessage
 	if item.Binary || json.Unmarshal(item.Value, &object) != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/plan"
 )
 
-// fileStamp changes when a file does. The zero value is that of a file that does not
-// exist.
+// fileStamp changes when a file does. The zero value means that the file does not exist.
 type fileStamp struct {
 	modified int64 // in ns since 1970
 	size     int64
@@ -26,54 +25,54 @@ func stampOf(path string) fileStamp {
 	return fileStamp{info.ModTime().UnixNano(), info.Size()}
 }
 
-// stamps are the stamps of files at one time, by their absolute paths.
+// stamps maps the absolute paths of files to their stamps at one time.
 type stamps map[string]fileStamp
 
-// fileKind says how much a change to a file affects. Each kind has the effects of the kinds
-// before it, too.
+// fileKind says how much a change to a file affects. Each kind includes the effects of the kinds
+// before it.
 type fileKind int
 
 const (
-	packageDir fileKind = iota // a directory of installed packages: a failed start may succeed when it changes
-	startFile                  // the manifest, the interpreter or what says what is installed: what runs is out of date
-	ownFile                    // the plugin's own: --watch restarts
+	packageDir fileKind = iota // a directory of installed packages: a failed start may succeed after a change
+	startFile                  // the manifest, the interpreter or a list of installed packages: the running plugin is out of date
+	ownFile                    // a file of the plugin: --watch restarts
 )
 
-// files tracks the files that a plugin is started from. It adds the files that the plugin
-// imports when Python reports them. It is safe for concurrent use.
+// files tracks the files that affect a plugin. When Python reports the files that the plugin
+// imports, it adds those. It is safe for concurrent use.
 type files struct {
-	fixed func() map[string]fileKind // the files known before the plugin is started
-	// list returns the plugin's own files as far as they are known.
+	fixed func() map[string]fileKind // returns the files that are known before the plugin starts
+	// list returns the known files of the plugin.
 	list func() []string
-	// scans reports that list finds files before the plugin imports them, so that one that it
-	// did not list before is new. Otherwise such a file may be old and only imported now.
+	// scans reports whether list finds files before the plugin imports them. If so, a file that
+	// list did not return before is new. Otherwise it may be old and only imported now.
 	scans bool
 	stat  func(path string) fileStamp
 
 	mu     sync.Mutex // protects the following
 	kinds  map[string]fileKind
-	first  stamps    // of each file, when it became known
+	first  stamps    // the stamp of each file when it became known
 	listed time.Time // when list was last called
 
 	counting sync.Mutex // protects the following
 	last     stamps     // at the last call of version
-	versions int        // that version has counted
+	versions int        // the result of version
 }
 
-// newFiles returns the files of a plugin. It does not read the file system yet.
+// newFiles returns the files of a plugin. It does not access the file system yet.
 func newFiles(r *plan.Plan, t transport) *files {
 	return &files{fixed: func() map[string]fileKind { return fixedFiles(r) }, list: t.watched, scans: r.Transport().Serves, stat: stampOf}
 }
 
-// fixedFiles returns the files known before the plugin is started: what Python runs, the
-// manifest, the interpreter and the directories of installed packages. It misses changes
-// inside an installed package.
+// fixedFiles returns the files that are known before the plugin starts: the script, the manifest,
+// the interpreter and the directories of installed packages. It misses changes inside an installed
+// package.
 func fixedFiles(r *plan.Plan) map[string]fileKind {
 	fixed := map[string]fileKind{}
 	scripts, python, dirs := r.Source()
 	if python.Path != "" {
 		for _, dir := range python.SearchPath(r.Environ) {
-			if !slices.Contains(dirs, dir) { // the plugin's own files are known one by one
+			if !slices.Contains(dirs, dir) { // the plugin's own files are listed one by one
 				fixed[dir] = packageDir
 			}
 		}
@@ -86,7 +85,7 @@ func fixedFiles(r *plan.Plan) map[string]fileKind {
 		fixed[file] = startFile
 	}
 	if r.Plugin.Kind != manifest.Package {
-		fixed[r.Plugin.Entry] = ownFile // it may be a link, and lead elsewhere later
+		fixed[r.Plugin.Entry] = ownFile // the entry may be a link whose target changes later
 	}
 	for _, path := range scripts {
 		fixed[path] = ownFile
@@ -94,7 +93,7 @@ func fixedFiles(r *plan.Plan) map[string]fileKind {
 	return fixed
 }
 
-// learn adds the new files of list. f.mu is held.
+// learn adds the new files of list. The caller holds f.mu.
 func (f *files) learn() {
 	since := f.listed
 	f.listed = time.Now()
@@ -110,15 +109,15 @@ func (f *files) learn() {
 		}
 		is := f.stat(path)
 		if !since.IsZero() && (f.scans || is.modified >= since.UnixNano()) {
-			is = fileStamp{} // the imported version, if any, is unknown
+			is = fileStamp{} // which version was imported, if any, is unknown
 		}
 		f.kinds[path], f.first[path] = ownFile, is
 	}
 }
 
-// look returns the stamps of the files of kind from and of the kinds after it, and the
-// sorted paths of the files that differ from before. A file that became known later is
-// compared with its first stamp.
+// look returns the stamps of the files of kind from and of the kinds after it, and the sorted paths
+// of the files that differ from before. It compares a file that became known later with its first
+// stamp.
 func (f *files) look(from fileKind, before stamps) (now stamps, changed []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,8 +139,8 @@ func (f *files) look(from fileKind, before stamps) (now stamps, changed []string
 	return now, changed
 }
 
-// version returns a number that changes when a failed start may succeed: when the
-// plugin's files, its manifest, its interpreter or what is installed for it changed.
+// version returns a number. The number changes when a failed start may succeed, because the
+// plugin's files, its manifest, its interpreter or its installed packages have changed.
 func (f *files) version() int {
 	f.counting.Lock()
 	defer f.counting.Unlock()
@@ -152,15 +151,15 @@ func (f *files) version() int {
 	return f.versions
 }
 
-// Snapshot is the state of a plugin's files, its manifest and its interpreter at one time. It
-// never changes and is safe for concurrent use. The zero value has no files.
+// Snapshot is the state of a plugin's files, its manifest and its interpreter at one time. It never
+// changes and is safe for concurrent use. The zero value contains no files.
 type Snapshot struct {
 	files *files
 	seen  stamps
 }
 
-// Changed lists the files that have changed since, absolute and sorted. It takes a
-// microsecond for each file. Files that a functions file has imported since count, too.
+// Changed returns the absolute paths of the files that have changed since the snapshot, sorted. It
+// takes a microsecond for each file. It includes files that a functions file has imported since.
 func (s Snapshot) Changed() []string {
 	if s.files == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// opened is a gRPC plugin in a tree, as Open returns it.
+// opened returns a gRPC plugin in a tree, as Open would.
 func opened(root string, kind manifest.Kind, entry string) *Keeper {
 	entry = filepath.Join(root, filepath.FromSlash(entry))
 	o := &Keeper{Plan: plan.Plan{
@@ -29,12 +29,12 @@ func opened(root string, kind manifest.Kind, entry string) *Keeper {
 	return o
 }
 
-// treePython is the interpreter of the environment in a [runnertest.SourceTree].
+// treePython returns the interpreter of the environment in a [runnertest.SourceTree].
 func treePython(root string) interp.Interpreter {
 	return interp.Interpreter{Path: filepath.Join(root, "env", "bin", "python"), Version: interp.Version{Major: 3, Minor: 12}}
 }
 
-// scriptOf is the file that Python runs for an entry that is no link.
+// scriptOf returns the file that Python runs for an entry that is not a link.
 func scriptOf(entry string) string {
 	if info, err := os.Stat(entry); err == nil && info.IsDir() {
 		return filepath.Join(entry, "__main__.py")
@@ -42,7 +42,7 @@ func scriptOf(entry string) string {
 	return entry
 }
 
-// TestFilesOfPrograms holds which files of a gRPC plugin are watched.
+// TestFilesOfPrograms checks which files of a gRPC plugin are watched.
 func TestFilesOfPrograms(t *testing.T) {
 	root := runnertest.SourceTree(t, false, map[string]string{
 		"plug/main.py": "", "plug/helper.py": "", "plug/notes.txt": "", "plug/.venv/x.py": "",
@@ -77,8 +77,8 @@ func TestFilesOfPrograms(t *testing.T) {
 	}
 }
 
-// TestFileVersions holds after which changes a failed start is worth another try, and
-// which of them a snapshot reports.
+// TestFileVersions checks which changes justify another try of a failed start, and which of them a
+// snapshot reports.
 func TestFileVersions(t *testing.T) {
 	root := runnertest.SourceTree(t, false, map[string]string{
 		"plug/main.py": "", "plug/a.py": "", "plug/notes.txt": "", "plug/pyproject.toml": "",
@@ -135,8 +135,7 @@ func TestFileVersions(t *testing.T) {
 	}
 }
 
-// BenchmarkFiles is what a snapshot of a plugin of 20 files costs, and what it costs to
-// ask it for changes.
+// BenchmarkFiles measures taking a snapshot of a plugin with 20 files, and asking it for changes.
 func BenchmarkFiles(b *testing.B) {
 	files := map[string]string{"plug/main.py": ""}
 	for i := range 19 {

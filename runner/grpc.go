@@ -20,7 +20,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Program says how a gRPC plugin is started.
+// Program describes how to start a gRPC plugin.
 type Program = grpcplugin.Config
 
 // Evidence records what a gRPC plugin did while it started.
@@ -28,7 +28,7 @@ type Evidence = grpcplugin.Evidence
 
 // exited reports whether a process has exited, even if children of a gRPC plugin still run.
 func exited(inst hook.Instance) bool {
-	g, _ := inst.(*grpcplugin.Instance) // nil otherwise
+	g, _ := inst.(*grpcplugin.Instance) // nil for other transports
 	return g != nil && g.Exited() || hook.IsClosed(inst.Done())
 }
 
@@ -48,7 +48,8 @@ func openServer(r plan.Plan) (transport, error) {
 	return s, err
 }
 
-// evidenceOf returns what a gRPC plugin did at its newest start, even if that failed. Other plugins have the zero value.
+// evidenceOf returns the evidence of a gRPC plugin's newest start, even if that failed. It returns
+// the zero value for other plugins.
 func evidenceOf(t transport) Evidence {
 	if s, ok := t.(*server); ok && s.seen.Load() != nil {
 		return *s.seen.Load()
@@ -56,7 +57,7 @@ func evidenceOf(t transport) Evidence {
 	return Evidence{}
 }
 
-// programOf returns how a gRPC plugin is started. Other plugins have the zero value.
+// programOf returns how to start a gRPC plugin. It returns the zero value for other plugins.
 func programOf(t transport) Program {
 	if s, ok := t.(*server); ok {
 		return s.program
@@ -80,7 +81,7 @@ func (s *server) watched() []string {
 
 func (s *server) takesSeries() bool { return false }
 
-// sourceHooks returns the methods that descriptors describe.
+// sourceHooks returns the methods in the plugin's descriptors.
 func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
 	found, _ := hook.Interruptible(ctx, func() ([]schema.Hook, error) {
 		sources := s.program.Extra
@@ -100,7 +101,7 @@ func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
 	return found
 }
 
-// grpcConfig says how a gRPC plugin is started. An error is of kind Usage.
+// grpcConfig returns how to start a gRPC plugin. An error is of kind Usage.
 func grpcConfig(r *plan.Plan) (Program, error) {
 	c := r.Config
 	cfg := Program{

@@ -15,16 +15,16 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// mostKept is how many bytes the file of kept hooks may have.
-const mostKept = 16 << 20
+// maxKept is the largest size of a file of [KeepHooks] in bytes.
+const maxKept = 16 << 20
 
-// keptHooks is the file of [KeepHooks].
+// keptHooks is the content of a file of [KeepHooks].
 type keptHooks struct {
 	Digest string        `json:"digest"`
 	Hooks  []schema.Hook `json:"hooks"`
 }
 
-// KeepHooks keeps the hooks of a plugin in the user's cache, for [KeptHooks].
+// KeepHooks stores the hooks of a plugin in the user's cache, for [KeptHooks].
 func KeepHooks(ctx context.Context, c plan.Config, hooks []schema.Hook) error {
 	path, digest, err := keptFile(ctx, c)
 	if err != nil {
@@ -34,20 +34,20 @@ func KeepHooks(ctx context.Context, c plan.Config, hooks []schema.Hook) error {
 	if err != nil {
 		return err
 	}
-	if old, _, err := bounded.Read(path, mostKept); err == nil && string(old) == string(text) {
+	if old, _, err := bounded.Read(path, maxKept); err == nil && string(old) == string(text) {
 		return nil
 	}
 	return bounded.Replace(path, text, 0o600)
 }
 
-// KeptHooks returns the hooks that were kept, if the plugin's file, its manifest, its interpreter
-// and its directories of packages have not changed. Files that it imports may have changed.
+// KeptHooks returns the stored hooks if the plugin's file, its manifest, its interpreter and its
+// directories of packages have not changed. It ignores changes of files that the plugin imports.
 func KeptHooks(ctx context.Context, c plan.Config) (hooks []schema.Hook, ok bool) {
 	path, digest, err := keptFile(ctx, c)
 	if err != nil {
 		return nil, false
 	}
-	text, _, err := bounded.Read(path, mostKept)
+	text, _, err := bounded.Read(path, maxKept)
 	var kept keptHooks
 	if err != nil || schema.Decode(text, &kept) != nil || kept.Digest != digest {
 		return nil, false
@@ -55,8 +55,8 @@ func KeptHooks(ctx context.Context, c plan.Config) (hooks []schema.Hook, ok bool
 	return kept.Hooks, true
 }
 
-// keptFile returns the file of a plugin, whose path stays the same when the plugin changes, and a
-// digest that changes when the hooks have probably changed.
+// keptFile returns the path of the file with a plugin's hooks, which does not depend on the
+// plugin's content, and a digest that changes when the hooks have probably changed.
 func keptFile(ctx context.Context, c plan.Config) (path, digest string, err error) {
 	o, err := Open(ctx, c)
 	if err != nil {
@@ -71,15 +71,15 @@ func keptFile(ctx context.Context, c plan.Config) (path, digest string, err erro
 	return filepath.Join(dir, name), digestOf(parts...), err
 }
 
-// digestOf returns a digest of values that have neither pointers nor functions.
+// digestOf returns a digest of values. They must not contain pointers or functions.
 func digestOf(values ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", values))
 	return hex.EncodeToString(sum[:16])
 }
 
-// SourceHooks returns a plugin's hooks with the first line of their documentation, and their
-// parameters with their choices, as far as its files show them. It starts neither the plugin nor anything else that its
-// files choose. After an error it returns no hooks.
+// SourceHooks returns a plugin's hooks with the first line of their documentation and their
+// parameters with choices, as far as its files show them. It does not start the plugin or any
+// program that the plugin's files choose. If there is an error, it returns no hooks.
 func SourceHooks(ctx context.Context, c plan.Config) []schema.Hook {
 	c.Untrusted = true
 	k, err := Open(ctx, c)

@@ -13,9 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestImportedFiles holds that the files that a functions file imports count once
-// Python has imported them: for what a snapshot reports, and for another try of a start
-// that failed.
+// TestImportedFiles checks that a file counts once Python has imported it: a snapshot reports its
+// changes, and a failed start is tried again after a change.
 func TestImportedFiles(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, "import helper\ndef ok(n): return helper.ok(n)\ndef die(): helper.os._exit(3)\ndef late(): import late\n")
@@ -65,7 +64,7 @@ func TestImportedFiles(t *testing.T) {
 			t.Fatalf("got %v, want the import's error", err)
 		}
 	}
-	// A module that was missing, with an old time: it was moved here.
+	// A missing module appears with an old time, because it was moved here.
 	put(t, cfg.Cwd, "moved", "import pack.deep\n")
 	old := time.Unix(1e9, 0)
 	if err := errors.Join(os.Chtimes(filepath.Join(cfg.Cwd, "moved"), old, old),

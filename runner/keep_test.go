@@ -19,7 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// file is the configuration of a functions file with this text.
+// file returns the configuration of a functions file with this text.
 func file(t *testing.T, text string) plan.Config {
 	t.Helper()
 	python := runnertest.Python(t)
@@ -36,7 +36,7 @@ func put(t *testing.T, dir, name, text string) {
 	}
 }
 
-// keeping keeps a plugin, which the caller closes.
+// keeping starts a plugin. The caller closes it.
 func keeping(t *testing.T, ctx context.Context, cfg plan.Config) (*kept, error) {
 	t.Helper()
 	o, err := runner.Open(t.Context(), cfg)
@@ -48,11 +48,11 @@ func keeping(t *testing.T, ctx context.Context, cfg plan.Config) (*kept, error) 
 	return &kept{p.Pool}, err
 }
 
-// kept is a plugin that runs, with short forms for tests.
+// kept is a running plugin with short methods for tests.
 type kept struct{ *runner.Pool }
 
 func (k *kept) status() hook.Status {
-	st, _ := k.Status(context.Background()) // it never fails
+	st, _ := k.Status(context.Background()) // Status never fails
 	return st
 }
 
@@ -61,7 +61,7 @@ func (k *kept) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return k.Call(ctx, c)
 }
 
-// keep keeps a plugin until the test ends.
+// keep starts a plugin and closes it at the end of the test.
 func keep(t *testing.T, cfg plan.Config) *kept {
 	t.Helper()
 	k, err := keeping(t, t.Context(), cfg)
@@ -80,7 +80,7 @@ func call(name, args string) hook.Call {
 	return hook.Call{Hook: name, Args: hook.Args{JSON: []byte(args)}}
 }
 
-// answers wants a call to return something.
+// answers makes a call and checks the result.
 func answers(t *testing.T, k hook.Caller, c hook.Call, want string) {
 	t.Helper()
 	if r, err := k.Call(t.Context(), c); err != nil || string(r.Value) != want {
@@ -88,7 +88,7 @@ func answers(t *testing.T, k hook.Caller, c hook.Call, want string) {
 	}
 }
 
-// kindOf is an error's kind, 0 when it has none.
+// kindOf returns an error's kind, or "" if it has none.
 func kindOf(err error) hook.Kind {
 	e := (*hook.Error)(nil)
 	if !errors.As(err, &e) {
@@ -97,7 +97,7 @@ func kindOf(err error) hook.Kind {
 	return e.Kind
 }
 
-// busybody is a functions file whose hooks do what goes wrong.
+// busybody is a functions file with hooks that misbehave.
 const busybody = `
 import os, time
 def ok(n): return n
@@ -110,7 +110,8 @@ def wait(path):
     return path
 `
 
-// A result that carries an error, as with the plugin.json of Mattermost, is a failed call.
+// TestKeepCarriedErrors checks that a call fails if its result contains an error, as with the
+// plugin.json of Mattermost.
 func TestKeepCarriedErrors(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, "def f(error): return {'error': error}\ndef g():\n    yield {'error': ''}\n    yield {'error': 'no'}\n    yield {}\n")
@@ -132,7 +133,7 @@ func TestKeepCarriedErrors(t *testing.T) {
 	}
 }
 
-// read is what the diary of plugin says, in one line.
+// read returns the content of the diary of plugin on one line.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -142,12 +143,12 @@ func read(t *testing.T, path string) string {
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
-// raising is a functions file whose import counts itself, and raises what may be
-// different the next time.
+// raising is a functions file that counts its imports, and raises an exception that may not occur
+// at the next import.
 const raising = "open('starts', 'a').write('x')\nraise RuntimeError('no room')\n"
 
-// TestKeepFailedStart fails calls at once with the error of the last start, and makes
-// them once the file is fixed, without waiting for the delay.
+// TestKeepFailedStart checks that calls fail at once with the error of the last start, and succeed
+// after the file is fixed, without waiting for the delay.
 func TestKeepFailedStart(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, busybody)
@@ -175,7 +176,7 @@ func TestKeepFailedStart(t *testing.T) {
 			t.Errorf("got %+v want the traceback, and when it is retried", e)
 		}
 	}
-	if starts := read(t, filepath.Join(cfg.Cwd, "starts")); starts != "xx" { // to replace the worker, and after it
+	if starts := read(t, filepath.Join(cfg.Cwd, "starts")); starts != "xx" { // one start to replace the worker, and one after it
 		t.Errorf("started %d times, want twice", len(starts))
 	}
 	if st := k.status(); st.State != hook.StateBackoff || st.Ready != 0 || st.Note != "it does not start: RuntimeError: no room" {
@@ -195,8 +196,8 @@ func TestKeepFailedStart(t *testing.T) {
 	}
 }
 
-// TestKeepFailedBootstrap names the call after the start that failed, which is not the
-// hook that was called.
+// TestKeepFailedBootstrap checks that the error names the failed bootstrap call, not the hook that
+// was called.
 func TestKeepFailedBootstrap(t *testing.T) {
 	runnertest.NothingLeft(t)
 	const once = "def once():\n    if os.path.exists('made'): raise ValueError('made already')\n    open('made', 'w').close()\n"
@@ -218,8 +219,8 @@ func TestKeepFailedBootstrap(t *testing.T) {
 	}
 }
 
-// TestKeepMemory has a worker take more than it may: once during a call, which
-// ends it, and once and for all, after which it is replaced.
+// TestKeepMemory has a worker exceed its memory limit. During a call this ends the worker. If it
+// holds the memory between calls, it is replaced.
 func TestKeepMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux holds limits")
@@ -243,7 +244,7 @@ def hog():
 	}
 	answers(t, k, call("hold", "[0]"), "null")
 	before := k.status()
-	if _, err := k.Call(t.Context(), call("hold", "[175]")); err != nil { // four fifths are 160
+	if _, err := k.Call(t.Context(), call("hold", "[175]")); err != nil { // four fifths of the limit are 160
 		t.Fatal(err)
 	}
 	now := k.status()

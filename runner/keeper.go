@@ -14,32 +14,32 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// leastDrain is the minimum time that the calls of a replaced worker get to finish.
+// leastDrain is the minimum time that a replaced worker gets to finish its calls.
 const leastDrain = 2 * time.Minute
 
-// Keeper has the life of one plugin: [Open] resolves it, [Keeper.Start] starts it and keeps it alive,
-// [Keeper.Reload] loads its current files, [Keeper.Close] drains and stops it. What is resolved never
-// changes. It is safe for concurrent use, except that Start must have returned before the methods of
-// the pool are called. The zero value is a plugin that is not resolved.
+// Keeper controls the life of one plugin: [Open] resolves it, [Keeper.Start] starts it and keeps it
+// alive, [Keeper.Reload] loads its current files, [Keeper.Close] drains and stops it. The resolved
+// plan never changes. A Keeper is safe for concurrent use, except that Start must return before the
+// methods of the pool are called. The zero value is a plugin that is not resolved.
 type Keeper struct {
 	plan.Plan
-	*Pool // nil until the plugin is started
+	*Pool // nil until the plugin starts
 
 	// The following are nil until the plugin is opened.
 	transport transport
 	files     *files
-	launcher  *launcher // of all its pools
+	launcher  *launcher // of all pools
 
 	mu   sync.Mutex // protects more
-	more []*Pool    // of Fresh
+	more []*Pool    // the pools of Fresh
 }
 
-// Pool is a plugin that runs. See [pool.Pool].
+// Pool is a running plugin. See [pool.Pool].
 type Pool = pool.Pool
 
-// Open resolves a plugin: its path, manifest, interpreter, transport and settings. It
-// starts nothing. The result is never nil. After an error it has what was resolved before.
-// The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled. Open returns
+// Open resolves a plugin: its path, manifest, interpreter, transport and settings. It starts
+// nothing. The result is never nil. If there is an error, it contains the parts that were resolved
+// before. The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled. Open returns
 // when ctx ends, even while it reads a file that blocks.
 func Open(ctx context.Context, c plan.Config) (*Keeper, error) {
 	k, err := hook.Interruptible(ctx, func() (*Keeper, error) { return open(ctx, c) })
@@ -49,7 +49,7 @@ func Open(ctx context.Context, c plan.Config) (*Keeper, error) {
 	return k, err
 }
 
-// openers open a plugin of each transport, by its name.
+// openers maps the name of a transport to the function that opens its plugins.
 var openers = map[string]func(plan.Plan) (transport, error){"pipe": openFunctions, "grpc": openServer}
 
 func open(ctx context.Context, c plan.Config) (k *Keeper, err error) {
@@ -68,11 +68,10 @@ func open(ctx context.Context, c plan.Config) (k *Keeper, err error) {
 	return k, nil
 }
 
-// Start starts the plugin and keeps it alive as the settings of [Keeper.Config] say. It returns
-// when the first worker is ready. The error is that of the first start, which is not
-// retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
-// Canceled, or those of a call if a bootstrap call failed. After an error nothing is
-// left, and the plugin may be started again.
+// Start starts the plugin and keeps it alive according to the settings of [Keeper.Config]. It
+// returns when the first worker is ready. If the first start fails, Start returns its error without
+// retrying. The error is of kind Interpreter, Start, Handshake, Unhealthy, Internal or Canceled, or
+// is the error of a bootstrap call. After an error nothing is left, and Start may be called again.
 func (k *Keeper) Start(ctx context.Context) error {
 	if k.Config.Note != nil && k.Lacks != "" {
 		k.Config.Note(k.Lacks)
@@ -84,8 +83,8 @@ func (k *Keeper) Start(ctx context.Context) error {
 	return err
 }
 
-// Fresh starts one more pool of a started plugin, which shares what makes a start cheap. [Keeper.Close]
-// closes it, unless its caller has.
+// Fresh starts one more pool of a started plugin. The pools share the resources that make a start
+// cheap. [Keeper.Close] closes the pool, unless the caller has.
 func (k *Keeper) Fresh(ctx context.Context) (*Pool, error) {
 	p, err := k.startPool(ctx)
 	if err != nil {
@@ -134,7 +133,7 @@ func (k *Keeper) startPool(ctx context.Context) (*Pool, error) {
 	return pool.Start(ctx, k.launcher, opt)
 }
 
-// event passes on a transition.
+// event reports a transition.
 func (k *Keeper) event(e hook.Event) {
 	if k.Config.Debug != nil {
 		k.Config.Debug("state", k.Plugin.ID+" is "+string(e.To))
@@ -144,8 +143,8 @@ func (k *Keeper) event(e hook.Event) {
 	}
 }
 
-// Launch starts one process and returns it before its bootstrap calls. The plugin was opened with
-// [plan.Config].Once. The errors are those of a [hook.Launcher].
+// Launch starts one process and returns it before its bootstrap calls. The plugin must have been
+// opened with [plan.Config].Once. The errors are the same as those of a [hook.Launcher].
 func (k *Keeper) Launch(ctx context.Context) (Process, error) {
 	inst, err := k.launcher.Launch(ctx)
 	return Process{Instance: inst, launcher: k.launcher.Launcher, calls: k.calls()}, err
@@ -156,14 +155,14 @@ func (k *Keeper) calls() calls {
 	return calls{c.Bootstrap, c.Shutdown, c.Timeouts.Call, k.Plugin.Manifest.CarriesErrors}
 }
 
-// Close drains and stops all that was started, see [pool.Pool.Close]. It may be called before a start.
+// Close drains and stops all pools, see [pool.Pool.Close]. It may be called before a start.
 func (k *Keeper) Close(ctx context.Context) (err error) {
 	k.mu.Lock()
 	more := k.more
 	k.mu.Unlock()
 	var stops sync.WaitGroup
 	for _, p := range more {
-		stops.Go(func() { _ = p.Close(ctx) }) // the first pool's error is reported
+		stops.Go(func() { _ = p.Close(ctx) }) // Close reports only the first pool's error
 	}
 	if k.Pool != nil {
 		err = k.Pool.Close(ctx)
@@ -190,12 +189,13 @@ func (k *Keeper) About() string {
 	return fmt.Sprintf("%s (python %s, %s)", k.Config.Plugin, k.PythonVersion(), cmp.Or(k.Python.Env, k.Python.Path))
 }
 
-// PythonVersion is the version that the newest start reported, else that of the Python's files.
+// PythonVersion returns the version that the newest start reported, or else the version in the
+// Python's files.
 func (k *Keeper) PythonVersion() string {
 	return cmp.Or(k.Newest().Python, k.Interpreter().Version.String())
 }
 
-// Newest describes the newest process that was ready; the zero Info if none was.
+// Newest describes the newest process that was ready. It is the zero Info if no process was ready.
 func (k *Keeper) Newest() hook.Info {
 	if k.launcher != nil {
 		if info := k.launcher.newest.Load(); info != nil {
@@ -205,27 +205,28 @@ func (k *Keeper) Newest() hook.Info {
 	return hook.Info{}
 }
 
-// TakesSeries reports whether workers make a [hook.Series]: they make one call at a time, and
-// results are not searched for errors.
+// TakesSeries reports whether workers can make a [hook.Series]. They can if they make one call at a
+// time and their results cannot contain errors.
 func (k *Keeper) TakesSeries() bool {
 	return k.transport.takesSeries() && !k.Plugin.Manifest.CarriesErrors
 }
 
-// Program returns how a gRPC plugin is started. Other plugins have the zero value.
+// Program returns how to start a gRPC plugin. It returns the zero value for other plugins.
 func (k *Keeper) Program() Program { return programOf(k.transport) }
 
-// Evidence is what a gRPC plugin did at its newest start, even if that failed. Other plugins have the zero value.
+// Evidence returns the evidence of a gRPC plugin's newest start, even if that failed. It returns
+// the zero value for other plugins.
 func (k *Keeper) Evidence() Evidence { return evidenceOf(k.transport) }
 
-// Memory returns the resident memory of the plugin's processes and everything below them, in
-// bytes; 0 if the system does not report it.
+// Memory returns the resident memory of the plugin's processes and their descendants in bytes, or 0
+// if the system does not report it.
 func (k *Keeper) Memory() int64 { return proc.TotalMemory() }
 
-// CPU returns the processor time that these processes have used; 0 if the system does not report it.
+// CPU returns the processor time that these processes have used, or 0 if the system does not report it.
 func (k *Keeper) CPU() time.Duration { return proc.TotalCPU() }
 
-// Shutdown releases what this process keeps for all its plugins. Call it after the last
-// of them is closed.
+// Shutdown releases resources that all plugins of this process share. Call it after the last plugin
+// is closed.
 func Shutdown() { proc.Close() }
 
 // Lacks returns what this system does not support, or "".

@@ -19,7 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// served is the configuration of one of testdata's gRPC plugins.
+// served returns the configuration of one of the gRPC plugins in testdata.
 func served(t *testing.T, name string, env ...string) plan.Config {
 	t.Helper()
 	python := runnertest.GRPCIO(t)
@@ -42,7 +42,7 @@ func TestKeepGRPC(t *testing.T) {
 		t.Fatalf("got %v, want a crash", err)
 	}
 	answers(t, k, call("Echo", `{"text":"b"}`), `{"text":"b"}`)
-	// Calls go beside each other.
+	// Calls run concurrently.
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls sync.WaitGroup
 	for range 3 {
@@ -78,8 +78,8 @@ func TestKeepGRPC(t *testing.T) {
 	}
 }
 
-// TestKeepSilent has a server hang under load: calls run all the time, and all run out of time.
-// Its replacement answers.
+// TestKeepSilent has a server hang under load: calls are always running, and all time out. Its
+// replacement answers.
 func TestKeepSilent(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker"))
@@ -106,7 +106,7 @@ func TestKeepSilent(t *testing.T) {
 	}
 }
 
-// TestKeepBusy has a server with one thread, which answers no probe while it works.
+// TestKeepBusy has a server with one thread, which does not answer probes during a call.
 func TestKeepBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
 	runnertest.Retry(t, func() error {
@@ -128,15 +128,15 @@ func TestKeepBusy(t *testing.T) {
 		cancel()
 		calls.Wait()
 		answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
-		if st := k.status(); st.Generation != 1 { // it did not end the call in time
+		if st := k.status(); st.Generation != 1 { // the server did not end the call in time
 			return fmt.Errorf("got %+v, want the same process", st)
 		}
 		return nil
 	})
 }
 
-// TestKeepFixedPort holds that a plugin which always listens at the same address
-// has one worker, and that a new one comes after the old one.
+// TestKeepFixedPort checks that a plugin with a fixed address has only one worker, and that the old
+// worker ends before its replacement starts.
 func TestKeepFixedPort(t *testing.T) {
 	for name, reuse := range map[string]string{"refused": "", "shared": "REUSE=1"} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestKeepFixedPort(t *testing.T) {
 			if before.Workers != 1 || before.Ready != 1 || k.status().Concurrency != 100 {
 				t.Errorf("got %+v, and %d places", before, k.status().Concurrency)
 			}
-			for range 2 { // once it is known, the old one goes first
+			for range 2 { // after the first failure the old worker ends first
 				if err := k.Restart(t.Context(), "a test"); err != nil {
 					t.Fatal(err)
 				}

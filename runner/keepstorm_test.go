@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// stormTime is how long TestKeepStorm goes on: PYPLUG_TEST_STORM, such as 1m.
+// stormTime returns the duration of TestKeepStorm: PYPLUG_TEST_STORM, such as 1m, or 3s.
 func stormTime(t *testing.T) time.Duration {
 	text := os.Getenv("PYPLUG_TEST_STORM")
 	if text == "" {
@@ -26,9 +26,8 @@ func stormTime(t *testing.T) time.Duration {
 	return d
 }
 
-// TestKeepStorm starts, calls, crashes, restarts and stops at random, with and
-// without preload. Each call gets its own answer or an error of a kind that fits,
-// and nothing is left.
+// TestKeepStorm starts, calls, crashes, restarts and stops a plugin at random, with and without
+// preload. Each call gets its own answer or an error of a suitable kind, and nothing is left.
 func TestKeepStorm(t *testing.T) {
 	runnertest.NothingLeft(t)
 	end := time.Now().Add(stormTime(t))
@@ -45,7 +44,7 @@ func TestKeepStorm(t *testing.T) {
 		storm(t, p, uint64(round))
 		closed, cancel := context.WithCancel(t.Context())
 		if round%4 == 3 {
-			cancel() // at once to the kill
+			cancel() // kill at once
 		}
 		if err := p.Close(closed); err != nil && round%4 != 3 {
 			t.Error(err)
@@ -57,10 +56,10 @@ func TestKeepStorm(t *testing.T) {
 	}
 }
 
-// fits are the kinds of error that a call may have in a storm.
+// fits lists the kinds of error that a call may return in a storm.
 var fits = map[hook.Kind]bool{hook.Crash: true, hook.Timeout: true, hook.Canceled: true, hook.Unavailable: true}
 
-// storm does for half a second what happens to a plugin.
+// storm makes calls, crashes and restarts for half a second.
 func storm(t *testing.T, k *kept, seed uint64) {
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()

@@ -15,13 +15,13 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// slowRenewal is a launcher whose Renew waits until it is let go.
+// slowRenewal is a launcher whose Renew waits for a signal.
 type slowRenewal struct {
 	hook.Launcher
 	let      chan struct{}
 	mu       sync.Mutex
 	renewed  bool
-	launched []bool // for each launch whether Renew was done
+	launched []bool // whether Renew had returned, for each launch
 }
 
 func (l *slowRenewal) Renew() {
@@ -38,7 +38,8 @@ func (l *slowRenewal) Launch(context.Context) (hook.Instance, error) {
 	return nil, errors.New("none starts")
 }
 
-// TestLaunchAfterChange holds that no launch uses the import of older files while another launch renews it.
+// TestLaunchAfterChange checks that no launch uses the import of older files while another launch
+// renews it.
 func TestLaunchAfterChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowRenewal{let: make(chan struct{})}
@@ -48,7 +49,7 @@ func TestLaunchAfterChange(t *testing.T) {
 			list:  func() []string { return nil },
 			stat:  func(string) fileStamp { return fileStamp{modified: modified} },
 		}}
-		_, _ = l.Launch(t.Context()) // nothing has changed: it renews nothing
+		_, _ = l.Launch(t.Context()) // does not renew, because nothing has changed
 		modified++
 		for range 2 {
 			go func() { _, _ = l.Launch(t.Context()) }()
@@ -62,7 +63,8 @@ func TestLaunchAfterChange(t *testing.T) {
 	})
 }
 
-// TestMissingExecutable holds that a program which chooses its Python itself gets no hints about it.
+// TestMissingExecutable checks that a program that chooses its own Python gets no hints about
+// Python.
 func TestMissingExecutable(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a first line makes no executable")

@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestHookNames holds names.py, which reads a source, and the worker to one table: a
-// file's source shows the hooks that its worker has.
+// TestHookNames compares names.py, which reads a source, with the worker: both must find the same
+// hooks.
 func TestHookNames(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, test := range map[string]struct{ text, want string }{
@@ -46,7 +46,7 @@ func TestHookNames(t *testing.T) {
 	}
 }
 
-// hookNames are the names of hooks, sorted.
+// hookNames returns the sorted names of hooks.
 func hookNames(hooks []schema.Hook) (names []string) {
 	for _, h := range hooks {
 		names = append(names, h.Name)
@@ -55,7 +55,7 @@ func hookNames(hooks []schema.Hook) (names []string) {
 	return names
 }
 
-// The source and the worker say the same about what is a flag.
+// TestSourceFlags checks that the source and the worker agree on which parameters are flags.
 func TestSourceFlags(t *testing.T) {
 	cfg := file(t, "from typing import *\ndef f(p: bool, /, a: bool, b: 'Optional[bool]', c: Annotated[bool, 1], d: Optional[Annotated[bool, 1]], e: 'None | bool', g: Final[bool], *, h=False, "+
 		"i: int, j: Literal[True], k: Union[bool, int], l: List[bool], m: Any = True): pass\n")
@@ -77,7 +77,8 @@ func TestSourceFlags(t *testing.T) {
 	}
 }
 
-// The source shows a JSON Schema of the arguments, also if it does not show the parameters.
+// TestSourceSchema checks that the source shows a JSON Schema of the arguments, even if it does not
+// show the parameters.
 func TestSourceSchema(t *testing.T) {
 	cfg := file(t, "from typing import Literal\ndef f(a: Literal['x', 1], b=2, *r, **kw): pass\ndef g(a): pass\nh = lambda x: x\n")
 	wants := []string{

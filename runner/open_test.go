@@ -15,7 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// diary is a plugin that writes down which of its hooks were called.
+// diary is a plugin that records the calls of its hooks.
 const diary = `
 import os
 
@@ -26,8 +26,8 @@ def note(text):
         f.write(text + "\n")
 `
 
-// plugin makes a directory with a manifest beside the diary, and returns its
-// configuration and where the diary is written.
+// plugin makes a directory with a manifest and the diary. It returns the configuration and the path
+// of the record.
 func plugin(t *testing.T, manifest string) (plan.Config, string) {
 	t.Helper()
 	python := runnertest.Python(t)
@@ -71,7 +71,7 @@ args = ["last"]
 	if _, err := s.Call(t.Context(), note("third")); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // closing again does nothing
+	for range 2 { // the second Close does nothing
 		if err := s.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -119,9 +119,9 @@ func TestSettings(t *testing.T) {
 	}()
 	got := o.Config
 	want := settings.Timeouts{
-		Start: 10 * time.Minute, // nobody's
-		Call:  7 * time.Second,  // the manifest's
-		Stop:  time.Second,      // the flag's, before the manifest's
+		Start: 10 * time.Minute, // the default
+		Call:  7 * time.Second,  // from the manifest
+		Stop:  time.Second,      // from the flag, which precedes the manifest
 		Probe: 2 * time.Second,
 	}
 	if got.Timeouts != want || got.Transport != "pipe" || o.Dir != cfg.Cwd {
@@ -132,7 +132,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// What cannot be opened says of which kind that is, and can be closed.
+// TestOpenFails checks the kinds of the errors of Open, and that the result can be closed.
 func TestOpenFails(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, c := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// ran is what a Python prints that runs a file or the package in a directory, started in cwd.
+// ran returns the output of a Python that runs a file, or the package in a directory, from cwd.
 func ran(t *testing.T, python, cwd, path string) string {
 	t.Helper()
 	p := manifest.Plugin{Kind: manifest.Package, Path: path, Entry: path}
@@ -45,8 +45,8 @@ func write(t *testing.T, root string, files map[string]string) {
 	}
 }
 
-// TestPackage holds that a package, and a file that is a module of one, runs as python -m would run
-// it, whatever lies where pyplug was started, and wherever it is. Another file runs as a script.
+// TestPackage checks that a package, and a file that is a module of a package, runs as with python
+// -m. The working directory and its files do not matter. Any other file runs as a script.
 func TestPackage(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cwd, root := t.TempDir(), t.TempDir()

@@ -13,10 +13,10 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// functions is a functions file, which workers of ours import.
+// functions is a functions file. Workers import it.
 type functions struct {
 	plan.Plan
-	workers *pyworker.Launcher // of all pools; it knows which files were imported
+	workers *pyworker.Launcher // shared by all pools; knows the imported files
 }
 
 // openFunctions opens a functions file.
@@ -56,17 +56,17 @@ func (f *functions) takesSeries() bool {
 //go:embed names.py
 var namesSource string
 
-// sourceHooks runs a Python that parses the file.
+// sourceHooks returns the hooks in the file. It runs a Python that parses the file.
 func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
 	scripts, _, _ := f.Source()
 	python, vars, err := f.Reader(ctx)
 	if len(scripts) == 0 || err != nil {
 		return nil
 	}
-	// Isolated and without site: the plugin's own directories and packages do not matter.
+	// The options -I and -S exclude the plugin's own directories and packages.
 	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars, MaxOutput: 4 << 20})
 	if answer, ok := plan.Marked(out.Stdout); err == nil && ok {
-		_ = json.Unmarshal(answer, &hooks) // empty if Python cannot parse the file
+		_ = json.Unmarshal(answer, &hooks) // no hooks if Python cannot parse the file
 	}
 	return hooks
 }

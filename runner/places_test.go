@@ -18,7 +18,8 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// seen is the end of a plugin: what it got by its imports. Run as a program, it prints that.
+// seen is the end of every plugin. It returns what the imports provided. As a program, the plugin
+// prints this.
 const seen = `
 def seen(): return sorted(k + "=" + str(v) for k, v in globals().items() if k.startswith("x_"))
 if __name__ == "__main__":
@@ -26,19 +27,19 @@ if __name__ == "__main__":
     print(json.dumps(seen()))
 `
 
-// last is how Python runs a file whose directory has what hides the standard library.
+// last is the way Python runs a file in a directory whose files would hide the standard library.
 const last = "last"
 
-// TestPlaces runs plugins beside Python, which is the oracle: as python FILE or python -m MODULE does,
-// the start finds every module.
+// TestPlaces compares plugins with Python itself: if python FILE or python -m MODULE finds a
+// module, the start finds it.
 func TestPlaces(t *testing.T) {
 	python := runnertest.Python(t)
 	site := map[string]string{"site/pydantic.py": "V = 'installed'\n", "site/app_lib/__init__.py": "V = 'installed'\n"}
 	for _, c := range []struct {
 		name  string
-		files map[string]string // the plugin's text lacks its end
+		files map[string]string // the end of the plugin's text is added
 		entry string            // below project
-		// by is how Python runs it: python FILE, by its directory last, or the module of python -m.
+		// by is how Python runs the file: "" for python FILE, last, or the module of python -m.
 		by   string
 		from string // the working directory below project, for -m
 	}{
@@ -120,7 +121,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// place makes files, and links: "NAME -> WHERE".
+// place makes files and links. "NAME -> WHERE" is a link.
 func place(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {

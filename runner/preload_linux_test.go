@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// counts its imports, and its calls.
+// counting is a plugin that counts its imports and its calls.
 const counting = `
 import os
 with open(os.path.join(os.path.dirname(__file__), "imports"), "a") as file:
@@ -29,9 +29,9 @@ def imports():
     return os.path.getsize(os.path.join(os.path.dirname(__file__), "imports"))
 `
 
-// TestSeveralPools holds that the pools of one opened plugin share its import while one of
-// them lives; that a fresh worker needs no import either; and
-// that nothing is left when the last one ends.
+// TestSeveralPools checks that the pools of one opened plugin share its import while one of them
+// lives, that a fresh worker does not import it again, and that nothing is left after the last pool
+// ends.
 func TestSeveralPools(t *testing.T) {
 	runnertest.NothingLeft(t)
 	o, err := runner.Open(t.Context(), file(t, counting))
@@ -48,7 +48,7 @@ func TestSeveralPools(t *testing.T) {
 	}
 	end := func(p *runner.Pool) {
 		t.Helper()
-		for range 2 { // the second does nothing
+		for range 2 { // the second Close does nothing
 			if err := p.Close(context.Background()); err != nil {
 				t.Error(err)
 			}
@@ -81,8 +81,8 @@ func TestSeveralPools(t *testing.T) {
 	end(four)
 }
 
-// TestFileChanges holds after which changes of a file the plugin counts as changed, and its next
-// worker imports it anew.
+// TestFileChanges checks after which changes a plugin's file counts as changed and the next worker
+// imports it again.
 func TestFileChanges(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, test := range map[string]struct {
@@ -112,7 +112,7 @@ func TestFileChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := o
-			err = o.Start(t.Context()) // which reports the files
+			err = o.Start(t.Context()) // reports the files
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,8 +137,8 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
-// TestFileChangesInImport holds that a file that was edited while it was being imported is imported
-// anew by the next worker: which version the import has read is unknown.
+// TestFileChangesInImport checks that the next worker imports a file again if it was edited during
+// the import, because it is unknown which version was imported.
 func TestFileChangesInImport(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, "import helper\nopen(helper.__file__, 'a').write('x = 2\\n')\n"+counting)

@@ -14,21 +14,21 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// annotation is one of a parameter.
+// annotation is the annotation of a parameter.
 type annotation struct {
 	text string
 	// fits returns a value that the hook accepts.
 	fits func(r *rand.Rand) any
-	// parses reports whether the hook parses a text, which the schema only names.
+	// parses reports whether the hook parses texts. The schema only names their format.
 	parses bool
 }
 
-// choose returns an annotation whose values are these.
+// choose returns an annotation that accepts these values.
 func choose(text string, values ...any) annotation {
 	return annotation{text: text, fits: func(r *rand.Rand) any { return values[r.IntN(len(values))] }}
 }
 
-// parsed returns an annotation whose values are these, and of which the hook refuses other texts.
+// parsed returns an annotation that accepts these values. The hook rejects other texts.
 func parsed(text string, values ...any) annotation {
 	n := choose(text, values...)
 	n.parses = true
@@ -37,7 +37,7 @@ func parsed(text string, values ...any) annotation {
 
 type object = map[string]any
 
-// plain are annotations without others in them. hashable are those of which a set can be.
+// plain lists annotations that contain no others. hashable lists those that a set can contain.
 var (
 	hashable = []annotation{
 		choose("int", 0, -1, 2.0), choose("float", 1, 2.5), choose("bool", true, false), choose("str", "", "a", "1", "prod"),
@@ -53,7 +53,7 @@ var (
 	}, hashable...)
 )
 
-// anyAnnotation returns an annotation with at most so many others around each other.
+// anyAnnotation returns a random annotation of at most this depth.
 func anyAnnotation(r *rand.Rand, deep int) annotation {
 	if deep == 0 || r.IntN(3) == 0 {
 		return plain[r.IntN(len(plain))]
@@ -93,9 +93,9 @@ func some(r *rand.Rand, of annotation) []any {
 	return items
 }
 
-// The schema of any annotations is one of JSON Schema. It never refuses what the hook accepts. The
-// hook accepts what the schema accepts, unless it parses a text. Both accept the example of the
-// hook's help.
+// FuzzSchemas checks random annotations. Their schema is a valid JSON Schema. It never rejects
+// arguments that the hook accepts. The hook accepts everything that the schema accepts, unless it
+// parses a text. Both accept the example of the hook's help.
 func FuzzSchemas(f *testing.F) {
 	f.Add(uint64(1))
 	f.Add(uint64(2))

@@ -9,12 +9,12 @@ import (
 
 // transport starts one plugin and reads its files. It is safe for concurrent use.
 type transport interface {
-	// launcher returns what starts the plugin's processes.
+	// launcher returns the launcher of the plugin's processes.
 	launcher() hook.Launcher
-	// watched lists the plugin's own files as far as they are known.
+	// watched lists the known files of the plugin.
 	watched() []string
-	// sourceHooks returns the hooks that the plugin's files show.
+	// sourceHooks returns the hooks in the plugin's files.
 	sourceHooks(ctx context.Context) []schema.Hook
-	// takesSeries reports whether its instances make a [hook.Series].
+	// takesSeries reports whether its instances can make a [hook.Series].
 	takesSeries() bool
 }

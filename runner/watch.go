@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Digest returns a digest of the plugin's own files, as far as they are known, and of its manifest.
-// If ctx ends, the error is of kind Canceled.
+// Digest returns a digest of the known files of the plugin and of its manifest. If ctx ends, the
+// error is of kind Canceled.
 func (k *Keeper) Digest(ctx context.Context) (string, error) {
 	return hook.Interruptible(ctx, func() (string, error) {
 		files, _ := k.files.look(ownFile, nil)
@@ -49,8 +49,9 @@ func (k *Keeper) Snapshot(ctx context.Context) (Snapshot, error) {
 	})
 }
 
-// Reload replaces the workers with workers that load the current files, and returns the state of these.
-// The errors are those of [pool.Pool.Restart], after which the old workers stay.
+// Reload replaces the workers with workers that load the current files, and returns a snapshot of
+// the files. The errors are the same as those of [pool.Pool.Restart]. After an error the old
+// workers stay.
 func (k *Keeper) Reload(ctx context.Context, reason string) (Snapshot, error) {
 	now, err := k.Snapshot(ctx)
 	if err == nil {
@@ -59,23 +60,24 @@ func (k *Keeper) Reload(ctx context.Context, reason string) (Snapshot, error) {
 	return now, err
 }
 
-// watchEvery is how often [Keeper.Watch] looks at the files.
+// watchEvery is the interval at which [Keeper.Watch] examines the files.
 const watchEvery = 250 * time.Millisecond
 
-// Watch calls load with the changed files until ctx ends, whenever the plugin's own files
-// differ: at first from since, then from their state at the last change. Editors write in
-// steps, so a change counts once the files are the same at two looks, a quarter of a second
-// apart. A change while load runs ends the context of load, and the next call begins after it.
+// Watch calls load with the changed files whenever the plugin's own files change, until ctx ends.
+// The first call reports the changes since the snapshot, and each later one those since the last
+// reported change. Editors write in steps, so Watch reports a change when two looks, a quarter of a
+// second apart, find the same files. A change while load runs cancels the context of load. The next
+// call begins after load returns.
 //
-// The manifest and the interpreter are not watched: they are read when the plugin is
+// Watch ignores the manifest and the interpreter, because they are read only when the plugin is
 // opened.
 func (k *Keeper) Watch(ctx context.Context, since Snapshot, load func(ctx context.Context, changed []string)) {
 	watch(ctx, k.files, since.seen, load)
 }
 
 func watch(ctx context.Context, f *files, known stamps, load func(ctx context.Context, changed []string)) {
-	var running sync.WaitGroup // of one load at most
-	stop := func() {}          // cancels it
+	var running sync.WaitGroup // at most one load
+	stop := func() {}          // cancels the running load
 	defer func() { stop(); running.Wait() }()
 	for last := known; !hook.Within(ctx.Done(), watchEvery); {
 		now, changed := f.look(ownFile, known)

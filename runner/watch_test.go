@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// drive is a directory in memory: main.py imports a.py, and b.py once it is loaded
-// with the text "new".
+// drive is a directory in memory. main.py imports a.py, and also b.py if it has the text "new" when
+// it is loaded.
 type drive struct {
 	mu     sync.Mutex
 	stamps stamps
-	loaded []string // by Python
-	text   string   // of main.py
+	loaded []string // files loaded by Python
+	text   string   // the text of main.py
 	clock  int64
-	looks  int // at main.py
+	looks  int // how often main.py was examined
 }
 
 func newDrive() *drive {
@@ -31,7 +31,7 @@ func newDrive() *drive {
 	return d
 }
 
-// load imports main.py.
+// load simulates an import of main.py.
 func (d *drive) load() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +83,7 @@ func (d *drive) files() *files {
 	}
 }
 
-// TestWatch holds which changes are reported, each some time after the one before.
+// TestWatch checks which changes are reported. Each step happens some time after the previous one.
 func TestWatch(t *testing.T) {
 	const ms = time.Millisecond
 	type step struct {
@@ -146,8 +146,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchPace holds that a change is reported within 550 ms, and that files are not
-// read more often than four times a second while they do not change.
+// TestWatchPace checks that a change is reported within 550 ms, and that unchanged files are
+// examined at most four times a second.
 func TestWatchPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrive()
@@ -171,9 +171,9 @@ func TestWatchPace(t *testing.T) {
 	})
 }
 
-// TestWatchRestarts holds that each change begins a restart, that a change during a
-// restart cancels that restart, and that no restart runs once the watching has ended. What
-// changed before it began is a change.
+// TestWatchRestarts checks that each change begins a restart, that a change during a restart
+// cancels that restart, and that no restart runs after the end of the watch. A change before the
+// start of the watch is reported, too.
 func TestWatchRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrive()

@@ -8,20 +8,20 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The limits of [Error.Details].
+// Limits of [Error.Details].
 const (
 	maxDetails   = 400 // lines
 	maxMembers   = 15  // of a group
-	deepest      = 30  // causes of causes, groups in groups
-	firstFrames  = 5   // of a long traceback, and its last ones
+	deepest      = 30  // depth of causes and groups
+	firstFrames  = 5   // frames at the start of a long traceback
 	lastFrames   = 15
-	minRepeats   = 3 // from which frames are folded
-	longestCycle = 8 // frames that are folded together
+	minRepeats   = 3 // repetitions from which frames are folded
+	longestCycle = 8 // number of frames that are folded together
 )
 
 // Details returns the lines below an error's headline: its drawing, its gRPC status, its exception
-// with notes, members and causes, and the place of a canceled call. They leave out what the
-// headline has. Paths are relative to dir if they are below it.
+// with notes, members and causes, and the place of a canceled call. They do not repeat the
+// headline. Paths below dir are relative to it.
 func (e *Error) Details(headline, dir string) []string {
 	d := &details{dir: dir}
 	for _, line := range e.Drawing {
@@ -48,11 +48,11 @@ func (e *Error) Details(headline, dir string) []string {
 // details collects lines.
 type details struct {
 	lines []string
-	more  int // lines beyond maxDetails
+	more  int // number of lines beyond maxDetails
 	dir   string
 }
 
-// add adds a text with two blanks for each depth.
+// add adds a text. It indents each line by two blanks for each level of depth.
 func (d *details) add(depth int, text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if len(d.lines) >= maxDetails {
@@ -63,7 +63,7 @@ func (d *details) add(depth int, text string) {
 	}
 }
 
-// status adds a gRPC status: its code if the headline lacks it, and a line for each of its
+// status adds a gRPC status: its code unless the headline contains it, and a line for each of its
 // details.
 func (d *details) status(status *RPCStatus, headline string) {
 	if !strings.Contains(headline, status.Code) {
@@ -99,11 +99,11 @@ func (d *details) raised(depth int, r *Raised) {
 	}
 }
 
-// frame adds a place and its line of source, with a caret below its column, and says how often
-// it repeats.
+// frame adds a place and its line of source, with a caret below its column. It adds how often the
+// frame repeats.
 func (d *details) frame(depth int, before string, f Frame) {
 	if f.File == "" {
-		d.add(depth, f.Text) // in place of what shorten left out
+		d.add(depth, f.Text) // the text replaces the frames that shorten removed
 		return
 	}
 	f.File = schema.Path(schema.Relative(string(f.File), d.dir))
@@ -126,8 +126,7 @@ func (d *details) frame(depth int, before string, f Frame) {
 	}
 }
 
-// shorten leaves out the middle of a long traceback. The worker may have left out
-// frames before.
+// shorten removes the middle of a long traceback. The worker may already have removed frames.
 func shorten(frames []Frame) []Frame {
 	if len(frames) <= firstFrames+lastFrames+1 {
 		return frames
@@ -135,7 +134,7 @@ func shorten(frames []Frame) []Frame {
 	return slices.Concat(frames[:firstFrames], []Frame{{Text: "… frames left out"}}, frames[len(frames)-lastFrames:])
 }
 
-// FoldFrames folds frames that repeat, as those of a recursion do. The worker does the same.
+// FoldFrames folds frames that repeat, as in a recursion. The worker has the same rule.
 func FoldFrames(frames []Frame) (kept []Frame) {
 	seen := map[Frame]int{} // the last index of a frame
 	for i := 0; i < len(frames); {

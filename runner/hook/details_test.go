@@ -8,7 +8,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// numbered are frames of a file at these lines.
+// numbered returns frames of a file at these lines.
 func numbered(lines ...int) (frames []Frame) {
 	for _, line := range lines {
 		frames = append(frames, Frame{File: "r.py", Line: line})

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Kind is the class of an error, by its name in messages and JSON. It decides the exit
+// Kind is the class of an error. Its text is its name in messages and JSON. It decides the exit
 // code and whether the instance is kept, each in one table.
 type Kind string
 
@@ -34,8 +34,8 @@ const (
 	Canceled    Kind = "canceled"    // interrupted or terminated
 )
 
-// OutputFailed is the reason of an error of standard output, or of a record beside it. Such an error is
-// printed on standard error even as JSON.
+// OutputFailed is the reason of an error while writing to standard output or a record. Such an
+// error is printed on standard error even as JSON.
 const OutputFailed = "output"
 
 // Kinds returns every kind, for tables that need a row for each.
@@ -43,15 +43,15 @@ func Kinds() []Kind {
 	return []Kind{Failed, Usage, Interpreter, Request, Start, Handshake, Unhealthy, Crash, Unavailable, Timeout, Internal, Canceled}
 }
 
-// Error is the only error type that leaves runner, from interp and the manifest on. Its public JSON is
+// Error is the error type that runner, interp and the manifest return. Its public JSON is
 // documented in docs/json.md. Its fields do not change after it is returned.
 type Error struct {
 	// Kind decides the exit code and whether the instance is kept.
 	Kind Kind `json:"kind"`
-	// Reason is a stable word that refines Kind, such as "no-hook",
-	// "queue-full" or "gave-up"; empty if Kind is enough.
+	// Reason is a stable word that refines Kind, such as "no-hook", "queue-full" or "gave-up". It
+	// may be empty.
 	Reason string `json:"reason,omitempty"`
-	// Hook is the name of the called hook, empty before a call.
+	// Hook is the name of the called hook, or empty before a call.
 	Hook string `json:"hook,omitempty"`
 	// Begun reports whether the call may have begun. If so, it is never
 	// retried. In JSON it is "sent".
@@ -59,30 +59,30 @@ type Error struct {
 	// Unanswered reports whether the caller stopped waiting and the plugin has not
 	// confirmed that the call has ended. Only a probe shows whether the plugin responds.
 	Unanswered bool `json:"-"`
-	// Python is the exception that the plugin raised, nil if none.
+	// Python is the exception that the plugin raised, or nil.
 	Python *Raised `json:"python,omitempty"`
-	// Status is the gRPC status that the plugin returned, nil if none.
+	// Status is the gRPC status that the plugin returned, or nil.
 	Status *RPCStatus `json:"-"`
-	// At is the plugin's stack when a call timed out or was canceled, oldest
-	// frame first; empty if unknown.
+	// At is the plugin's stack when a call timed out or was canceled, oldest frame first. It is
+	// empty if unknown.
 	At []Frame `json:"at,omitempty"`
-	// Place is the path of the wrong value in an argument or a result, such as
-	// "$.items[3]"; empty if no value is wrong.
+	// Place is the path of the wrong value in an argument or a result, such as "$.items[3]", or
+	// empty if no value is wrong.
 	Place string `json:"place,omitempty"`
 	// Unknown is the name of an argument that the hook does not have, or empty.
 	Unknown string `json:"unknown,omitempty"`
-	// Word is the number, from 1, of the word that has the name Unknown or, if Unknown is
-	// empty, that the hook does not accept; 0 if no single word is wrong.
+	// Word is the number, from 1, of the word that has the name Unknown. If Unknown is empty, it is
+	// the number of the word that the hook does not accept, or 0 if no single word is wrong.
 	Word int `json:"word,omitempty"`
-	// Exit describes how the process ended, nil if it still runs.
+	// Exit describes how the process ended. It is nil if the process still runs.
 	Exit *Exit `json:"exit,omitempty"`
 	// Tried lists the attempts, one per line.
 	Tried []string `json:"tried,omitempty"`
 	// Hints say what to do. The code that knows the cause sets them, and [Word] formats
 	// them.
 	Hints []schema.Hint `json:"-"`
-	// Drawing holds lines that show the place, such as the handshake line with
-	// carets below the wrong field.
+	// Drawing contains lines that show the place, such as the handshake line with carets below the
+	// wrong field.
 	Drawing []string `json:"drawing,omitempty"`
 	// Permanent reports whether a start that failed with this error fails again until
 	// the plugin's files, interpreter or environment change.
@@ -90,15 +90,15 @@ type Error struct {
 	// Alone reports whether a start failed only because another instance of the
 	// plugin lives.
 	Alone bool `json:"-"`
-	// Plugin names the plugin and its Python, such as "greeter.py (python
-	// 3.12.4, .venv)"; empty if the error does not concern a plugin.
+	// Plugin names the plugin and its Python, such as "greeter.py (python 3.12.4, .venv)". It is
+	// empty if the error does not concern a plugin.
 	Plugin string `json:"plugin,omitempty"`
 	// Err is the cause. It may be nil if Python is set.
 	Err error `json:"-"`
 }
 
-// NewError returns an error of a kind with err as its cause. It knows what an *Error in the chain knows,
-// and what package schema says about a wrong argument or hook.
+// NewError returns an error of a kind with err as its cause. It copies the details of an *Error in
+// the chain, and those of package schema about a wrong argument or hook.
 func NewError(kind Kind, err error) *Error {
 	e := &Error{Kind: kind, Err: err}
 	if inner, ok := errors.AsType[*Error](err); ok {
@@ -146,7 +146,7 @@ type RPCStatus struct {
 	Code string `json:"status,omitempty"`
 	// Details are the attached messages, each as JSON with its "@type".
 	Details []json.RawMessage `json:"details,omitempty"`
-	// Message is left out of the JSON of an error whose message contains it.
+	// Message is omitted in the JSON of an error whose message contains it.
 	Message string `json:"status_message,omitempty"`
 }
 
@@ -157,7 +157,7 @@ type Raised struct {
 	Frames  []Frame `json:"frames,omitempty"`
 	// Cause is the exception in Python's __cause__ or __context__.
 	Cause *Raised `json:"cause,omitempty"`
-	// Group holds the members of an exception group.
+	// Group contains the members of an exception group.
 	Group []*Raised `json:"group,omitempty"`
 }
 
@@ -169,15 +169,15 @@ func (r *Raised) Headline() string {
 	return r.Type + ": " + r.Message
 }
 
-// permanentExceptions are the exceptions that an import raises again until a file changes.
+// permanentExceptions lists exceptions that an import raises again until a file changes.
 var permanentExceptions = []string{"SyntaxError", "IndentationError", "TabError", "ImportError", "ModuleNotFoundError"}
 
-// Permanent reports whether an import that raised this exception raises it again until
-// a file changes: a source cannot be read, or imports what does not exist. A nil
-// exception is not permanent.
+// Permanent reports whether an import that raised this exception raises it again until a file
+// changes, because a source has a syntax error or imports a missing module. A nil exception is not
+// permanent.
 func (r *Raised) Permanent() bool { return r != nil && slices.Contains(permanentExceptions, r.Type) }
 
-// Hints say what to do about an exception of a plugin whose working directory is dir.
+// Hints returns hints about an exception of a plugin whose working directory is dir.
 func (r *Raised) Hints(dir string) []schema.Hint {
 	for ; r != nil; r = r.Cause {
 		switch r.Type {
@@ -192,18 +192,16 @@ func (r *Raised) Hints(dir string) []schema.Hint {
 	return nil
 }
 
-// Frame is one line of a traceback. Text is the source line, empty if it cannot
-// be read.
+// Frame is one line of a traceback. Text is the source line, or empty if it cannot be read.
 type Frame struct {
 	File     schema.Path `json:"file"`
 	Line     int         `json:"line"`
 	Function string      `json:"function,omitempty"`
 	Text     string      `json:"text,omitempty"`
-	// Column is the position of a syntax error in Text, in characters from 1; 0
-	// if unknown.
+	// Column is the position of a syntax error in Text, in characters from 1, or 0 if unknown.
 	Column int `json:"column,omitempty"`
-	// Repeated is how many more times the frame follows, or the last Cycle frames up to it if
-	// that is not 0.
+	// Repeated counts the repetitions of the frame, or of the last Cycle frames up to it if Cycle
+	// is not 0.
 	Repeated int `json:"repeated,omitempty"`
 	Cycle    int `json:"cycle,omitempty"`
 }
@@ -217,12 +215,12 @@ func (f Frame) String() string {
 	return where
 }
 
-// LimitError reports that a wait reached its limit.
+// LimitError is the error of a wait that reached its limit.
 type LimitError struct {
-	// What names the missing event, such as "the import did not finish"; empty if a
-	// call timed out.
+	// What describes the missing event, such as "the import did not finish". It is empty if a call
+	// timed out.
 	What string
-	// Limit is 0 if it is unknown.
+	// Limit may be 0 if it is unknown.
 	Limit time.Duration
 }
 
@@ -240,7 +238,7 @@ func (e *LimitError) Error() string {
 	return e.What + " within " + e.Limit.String()
 }
 
-// The types without methods, so that encoding/json uses their fields.
+// These types have no methods, so that encoding/json uses their fields.
 type (
 	plainError Error
 	plainExit  Exit
@@ -271,8 +269,8 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return Marshal(shape)
 }
 
-// UnmarshalJSON reads the JSON of MarshalJSON. Only the message of the cause
-// remains. An unknown kind becomes [Internal].
+// UnmarshalJSON reads the JSON of MarshalJSON. Of the cause it restores only the message. An
+// unknown kind becomes [Internal].
 func (e *Error) UnmarshalJSON(text []byte) error {
 	var shape errorJSON
 	if err := schema.Decode(text, &shape); err != nil {
@@ -335,9 +333,8 @@ func Marshal(value any) ([]byte, error) {
 
 var stackLine = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 
-// StackFrames parses the output of Python's faulthandler.dump_traceback. It returns
-// the frames of the current thread, or else of the first one, oldest frame first,
-// and ignores other lines.
+// StackFrames parses the output of Python's faulthandler.dump_traceback. It returns the frames of
+// the current thread, or else of the first thread, oldest frame first. It ignores other lines.
 func StackFrames(lines []string) []Frame {
 	threads, current := [][]Frame{nil}, 0
 	for _, line := range lines {

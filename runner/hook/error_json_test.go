@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// An error survives its JSON with everything that is printed.
+// TestErrorJSON checks that the JSON of an error keeps everything that is printed.
 func TestErrorJSON(t *testing.T) {
 	raised := &Raised{Type: "ValueError", Message: "no", Frames: []Frame{{File: "/a.py", Line: 3, Function: "f", Text: "x"}}, Cause: &Raised{Type: "KeyError", Message: "'a'"}}
 	for name, e := range map[string]*Error{
@@ -38,7 +38,8 @@ func TestErrorJSON(t *testing.T) {
 	}
 }
 
-// Bytes that are not UTF-8 are replaced, because JSON cannot contain them.
+// TestErrorJSONBytes checks that bytes that are not UTF-8 are replaced, because JSON cannot contain
+// them.
 func TestErrorJSONBytes(t *testing.T) {
 	text, err := json.Marshal(&Error{Kind: Crash, Err: errors.New("caf\xe9"), Exit: &Exit{Stderr: []string{"\xff<b>"}}})
 	want := `{"kind":"crash","message":"caf\ufffd","sent":false,"exit":{"code":0,"after_ms":0,"stderr":["\ufffd\u003cb\u003e"]}}`
@@ -47,7 +48,7 @@ func TestErrorJSONBytes(t *testing.T) {
 	}
 }
 
-// NewError knows what an error anywhere in the chain knows.
+// TestNewError checks that NewError copies the details of an error anywhere in the chain.
 func TestNewError(t *testing.T) {
 	inner := &Error{Kind: Handshake, Err: errors.New("x"), Reason: "r", Hints: schema.Hints("do it right"), Drawing: []string{"^"}}
 	got := NewError(Request, errors.Join(errors.New("first"), inner))

@@ -7,8 +7,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Word returns a hint in the words of the command line. Nothing else knows how a flag or a
-// command is written.
+// Word formats a hint for the command line. It is the only code that knows how flags and commands
+// are written.
 func Word(h schema.Hint) string {
 	format, args := h.Parts()
 	if len(args) == 0 {

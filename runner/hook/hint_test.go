@@ -6,7 +6,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Only what a hint names becomes a flag or a command; a text stays as it is.
+// TestWord checks that only the names in a hint become flags or commands, and that texts stay
+// unchanged.
 func TestWord(t *testing.T) {
 	queue := schema.Setting("queue")
 	for want, hint := range map[string]schema.Hint{

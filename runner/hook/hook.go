@@ -60,29 +60,28 @@ type Call struct {
 	Replay bool
 }
 
-// Series is a list of calls that one instance makes in order. They are sent ahead: the instance
-// receives a call while it makes those before it, so it does not wait for the caller.
+// Series is a list of calls that one instance makes in order. The instance receives calls ahead,
+// while it makes earlier ones, so that it does not wait for the caller.
 type Series struct {
-	Calls []Call // the calls that have no answer yet; their Emit is not used
+	Calls []Call // the calls without an answer; their Emit is not used
 	// Emit receives the items of the first of Calls, as [Call].Emit does. ctx ends with that call.
 	Emit func(ctx context.Context, item Item) error
-	// Limit is the timeout of each call; 0 means no timeout. It starts at the previous
-	// answer.
+	// Limit is the timeout of each call, or 0 for no timeout. It starts at the previous answer.
 	Limit time.Duration
-	// FailFast makes no call behind one that fails.
+	// FailFast skips the calls after a failed one.
 	FailFast bool
 	// Answered receives the outcome of the first of Calls as soon as it is known.
 	Answered func(Result, *Error)
-	// More returns the further calls that are ready, at most n. Nil means that there are none.
-	// CallSeries calls More before the last of Calls is answered, so that the instance never
-	// waits for its next call.
+	// More returns further calls that are ready, at most n. A nil More returns no calls. CallSeries
+	// calls More before the last of Calls is answered, so that the instance never waits for its
+	// next call.
 	More func(n int) []Call
 	// Wanted reports whether the calls that have not begun could begin sooner elsewhere, or another
-	// caller waits. slow says that the first call takes long. CallSeries then hands them back. It may be called
-	// at any time. Nil means never.
+	// caller waits. slow says that the first call takes long. If Wanted returns true, CallSeries
+	// hands the calls back. It may be called at any time. A nil Wanted means false.
 	Wanted func(slow bool) bool
-	// HandedBack receives how many of the last Calls are handed back: they have not begun. Nil
-	// means that these stay in Calls.
+	// HandedBack receives the number of calls at the end of Calls that are handed back because they
+	// have not begun. If it is nil, these stay in Calls.
 	HandedBack func(n int)
 }
 
@@ -107,46 +106,46 @@ func (s *Series) HandBack(n int) {
 	}
 }
 
-// MaxSeriesArgs is the size of the arguments, in bytes, up to which a call can be a part of a series.
+// MaxSeriesArgs is the largest size of the arguments, in bytes, of a call in a series.
 const MaxSeriesArgs = 16 << 10
 
-// SeriesCaller is a [Caller] that may make calls in a series.
+// SeriesCaller is a [Caller] that can make calls in a series.
 type SeriesCaller interface {
 	Caller
 	// CallSeries makes the calls of s and those that s.More returns, until there are no more. It
-	// stops earlier if calls are handed back, or if it does not support series or the plugin cannot
-	// accept calls now. The calls left in s.Calls have not begun.
+	// stops earlier if calls are handed back, if it does not support series, or if the plugin
+	// cannot accept calls now. The calls left in s.Calls have not begun.
 	CallSeries(ctx context.Context, s *Series)
 }
 
 // Args are the arguments of a call: words as the user typed them, JSON, or both. The code that
-// knows the parameters gives the words their types. JSON is passed on unparsed. If both are
+// knows the parameters converts the words to their types. JSON is passed on unparsed. If both are
 // set, every word has a name, and the arguments in JSON come first. The zero value means no
 // arguments.
 type Args struct {
 	Words []schema.Word
 	// JSON is an object (names), an array (positions) or nil.
 	JSON json.RawMessage
-	// Valid reports that JSON, and the value of each word of form JSON, is known to be
-	// one JSON value in UTF-8. If it is false, they are checked before they are sent.
+	// Valid reports whether JSON, and the value of each word of form JSON, is known to be one JSON
+	// value in UTF-8. If it is false, they are checked before they are sent.
 	Valid bool
 }
 
-// Item is one value that a hook returned: its result, or one item of a stream. Its JSON is that
-// of a streamed item, but for bytes.
+// Item is one value that a hook returned: its result, or one item of a stream. Its JSON is the JSON
+// of a streamed item, except for bytes.
 type Item struct {
-	// Value is one JSON value, passed on unread. It is on one line, without blanks
-	// around it. If the hook returned bytes, Value is these.
+	// Value is one JSON value, passed on unparsed. It is on one line, without surrounding blanks.
+	// If Binary is set, Value contains the raw bytes.
 	Value json.RawMessage `json:"item,omitempty"`
 	// Binary reports whether the hook returned bytes.
 	Binary bool `json:"binary,omitempty"`
-	// Sole names the only string or bytes field of a message, followed by [SoleBytes]
-	// for bytes. It is empty if Value is not a message with exactly one such field. Value may
-	// lack the field if that is empty.
+	// Sole names the only string or bytes field of a message. [SoleBytes] follows the name of a
+	// bytes field. Sole is empty if Value is not a message with exactly one such field. If the
+	// field is empty, Value may omit it.
 	Sole string `json:"sole,omitempty"`
 }
 
-// JSON returns the value as JSON has it: bytes are a string with their base64 text.
+// JSON returns the value as JSON. Bytes become a string with their base64 text.
 func (i Item) JSON() json.RawMessage {
 	if !i.Binary {
 		return i.Value
@@ -155,7 +154,7 @@ func (i Item) JSON() json.RawMessage {
 	return append(base64.StdEncoding.AppendEncode(append(text, '"'), i.Value), '"')
 }
 
-// SoleBytes follows the name in [Item.Sole] of a field whose value is bytes, in base64.
+// SoleBytes follows a name in [Item.Sole] if the field's value is bytes in base64.
 const SoleBytes = ";base64"
 
 // Result is the result of a hook. Value is nil if the result is a stream.
@@ -176,7 +175,7 @@ type Launcher interface {
 	// error has kind [Interpreter], [Start], [Handshake], [Unhealthy], [Timeout] or
 	// [Canceled].
 	Launch(ctx context.Context) (Instance, error)
-	// Renew makes the next launch read the plugin's files again. Instances live on.
+	// Renew makes the next launch read the plugin's files again. It does not affect instances.
 	Renew()
 	// Close releases resources that are kept between launches. It does not stop
 	// the instances.
@@ -192,11 +191,11 @@ type Instance interface {
 	// healthy, an error of kind [Unhealthy] if the plugin reports that it is not,
 	// or an error as from a call.
 	Probe(ctx context.Context) error
-	// Health is Probe for a caller who wants to know the plugin's health: a plugin that
-	// should report its health but cannot is not healthy.
+	// Health is like Probe, for callers that report the plugin's health: if the plugin should
+	// report its health but cannot, it is not healthy.
 	Health(ctx context.Context) error
-	// Attach returns JSON that says how another host attaches to the process, or nil if
-	// none can.
+	// Attach returns JSON that says how another host attaches to the process, or nil if that is
+	// impossible.
 	Attach() json.RawMessage
 	// Concurrency returns the number of calls that it accepts at once, at least 1.
 	Concurrency() int
@@ -208,8 +207,8 @@ type Instance interface {
 	// ends, Stop kills the tree at once. It may be called several times, also
 	// concurrently.
 	Stop(ctx context.Context) error
-	// Crash ends the process as something outside of pyplug would. The error is
-	// [os.ErrProcessDone] if it has exited.
+	// Crash kills the process from outside, as in a real crash. The error is [os.ErrProcessDone] if
+	// it has exited.
 	Crash() error
 	// Info describes the process.
 	Info() Info
@@ -223,8 +222,8 @@ type Info struct {
 	PID int
 	// Python is the version that the process reported, such as "3.12.4".
 	Python string
-	// Started is the time of the start, Ready the duration from there until the
-	// plugin was ready.
+	// Started is the time of the start. Ready is the duration from the start until the plugin was
+	// ready.
 	Started time.Time
 	Ready   time.Duration
 	// MayCollide reports whether a second instance may fail to start while this one
@@ -234,35 +233,34 @@ type Info struct {
 
 // Exit describes how a process ended. The zero value is exit code 0.
 type Exit struct {
-	// Code is the exit code; -1 if a signal ended the process.
+	// Code is the exit code, or -1 if a signal ended the process.
 	Code int `json:"-"`
-	// Signal is the name of that signal, such as "SIGSEGV", or empty.
+	// Signal is the name of the signal that ended the process, such as "SIGSEGV", or empty.
 	Signal string `json:"signal,omitempty"`
-	// OutOfMemory reports that this process died by SIGKILL while the system
-	// killed a process because memory ran out: probably this one.
+	// OutOfMemory reports whether this process died by SIGKILL while the system killed a process
+	// because memory ran out. That process was probably this one.
 	OutOfMemory bool `json:"out_of_memory,omitempty"`
-	// Limit is the limit because of which pyplug killed the process, such as
-	// "memory limit of 200 MB: it used 312 MB", or empty.
+	// Limit is the reason if pyplug killed the process because of a limit, such as "memory limit of
+	// 200 MB: it used 312 MB", or empty.
 	Limit string `json:"limit,omitempty"`
 	// Uptime is the duration from the start to the exit.
 	Uptime time.Duration `json:"-"`
-	// Stderr holds the last lines of standard error, oldest first; of a functions file
-	// also those of standard output.
+	// Stderr contains the last lines of standard error, oldest first. For a functions file it
+	// includes those of standard output.
 	Stderr []string `json:"-"`
-	// Stacks holds faulthandler's output of a hung Python before it was killed.
+	// Stacks contains faulthandler's output of a hung Python before it was killed.
 	Stacks []string `json:"-"`
 	// Stopped reports whether pyplug requested the exit.
 	Stopped bool `json:"-"`
-	// Step is the last step of the stop ladder before the exit: "asked" (by the
-	// protocol), "closed" (the connection), "SIGTERM" or "SIGINT", "SIGKILL". It is
-	// empty if the process exited by itself. The signal follows "closed" at once
-	// (not on Windows, which has none), so Step names it for most processes that
-	// the closed connection ended.
+	// Step is the last step of the stop ladder before the exit: "asked" (by the protocol), "closed"
+	// (the connection), "SIGTERM" or "SIGINT", "SIGKILL". It is empty if the process exited by
+	// itself. Except on Windows, which has no signals, the signal follows "closed" at once. So Step
+	// names the signal even for most processes that the closed connection ended.
 	Step string `json:"-"`
-	// Left names up to 10 processes that it left behind, each as "sleep (pid
-	// 4711)". These are descendants, in its process group or not, that did not exit
-	// within 100 ms after it and that pyplug had to kill. Processes ended by the
-	// same signal are not listed. It is empty on macOS and Windows.
+	// Left names up to 10 processes that the process left behind, each as "sleep (pid 4711)". These
+	// are descendants, in its process group or not, that did not exit within 100 ms after it and
+	// that pyplug had to kill. Processes ended by the same signal are not listed. It is empty on
+	// macOS and Windows.
 	Left []string `json:"-"`
 }
 

@@ -15,9 +15,9 @@ import (
 // ByteOrderMark may be at the beginning of a file.
 const ByteOrderMark = "\ufeff"
 
-// Messages reads the [Call.Input] of a call: a sequence of JSON values, which may span
-// lines. Its errors begin with name, the name of the file. If ctx ends, it abandons a read
-// that blocks. JSON of more than most bytes is rejected with tooLong.
+// Messages reads the [Call.Input] of a call: a sequence of JSON values, which may span lines. Its
+// errors begin with name, the name of the file. If ctx ends, it abandons a read that blocks. It
+// rejects JSON of more than most bytes with the error tooLong.
 func Messages(ctx context.Context, from io.Reader, name string, most int, tooLong error) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		text := bufio.NewReader(from)
@@ -26,7 +26,7 @@ func Messages(ctx context.Context, from io.Reader, name string, most int, tooLon
 		for number := 1; ; number++ {
 			message, err := Interruptible(ctx, func() (message json.RawMessage, err error) {
 				if mark, _ := text.Peek(1); number == 1 && string(mark) == ByteOrderMark[:1] {
-					_, _ = text.Discard(len(ByteOrderMark)) // else it is not JSON
+					_, _ = text.Discard(len(ByteOrderMark)) // the mark is not valid JSON
 				}
 				limited.N = int64(most)
 				err = decoder.Decode(&message)
@@ -55,13 +55,13 @@ func Messages(ctx context.Context, from io.Reader, name string, most int, tooLon
 	}
 }
 
-// MessageHints are for a message that is too large.
+// MessageHints are the hints for a message that is too large.
 var MessageHints = schema.Hints("raise %s to allow larger messages", schema.Setting("max-message"))
 
-// MessageLimit returns the largest size of the JSON of a message that has at most limit bytes
-// when it is sent, and the error for longer JSON.
+// MessageLimit returns the largest size of the JSON of a message that has at most limit bytes on
+// the wire, and the error for longer JSON.
 func MessageLimit(limit int) (most int, tooLong error) {
-	const escape = len(`\u0001`) // of each byte of a text
-	most = escape*limit + 64<<10 // for names and white space
+	const escape = len(`\u0001`) // the longest form of one byte of a text
+	most = escape*limit + 64<<10 // for names and white space, too
 	return most, &Error{Kind: Request, Hints: MessageHints, Err: fmt.Errorf("it has more than %d bytes; --max-message is %d", most, limit)}
 }

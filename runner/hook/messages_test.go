@@ -13,7 +13,7 @@ import (
 func TestMessages(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		want string // the messages, with blanks between them
+		want string // the expected messages, separated by blanks
 		err  string
 	}{
 		"nothing":       {"", "", ""},
@@ -63,7 +63,7 @@ func TestMessagesReadError(t *testing.T) {
 	}
 }
 
-// endless is a text again and again.
+// endless is a reader that repeats a text forever.
 type endless string
 
 func (e endless) Read(b []byte) (n int, err error) {
@@ -91,13 +91,14 @@ func TestMessagesTooLong(t *testing.T) {
 	}
 }
 
-// A message is told as soon as it has come, with no newline behind it.
+// TestMessagesAtOnce checks that a message is returned as soon as it arrives, without a newline
+// after it.
 func TestMessagesAtOnce(t *testing.T) {
 	out, in := io.Pipe()
 	told := make(chan struct{})
-	go func() { // ends with the last message
+	go func() { // ends after the last message
 		for range 3 {
-			_, _ = io.WriteString(in, "{}") // read, or the test has failed
+			_, _ = io.WriteString(in, "{}") // Messages reads it, or the test fails
 			<-told
 		}
 		in.Close()
@@ -114,9 +115,9 @@ func TestMessagesAtOnce(t *testing.T) {
 	}
 }
 
-// The end of ctx is told of by its kind.
+// TestMessagesLeft checks that the kind of the error says how ctx ended.
 func TestMessagesLeft(t *testing.T) {
-	out, in := io.Pipe() // nothing comes
+	out, in := io.Pipe() // nothing is written
 	defer in.Close()
 	canceled, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("stop"))

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Verdict is the result of a stage of a check, or of one finding. A higher one is
-// worse.
+// Verdict is the result of a stage of a check, or of one finding. A higher verdict is worse.
 type Verdict uint8
 
 // The verdicts. The zero Verdict is OK.
@@ -14,7 +13,7 @@ const (
 	OK      Verdict = iota
 	Skipped         // not checked
 	Note            // for information
-	Warning         // a host survives it
+	Warning         // hosts can tolerate it
 	Failure         // it breaks a host or a call
 )
 
@@ -26,31 +25,28 @@ func (v Verdict) String() string { return verdictNames[v] }
 // MarshalText returns the verdict's name.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// Fix says what to do, one line each.
+// Fix is a list of lines that say what to do.
 type Fix []string
 
 // MarshalText joins the lines.
 func (f Fix) MarshalText() ([]byte, error) { return []byte(strings.Join(f, "\n")), nil }
 
-// Finding is one problem or note that a check found. Its JSON is that of
-// `check --json`.
+// Finding is one problem or note that a check found. `check --json` prints it as JSON.
 type Finding struct {
-	// ID is its permanent name, such as "stdout-noise", and the name of its page.
+	// ID is its permanent name, such as "stdout-noise". The page about it has the same name.
 	ID string `json:"id,omitempty"`
 	// Verdict is Note, Warning or Failure.
 	Verdict Verdict `json:"status"`
 	// Kind decides the exit code of a failure.
 	Kind Kind `json:"-"`
-	// Message says what is wrong and what was expected. Fix is empty if it is
-	// unknown what to do.
+	// Message says what is wrong and what was expected. Fix says what to do, or is empty.
 	Message string `json:"message"`
 	Fix     Fix    `json:"fix,omitempty"`
-	// File (absolute) and Line are its place in the plugin's source; zero if
-	// unknown.
+	// File and Line are its place in the plugin's source, or zero if unknown. File is absolute.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
-	// Err is the error behind the finding, nil if there is none. Printed reports
-	// whether the plugin's standard error has already been printed.
+	// Err is the error that caused the finding, or nil. Printed reports whether the plugin's
+	// standard error has already been printed.
 	Err     *Error `json:"error,omitempty"`
 	Printed bool   `json:"-"`
 }
@@ -58,14 +54,14 @@ type Finding struct {
 // Stage is one step of a check.
 type Stage struct {
 	Name string `json:"name"`
-	// Verdict is the verdict of the worst finding, or OK, or Skipped.
+	// Verdict is the verdict of the worst finding, OK without findings, or Skipped.
 	Verdict Verdict `json:"status"`
 	// Message summarizes the stage in one line, or says why it was skipped.
 	Message string `json:"message,omitempty"`
-	// Lines say more below the message, for people.
+	// Lines are printed below the message, for people.
 	Lines []string `json:"-"`
-	// Details are values for programs by their names in JSON. Names that end in
-	// "_ms" hold milliseconds.
+	// Details are values for programs. The keys are their names in JSON. Names that end in "_ms"
+	// have milliseconds.
 	Details  map[string]any `json:"details,omitempty"`
 	Findings []Finding      `json:"findings,omitempty"`
 	// NotApplicable reports whether a skipped stage does not exist for this plugin or
@@ -74,10 +70,10 @@ type Stage struct {
 	Took          time.Duration `json:"-"`
 }
 
-// MarshalJSON returns the stage with the names of `check --json`. Its fix is that of
-// the worst finding.
+// MarshalJSON returns the stage with the names of `check --json`. It adds the fix of the worst
+// finding.
 func (s Stage) MarshalJSON() ([]byte, error) {
-	type plain Stage // without this method
+	type plain Stage // has no methods
 	shape := struct {
 		plain
 		Fix  Fix          `json:"fix,omitempty"`
@@ -89,7 +85,7 @@ func (s Stage) MarshalJSON() ([]byte, error) {
 	return Marshal(shape)
 }
 
-// Worst returns the first finding with the worst verdict, nil if there is none.
+// Worst returns the first finding with the worst verdict, or nil.
 func (s Stage) Worst() *Finding {
 	var worst *Finding
 	for i := range s.Findings {
@@ -104,11 +100,11 @@ func (s Stage) Worst() *Finding {
 type Report struct {
 	// Plugin is the path as the user typed it.
 	Plugin string
-	// Entry is the absolute path of the file that runs; empty if not found.
+	// Entry is the absolute path of the file that runs, or empty if not found.
 	Entry string
-	// Transport is "pipe" or "grpc"; empty if unknown.
+	// Transport is "pipe", "grpc", or empty if unknown.
 	Transport string
-	// Stages are in the order in which they ran.
+	// Stages are the stages in the order in which they ran.
 	Stages []Stage
 	Took   time.Duration
 }

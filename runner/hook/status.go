@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// State is the state of a plugin that is kept alive, by its name in messages and JSON.
-// The zero State is that before its first start.
+// State is the state of a plugin that is kept alive. Its text is its name in messages and JSON. The
+// zero State means never started.
 type State string
 
 // The states, from the worst to the best. The reason for a state is in the [Event],
 // never in the state itself.
 const (
-	StateStopped  State = "stopped"  // does not run, without an error
-	StateFailed   State = "failed"   // does not run, and does not restart by itself
-	StateStopping State = "stopping" // stops
-	StateBackoff  State = "backoff"  // exited, and restarts after a delay
+	StateStopped  State = "stopped"  // not running, without an error
+	StateFailed   State = "failed"   // not running, and does not restart by itself
+	StateStopping State = "stopping" // stopping
+	StateBackoff  State = "backoff"  // exited; restarts after a delay
 	StateStarting State = "starting" // the process starts and runs its bootstrap calls
 	StateDegraded State = "degraded" // accepts calls, but reports that it is not healthy
 	StateReady    State = "ready"    // accepts calls
@@ -27,41 +27,41 @@ func (s State) Takes() bool { return s == StateReady || s == StateDegraded }
 
 // Event is one state change of a plugin that is kept alive.
 //
-// While one instance replaces another, the events of both generations
-// interleave. Those of the replacement begin with the zero From.
+// While one instance replaces another, the events of both generations interleave. The first event
+// of the replacement has the zero From.
 type Event struct {
 	Time time.Time `json:"time"`
-	// Worker is the number of the worker, from 1; 0 if there is only one.
+	// Worker is the number of the worker, from 1, or 0 if there is only one.
 	Worker int `json:"worker,omitempty"`
 	// Generation is the number of the worker's start, from 1.
 	Generation int `json:"generation"`
-	// PID is the worker's process; 0 before it is ready.
+	// PID is the worker's process, or 0 before it is ready.
 	PID  int   `json:"pid,omitempty"`
 	From State `json:"from,omitempty"`
 	To   State `json:"to"`
 	// Reason explains the change in one line, such as "the plugin exited during a call".
 	Reason string `json:"reason,omitempty"`
-	// Exit describes how the process ended, nil if none ended. On a change to
-	// starting it is the exit of the previous generation.
+	// Exit describes how the process ended, or is nil. On a change to starting it describes the
+	// exit of the previous generation.
 	Exit *Exit `json:"exit,omitempty"`
-	// Delay is the time until the next start, on a change to backoff.
+	// Delay is the time until the next start, for a change to backoff.
 	Delay Milliseconds `json:"delay_ms,omitempty"`
 }
 
-// Status is the state of a plugin that is kept alive, with its counts. The zero
-// Status is that of a plugin that has never started.
+// Status is the state of a plugin that is kept alive, with its counts. The zero Status means that
+// the plugin has never started.
 type Status struct {
-	// State is the best state of all workers: the plugin accepts calls while one
-	// worker does.
+	// State is the best state of all workers: the plugin accepts calls if at least one worker does.
 	State State `json:"state"`
-	// Reason says why State is not [StateReady]; empty if it is.
+	// Reason says why State is not [StateReady]. It is empty if State is.
 	Reason string `json:"reason,omitempty"`
-	// Generation is the generation of the process PID; 0 before the first start.
-	// Each worker counts its own starts, from 1.
+	// Generation is the generation of the process PID, or 0 before the first start. Each worker
+	// counts its own starts, from 1.
 	Generation int `json:"generation,omitempty"`
-	// PID is the process of the first ready worker; 0 if none is ready.
+	// PID is the process of the first ready worker, or 0.
 	PID int `json:"pid,omitempty"`
-	// Workers is the configured number of workers, Ready how many accept calls.
+	// Workers is the configured number of workers. Ready is the number of workers that accept
+	// calls.
 	Workers int `json:"workers"`
 	Ready   int `json:"ready"`
 	// Concurrency is the number of calls that all workers can run at once.
@@ -71,18 +71,17 @@ type Status struct {
 	// Restarts counts the starts of all workers after a failed start or an
 	// unexpected exit.
 	Restarts int `json:"restarts"`
-	// RestartCauses counts them by cause: "crash" (the plugin exited during a call), "exit"
-	// (while none was running), "memory" or "timeout" (it was killed because of its memory
-	// limit, or because a call did not stop), "probe" (it missed its probes), "start" (it
-	// did not start).
+	// RestartCauses counts the restarts by cause: "crash" (the plugin exited during a call), "exit"
+	// (it exited between calls), "memory" (it exceeded its memory limit), "timeout" (a call did not
+	// stop), "probe" (it missed its probes), "start" (it did not start).
 	RestartCauses map[string]int `json:"restart_causes,omitempty"`
 	// LastRestart is the reason of the last restart, as its event has it, and how the process
-	// ended; empty if there was none.
+	// ended, or empty if there was none.
 	LastRestart string `json:"last_restart,omitempty"`
 	// LastRestartAt is its time.
 	LastRestartAt time.Time `json:"last_restart_at,omitzero"`
 	// Replacements counts the workers that were replaced at a limit, by "memory", "calls" and
-	// "age". LastReplacement is the reason of the last one; empty if there was none.
+	// "age". LastReplacement is the reason of the last replacement, or empty.
 	Replacements    map[string]int `json:"replacements,omitempty"`
 	LastReplacement string         `json:"last_replacement,omitempty"`
 	// Calls counts the calls that finished in a worker, Failed the failed calls,
@@ -102,23 +101,22 @@ type Status struct {
 	Hooks    []HookCalls       `json:"hooks,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`
 	// Note is one line of other information, such as why the plugin does not
-	// start, or that its changed files do not start and the old workers remain;
-	// empty if there is none.
+	// start, or that its changed files do not start and the old workers remain.
+	// It is empty if there is no other information.
 	Note string `json:"note,omitempty"`
-	// LastExit describes the exit of the last process that ended, nil if none did.
+	// LastExit describes the exit of the last process that ended, or is nil.
 	LastExit *Exit `json:"last_exit,omitempty"`
-	// Memory is the resident memory of the plugin's processes and everything below them in
-	// bytes; 0 if it is not known.
+	// Memory is the resident memory of the plugin's processes and their descendants in bytes, or 0
+	// if unknown.
 	Memory int64 `json:"memory_bytes,omitempty"`
-	// CPU is the processor time that these processes have used; 0 if it is not known.
+	// CPU is the processor time that these processes have used, or 0 if unknown.
 	CPU Milliseconds `json:"cpu_ms"`
-	// Attach is the JSON that another program needs to attach to the plugin, nil
-	// if that is impossible. See docs/json.md.
+	// Attach is the JSON with which another program can attach to the plugin, or nil. See
+	// docs/json.md.
 	Attach json.RawMessage `json:"attach,omitempty"`
-	// Uptime is the age of the process PID; 0 if none is ready.
+	// Uptime is the age of the process PID, or 0 if no worker is ready.
 	Uptime Milliseconds `json:"uptime_ms,omitempty"`
-	// NextStart is the time until the next start, 0 unless State is
-	// [StateBackoff].
+	// NextStart is the time until the next start, or 0 unless State is [StateBackoff].
 	NextStart Milliseconds `json:"next_restart_ms,omitempty"`
 }
 
@@ -129,11 +127,11 @@ const MaxRunningCalls = 100
 type RunningCall struct {
 	Hook string       `json:"hook"`
 	Age  Milliseconds `json:"age_ms"`
-	// Worker is the number of its worker, from 1; 0 if there is only one. PID is its process.
+	// Worker is the number of its worker, from 1, or 0 if there is only one. PID is its process.
 	Worker int `json:"worker,omitempty"`
 	PID    int `json:"pid"`
-	// At is where the main thread of that process is, the oldest frame first; nil unless it was
-	// asked for and is known.
+	// At is where the main thread of that process is, the oldest frame first. It is nil unless it was
+	// requested and is known.
 	At []Frame `json:"at,omitempty"`
 }
 
@@ -148,7 +146,7 @@ type HookCalls struct {
 	Max    Milliseconds `json:"max_ms"`
 }
 
-// Milliseconds is a duration that JSON has as milliseconds, to 100 ns.
+// Milliseconds is a duration that JSON represents in milliseconds, with a precision of 100 ns.
 type Milliseconds time.Duration
 
 // MarshalJSON writes the number.

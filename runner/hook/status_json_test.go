@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestStatusJSON holds that a status and an event come back from JSON as they were.
+// TestStatusJSON checks that the JSON of a status and an event keeps all fields.
 func TestStatusJSON(t *testing.T) {
 	exit := &Exit{Code: 3, Uptime: 1500 * time.Millisecond, Stderr: []string{"no"}}
 	at := time.Date(2026, 1, 31, 12, 0, 0, 5000, time.UTC)

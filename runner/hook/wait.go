@@ -8,11 +8,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TimeoutHints are the hints of an error whose limit the caller can raise.
+// TimeoutHints are the hints of an error with a limit that the caller can raise.
 var TimeoutHints = schema.Hints("allow more time with %s; %[1]s 0 waits forever", schema.CallSetting("timeout"))
 
-// WithLimit returns a context that ends after limit; 0 means no limit. [Ended] names
-// the whole limit in its error, even if the wait began late.
+// WithLimit returns a context that ends after limit. A limit of 0 means no limit. The error of
+// [Ended] has the whole limit, even if the wait began late.
 func WithLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return context.WithCancel(ctx)
@@ -21,13 +21,13 @@ func WithLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, limit, &LimitError{Limit: limit})
 }
 
-// Limited is a [Plugin] each call of which has a limit; 0 means no limit.
+// Limited is a [Plugin] that applies Limit to each call. A Limit of 0 means no limit.
 type Limited struct {
 	Plugin
 	Limit time.Duration
 }
 
-// Call calls a hook within the limit.
+// Call calls a hook. It applies the limit.
 func (l Limited) Call(ctx context.Context, c Call) (Result, error) {
 	ctx, cancel := WithLimit(ctx, l.Limit)
 	defer cancel()
@@ -42,10 +42,10 @@ func Limit(ctx context.Context) time.Duration {
 	return limit
 }
 
-// Ended returns the error of a call that ctx ended: of kind [Timeout] with a
-// [*LimitError] if the deadline has passed, else of kind [Canceled] with the cause of
-// ctx. hookName may be empty. The parameter what names the missing event, such as "no
-// connection"; it is empty for a call.
+// Ended returns the error of a call that ctx ended. It is of kind [Timeout] with a [*LimitError] if
+// the deadline has passed. Otherwise it is of kind [Canceled] with the cause of ctx. hookName may
+// be empty. The parameter what describes the missing event, such as "no connection". It is empty
+// for a call.
 func Ended(ctx context.Context, hookName, what string, sent bool) *Error {
 	e := &Error{Kind: Canceled, Hook: hookName, Begun: sent, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -57,9 +57,9 @@ func Ended(ctx context.Context, hookName, what string, sent bool) *Error {
 	return e
 }
 
-// Interruptible calls do, which may block forever, and returns its result. If ctx
-// ends first, Interruptible returns an error of kind [Canceled] with the cause of
-// ctx, and do keeps running. It also does so if do returns ctx's error.
+// Interruptible calls do, which may block forever, and returns its result. If ctx ends first,
+// Interruptible returns an error of kind [Canceled] with the cause of ctx, and do keeps running. It
+// returns the same error if do returns the error of ctx.
 func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	var value T
 	var err error
@@ -79,7 +79,7 @@ func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) 
 	return none, &Error{Kind: Canceled, Err: context.Cause(ctx)}
 }
 
-// IsClosed reports whether a channel is closed on which nothing is ever sent.
+// IsClosed reports whether a channel is closed. Nothing may ever be sent on the channel.
 func IsClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestEnded holds that an error names the limit that was set, the earlier of two.
+// TestEnded checks that an error has the limit with the earlier deadline.
 func TestEnded(t *testing.T) {
 	ctx, cancel := WithLimit(t.Context(), time.Nanosecond)
 	defer cancel()
@@ -30,7 +30,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// Whatever ends first, the error of a canceled wait has the cause; other errors stay.
+// TestInterruptible checks that the error of a canceled wait has the cause of the context,
+// whichever ends first, and that other errors stay unchanged.
 func TestInterruptible(t *testing.T) {
 	cause, own := errors.New("interrupted"), errors.New("no such file")
 	for want, do := range map[string]func(ctx context.Context, cancel func()) error{

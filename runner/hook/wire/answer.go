@@ -21,16 +21,16 @@ func AppendValue(dst []byte, key string, item hook.Item) []byte {
 	return dst
 }
 
-// binaryMember follows a value that is bytes. No JSON value ends like it.
+// binaryMember follows a value that is bytes. No JSON value ends with this text.
 const binaryMember = `,"binary":true`
 
-// AppendRaw appends a result or an item as --raw prints it: the text of a string; bytes;
-// nothing for null; the only string or bytes field of a message; the JSON of any other
-// value, as shown formats it. newline is false for bytes and null.
+// AppendRaw appends a result or an item as --raw prints it: the text of a string, bytes, nothing
+// for null, the only string or bytes field of a message, or the JSON of any other value, formatted
+// by shown. newline is false for bytes and null.
 func AppendRaw(dst []byte, item hook.Item, shown func([]byte) []byte) (text []byte, newline bool, err error) {
 	if field, binary := strings.CutSuffix(item.Sole, hook.SoleBytes); field != "" {
 		var fields map[string]json.RawMessage
-		if json.Unmarshal(item.Value, &fields) == nil { // a well-known type may be no object
+		if json.Unmarshal(item.Value, &fields) == nil { // the JSON of a well-known type may not be an object
 			item.Value = fields[field]
 			if item.Value == nil {
 				item.Value = []byte(`""`)
@@ -60,25 +60,25 @@ func decoded(quoted []byte) (content []byte, err error) {
 	return content, err
 }
 
-// Line is a line of a streamed result: an item, or after the last item Done or Error. A
-// stream without such an end is incomplete. The answers to several calls have two lines more: a result,
-// which is Done and has a Value, and HandedBack.
+// Line is a line of a streamed result: an item, or after the last item Done or Error. A stream
+// without such an end is incomplete. The answers to several calls have two more kinds of lines: a
+// result, which has Done and a Value, and HandedBack.
 type Line struct {
 	hook.Item
 	Done  bool        `json:"done,omitempty"`
 	Notes []string    `json:"notes,omitempty"`
 	Error *hook.Error `json:"error,omitempty"`
-	// HandedBack is how many of the last calls are handed back: see [hook.Series].
+	// HandedBack is the number of calls at the end that are handed back, see [hook.Series].
 	HandedBack int `json:"handed_back,omitempty"`
 }
 
-// AppendResult appends the [Line] of a result that is no stream.
+// AppendResult appends the [Line] of a result that is not a stream.
 func AppendResult(dst []byte, item hook.Item) []byte {
 	return append(AppendValue(append(dst, '{'), "result", item), "}\n"...)
 }
 
-// AppendItem appends the [Line] of an item. With --nan literal an item may be, or hold, NaN,
-// which is not JSON.
+// AppendItem appends the [Line] of an item. With --nan literal an item may be or contain NaN, which
+// is not JSON.
 func AppendItem(dst []byte, item hook.Item) []byte {
 	dst = AppendValue(append(dst, '{'), "item", item)
 	if item.Sole != "" {
@@ -90,10 +90,10 @@ func AppendItem(dst []byte, item hook.Item) []byte {
 // ReadLine reads one line.
 func ReadLine(from *bufio.Reader) (line Line, err error) {
 	text, err := from.ReadBytes('\n')
-	if err != nil { // without its end it may be only a part of a line
+	if err != nil { // without a line end, it may be only a part of a line
 		return line, err
 	}
-	if value, ok := cut(text, `{"result":`, "}\n"); ok { // unread: it is the most frequent line
+	if value, ok := cut(text, `{"result":`, "}\n"); ok { // not parsed, because it is the most frequent line
 		line.Done, line.Value = true, value
 		if value, ok := bytes.CutSuffix(value, []byte(binaryMember)); ok {
 			line.Binary = true
@@ -107,13 +107,13 @@ func ReadLine(from *bufio.Reader) (line Line, err error) {
 		}
 		return line, err
 	}
-	if value, ok := cut(text, `{"item":`, "}\n"); ok { // it holds NaN
+	if value, ok := cut(text, `{"item":`, "}\n"); ok { // not JSON, because it contains NaN
 		return Line{Item: hook.Item{Value: value}}, nil
 	}
 	return line, err
 }
 
-// cut returns what is between a prefix and a suffix.
+// cut returns the text between a prefix and a suffix.
 func cut(text []byte, prefix, suffix string) ([]byte, bool) {
 	rest, begins := bytes.CutPrefix(text, []byte(prefix))
 	rest, ends := bytes.CutSuffix(rest, []byte(suffix))
@@ -132,11 +132,11 @@ func Failed(e *hook.Error) Failure { return Failure{1, e} }
 // Time is the format of a time in JSON: RFC 3339 with milliseconds.
 const Time = "2006-01-02T15:04:05.000Z07:00"
 
-// Event returns the JSON of an event of the plugin with that name: {"schema", "time", "name"}
-// and the other fields of the event.
+// Event returns the JSON of an event of the plugin with that name: {"schema", "time", "name"}, then
+// the other fields of the event.
 func Event(name string, e hook.Event) []byte {
-	fields, _ := hook.Marshal(e)                 // our own shape
-	_, rest, _ := bytes.Cut(fields, []byte(",")) // the first is the time, to the nanosecond
+	fields, _ := hook.Marshal(e)                 // this type can always be encoded
+	_, rest, _ := bytes.Cut(fields, []byte(",")) // the first field is the time in nanoseconds
 	start := schema.AppendQuote([]byte(`{"schema":1,"time":"`+e.Time.Format(Time)+`","name":`), name)
 	return append(append(start, ','), rest...)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// AppendCall appends a line with a call: {"hook": NAME, "args": …}, or with words the members of
-// [EncodeWords].
+// AppendCall appends a line with a call: {"hook": NAME, "args": …}. If the call has words, the line
+// has the members of [EncodeWords] instead of "args".
 func AppendCall(dst []byte, c hook.Call) []byte {
 	dst = schema.AppendQuote(append(dst, `{"hook":`...), c.Hook)
 	switch {
@@ -23,7 +23,7 @@ func AppendCall(dst []byte, c hook.Call) []byte {
 	return append(dst, "}\n"...)
 }
 
-// DecodeCall reads a line that [AppendCall] has written, or one like it.
+// DecodeCall reads a line in the format of [AppendCall].
 func DecodeCall(line []byte) (c hook.Call, err error) {
 	if err := schema.CheckValue(line); err != nil {
 		return c, fmt.Errorf("the line is %w", err)
@@ -57,5 +57,5 @@ func DecodeCall(line []byte) (c hook.Call, err error) {
 	return c, err
 }
 
-// callKeys are the keys of a line with a call.
+// callKeys lists the keys of a line with a call.
 var callKeys = [...]string{`"hook"`, `"args"`, `"words"`}

@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// ParseInput returns the arguments in the text of a file: the one JSON object or array, without
-// space around it. The lines in its errors count from the beginning of the file.
+// ParseInput returns the arguments in the text of a file: a single JSON object or array, without
+// surrounding space. The line numbers in its errors are those of the file.
 func ParseInput(text []byte) (json.RawMessage, error) {
 	if err := schema.CheckUTF8(text); err != nil {
 		return nil, fmt.Errorf("it is %w", err)

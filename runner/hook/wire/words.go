@@ -21,19 +21,18 @@ var (
 	marks = [...]string{schema.Plain: "=", schema.Text: "=", schema.JSON: ":=", schema.FileText: "@="}
 )
 
-// AppendWords appends words to dst as a JSON array, for a worker, which knows the parameters.
-// Each word has the keys that docs/http.md documents: "name" if it has one, and "text" or
-// "json". A text has a "value" if [schema.Value] of it is not that text, and a "form" if it
-// must not become another type. A positional text without a "value" is a JSON string. Bytes
-// that are not UTF-8 are written as [schema.Quote] does.
+// AppendWords appends words to dst as a JSON array, for a worker, which knows the parameters. Each
+// word has the keys that docs/http.md documents: "name" if it has one, and "text" or "json". A text
+// has a "value" if [schema.Value] of it differs from the text, and a "form" if it must not become
+// another type. A positional text without a "value" is a JSON string. Bytes that are not UTF-8 are
+// written as [schema.Quote] does.
 //
-// The worker decides what the forms "option" (--name) and "rest" ("--") mean. A word after one
-// of them may be a value or a text, so it has "typed" if that differs from its text. If it can
-// only be a value or a text, it has "fault" with the reason. A name with dashes has "typed",
-// too.
+// The worker decides what the forms "option" (--name) and "rest" ("--") mean. A word after such a
+// form may be a value or a text, so it has "typed" if that differs from its text. If it can only be
+// a value or a text, it has "fault" with the reason. A name with dashes also has "typed".
 func AppendWords(dst []byte, words []schema.Word) []byte {
 	dst = append(dst, '[')
-	option, rest := false, false // the previous word is an option; a rest mark came before
+	option, rest := false, false // whether the previous word is an option, and whether a rest mark came before
 	for i, w := range words {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -44,7 +43,7 @@ func AppendWords(dst []byte, words []schema.Word) []byte {
 	return append(dst, ']')
 }
 
-// appendWord appends one word, also as it was typed if typed is set.
+// appendWord appends one word. If typed is set, it includes the word as typed.
 func appendWord(dst []byte, w schema.Word, typed bool) []byte {
 	if w.Form == schema.Text && w.Name == "" && w.Fault == nil && !typed {
 		at := len(dst)
@@ -86,8 +85,8 @@ func appendForm(dst []byte, w schema.Word) []byte {
 	return dst
 }
 
-// typedForm is the form of a word whose text is the whole word as typed on a command line.
-// The key "typed" is short for it.
+// typedForm is the form of a word whose text is the whole word as typed on a command line. The key
+// "typed" is short for text with this form.
 const typedForm = "typed"
 
 // wireWord is one argument, as docs/http.md documents it. [EncodeWords] writes words as typed.
@@ -100,12 +99,12 @@ type wireWord struct {
 	JSON   json.RawMessage `json:"json,omitempty"`
 	Name   *string         `json:"name,omitempty"`
 	Form   string          `json:"form,omitempty"`
-	// File is the content of the file that the word names: a server reads none.
+	// File is the content of the file that the word names, because a server does not read files.
 	File *[]byte `json:"file,omitempty"`
 }
 
-// EncodeWords returns {"words": [WORD, …]}, with "args" if there is JSON, too, for
-// [DecodeArgs]. The words are as they were typed: only a plugin knows all names.
+// EncodeWords returns {"words": [WORD, …]} for [DecodeArgs], with "args" if there is also JSON. The
+// words are as typed, because only a plugin knows all names.
 func EncodeWords(args hook.Args) []byte {
 	body := struct {
 		Words []wireWord      `json:"words"`
@@ -119,11 +118,11 @@ func EncodeWords(args hook.Args) []byte {
 		}
 		body.Words = append(body.Words, word)
 	}
-	text, _ := json.Marshal(body) // our own shape
+	text, _ := json.Marshal(body) // this type can always be encoded
 	return text
 }
 
-// fileOf returns the content of the file that a word names; nil if the word names none.
+// fileOf returns the content of the file that a word names, or nil.
 func fileOf(w schema.Word) *[]byte {
 	if w.Form != schema.FileText && !(w.Form == schema.JSON && strings.Contains(w.Typed, ":=@")) {
 		return nil
@@ -134,7 +133,7 @@ func fileOf(w schema.Word) *[]byte {
 
 // DecodeArgs reads the arguments of a call: {"words": [WORD, …]} if words is set, otherwise an
 // object (names), an array (positions) or nothing. It rejects every body that differs from
-// what docs/http.md documents, because the plugin receives parts of it unread.
+// docs/http.md, because the plugin receives parts of it unparsed.
 func DecodeArgs(body []byte, words bool) (args hook.Args, err error) {
 	body = bytes.Trim(body, " \t\r\n")
 	if len(body) == 0 && !words {
@@ -182,7 +181,7 @@ func decodeWords(body []byte) (words []schema.Word, args json.RawMessage, err er
 	return words, args, nil
 }
 
-// decodeWord reads one word. Its errors follow the place of the word.
+// decodeWord reads one word. Its errors do not name the place of the word.
 func decodeWord(element []byte, l *schema.Lexer) (w schema.Word, err error) {
 	var g wireWord
 	err = schema.DecodeKnown(element, &g)

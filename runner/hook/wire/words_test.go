@@ -16,10 +16,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// smuggled continues the frame that a value is sent in with another call.
+// smuggled would end the frame's value and add another call.
 const smuggled = `1}],"hook":"other","words":[],"x":[{"value":1`
 
-// badWords are bodies that are rejected, and the beginning of the error.
+// badWords maps bodies that are rejected to the beginning of the error.
 var badWords = map[string]string{
 	``:                                  "the body is not JSON: byte 1: ",
 	`{"words":[`:                        "the body is not JSON: byte 11: ",
@@ -71,7 +71,7 @@ var badWords = map[string]string{
 	`{"words":[{"text":"a"}],"args":[],"args":[1]}`:                   `the body: "args" is given twice`,
 }
 
-// goodWords are bodies, and the words that the plugin receives.
+// goodWords maps bodies to the words that the plugin receives.
 var goodWords = map[string]string{
 	`{"words":[]}`: `[]`,
 	" {\"words\" : [ { \"text\" : \"a\\ud83d\\ude00\\\\ud800\" , \"name\" : \"n\" } ] }\n": `[{"name":"n","text":"a😀\\ud800"}]`,
@@ -87,7 +87,8 @@ var goodWords = map[string]string{
 
 func quote(text string) string { return string(schema.Quote(text)) }
 
-// A body with words is what docs/http.md says, or an error that names the place.
+// TestDecodeWords checks that a body with words is read as docs/http.md says, or is an error that
+// names the place.
 func TestDecodeWords(t *testing.T) {
 	for body, want := range badWords {
 		args, err := wire.DecodeArgs([]byte(body), true)
@@ -103,8 +104,8 @@ func TestDecodeWords(t *testing.T) {
 	}
 }
 
-// Words for a worker have the documented keys, and beside a text the value that it is where
-// no type decides.
+// TestAppendWords checks that words for a worker have the documented keys, and that a text also has
+// the value for a parameter without a type.
 func TestAppendWords(t *testing.T) {
 	read := func(name string) ([]byte, error) {
 		return []byte(map[string]string{"latin": "caf\xe9", "json": `{"a": 1}`}[name]), nil
@@ -135,7 +136,8 @@ func TestAppendWords(t *testing.T) {
 	}
 }
 
-// Words whose form the parameters decide have all that they may be.
+// TestAppendOpenWords checks that a word whose form depends on the parameters has all its possible
+// meanings.
 func TestAppendOpenWords(t *testing.T) {
 	for line, want := range map[string]string{
 		"--a 5 b=2":    `{"name":"a","typed":"--a","form":"option"},{"text":"5","value":5},{"name":"b","text":"2","value":2}`,
@@ -159,8 +161,8 @@ func TestAppendOpenWords(t *testing.T) {
 	}
 }
 
-// FuzzTexts passes any text that a shell can pass to a hook of a live worker, by -- "$v" and by
-// "=$v", over the socket and not. It arrives as it was.
+// FuzzTexts passes any text that a shell can pass to a hook of a live worker, with -- "$v" and with
+// "=$v", directly and over the socket. The hook receives the same text.
 func FuzzTexts(f *testing.F) {
 	for _, v := range []string{"", "--", "--json", "-q", "a=b", "=odd", ":=[", "@=f", "a@=-", ":=@f", "null", "[1]", "2", "\xff", "a=\xff", "é\n", "--help", "--take=1"} {
 		f.Add(v)
@@ -182,7 +184,7 @@ func FuzzTexts(f *testing.F) {
 			for _, args := range []hook.Args{{Words: words}, args} {
 				for _, name := range []string{"take", "untyped"} {
 					r, err := inst.Call(t.Context(), hook.Call{Hook: name, Args: args})
-					if typed[0] == "--v" && name == "untyped" { // JSON may be JSON
+					if typed[0] == "--v" && name == "untyped" { // as JSON the text may have another value
 						continue
 					}
 					if err != nil || string(schema.Unquote(r.Value)) != v {
@@ -194,7 +196,7 @@ func FuzzTexts(f *testing.F) {
 	})
 }
 
-// live starts a worker of a file.
+// live starts a worker for a file with this source.
 func live(f *testing.F, source string) hook.Instance {
 	plugin := filepath.Join(f.TempDir(), "plugin.py")
 	if err := os.WriteFile(plugin, []byte(source), 0o600); err != nil {
@@ -211,8 +213,8 @@ func live(f *testing.F, source string) hook.Instance {
 	return inst
 }
 
-// FuzzWords calls a hook of a live worker with any words: the worker survives, and never
-// calls another hook.
+// FuzzWords calls a hook of a live worker with any words. The worker survives, and never calls
+// another hook.
 func FuzzWords(f *testing.F) {
 	for body := range badWords {
 		f.Add(body)
