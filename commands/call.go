@@ -23,6 +23,7 @@ func callCommand(prog *program) command {
 		lines   linesOptions
 		inLines bool
 	)
+	lines.retry = &o.retry
 	ofLines := lines.flags("")
 	linesFlag := cmdline.InCategory(linesCategory, cmdline.Switch(&inLines, "lines", "read one call per line from standard input and print one answer per line"))
 	ofCall := cmdline.Flags{inputFlag(&o.input)}
@@ -31,8 +32,8 @@ func callCommand(prog *program) command {
 	background := cmdline.InCategory(backgroundCategory,
 		cmdline.Switch(&o.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]",
-		slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()}, linesFlag, ofLines, background, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
-			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines))
+		slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()}, o.retry.flags(), linesFlag, ofLines, background, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
+			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines), o.retry.resolve())
 			switch {
 			case err != nil:
 			case inLines:
@@ -140,6 +141,7 @@ type callOptions struct {
 	call   hook.Call
 	stream io.Reader // the input, if it is read as it is sent
 	format ui.Format
+	retry  retryOptions
 }
 
 func (o *callOptions) rawFlag() *cmdline.Flag {
@@ -171,22 +173,31 @@ func (prog *program) readHook(ctx context.Context, o *callOptions, words []strin
 
 // answer makes a call and prints the result.
 func (prog *program) answer(ctx context.Context, p plugin, o callOptions) error {
-	callCtx, cancel := hook.WithLimit(ctx, p.timeouts(o.Config.Timeouts).Call)
-	defer cancel()
-	if o.stream != nil {
-		most, tooLong := hook.MessageLimit(int(cmp.Or(o.Config.MaxMessage, settings.Defaults().MaxMessage)))
-		o.call.Input = hook.Messages(callCtx, o.stream, inputName(o.input), most, tooLong)
-	}
 	stop := prog.streams.Waiting("waiting for " + o.call.Hook)
-	o.call.Emit = func(item hook.Item) error {
-		p.flush()
-		return prog.write(callCtx, func() error { return prog.streams.Item(o.format, o.call.Hook, item) })
+	begun := o.stream != nil // a stream is not sent or printed twice
+	var r hook.Result
+	var err error
+	for made, again := 1, true; again; made++ {
+		callCtx, cancel := hook.WithLimit(ctx, p.timeouts(o.Config.Timeouts).Call)
+		if o.stream != nil {
+			most, tooLong := hook.MessageLimit(int(cmp.Or(o.Config.MaxMessage, settings.Defaults().MaxMessage)))
+			o.call.Input = hook.Messages(callCtx, o.stream, inputName(o.input), most, tooLong)
+		}
+		o.call.Emit = func(item hook.Item) error {
+			begun = true
+			p.flush()
+			return prog.write(callCtx, func() error { return prog.streams.Item(o.format, o.call.Hook, item) })
+		}
+		r, err = p.Call(callCtx, o.call)
+		cancel()
+		if again = err != nil && !begun; again {
+			again, err = o.retry.wait(ctx, made, err)
+		}
 	}
-	r, err := p.Call(callCtx, o.call)
 	stop()
 	p.flush()
 	if err != nil {
-		return prog.hintInput(err, o)
+		return o.retry.hinted(prog.hintInput(err, o))
 	}
 	prog.streams.Notes(r.Notes)
 	prog.streams.Log("info", "called", "hook", o.call.Hook, "took", r.Took)
@@ -206,15 +217,16 @@ func runCommand(prog *program) command {
 		lines   linesOptions
 		inLines bool
 	)
+	lines.retry = &o.retry
 	ofLines := lines.flags(", by --workers unless that is set")
 	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
 	ofCall, ofWorkers := cmdline.Flags{inputFlag(&o.input)}, settingFlags(&o.Config, settings.Keep)
-	flags := slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()},
+	flags := slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()}, o.retry.flags(),
 		cmdline.InCategory(linesCategory, linesFlag), ofLines,
 		settingFlags(&o.Config, settings.Result), ofWorkers, pluginFlags(&o.Config), prog.opts.flags())
 	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]",
 		flags, func(ctx context.Context, words []string) error {
-			err := cmp.Or(cmdline.Only(inLines, "to run --lines", slices.Concat(ofLines, ofWorkers)), cmdline.Only(!inLines, "to a single call", ofCall))
+			err := cmp.Or(cmdline.Only(inLines, "to run --lines", slices.Concat(ofLines, ofWorkers)), cmdline.Only(!inLines, "to a single call", ofCall), o.retry.resolve())
 			switch {
 			case err != nil:
 				return err
@@ -258,7 +270,8 @@ func wantHook(words []string, what string) error {
 
 // run opens the plugin, calls the hook and prints what it returns.
 func (prog *program) run(ctx context.Context, o callOptions) error {
-	o.Config.Once = true
+	o.Config.Once = o.retry.Max == 0
+	o.Config.Defaults.Restart.Max, o.Config.Patient = linesRestarts, true
 	p, err := prog.launch(ctx, o.Config, func(p *local) error {
 		return prog.readInput(ctx, p.Transport().Streams, &o)
 	})

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -27,19 +26,16 @@ const linesRestarts = 5
 // linesSeries is the largest number of calls that a worker receives together.
 const linesSeries = 256
 
-// retryKinds are the errors after which a call may succeed when it is made again. The first, an error of
-// the hook itself, is not in the default.
-var retryKinds = []string{string(hook.Failed), string(hook.Crash), string(hook.Timeout), string(hook.Unavailable)}
-
 // linesOptions are the options of run --lines and call --lines.
 type linesOptions struct {
 	lines.Options
 	format string // of a line
 	raw    bool
 	noFail bool
-	retry  []string      // the kinds of errors
+	retry  *retryOptions
 	file   string        // of the record
 	record *cases.Record // nil: none
+	failed failures
 }
 
 // flags returns the flags of both. by is the help text on how the command makes more calls at once.
@@ -51,8 +47,6 @@ func (o *linesOptions) flags(by string) cmdline.Flags {
 		cmdline.Switch(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
 		cmdline.File(&o.file, "record", "keep answers in `FILE`, and reuse those that it has"),
 		cmdline.Switch(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
-		cmdline.Count(&o.Retries, 0, 100, "retries", "repeat a call up to `N` times if its error is in --retry-on"),
-		cmdline.List(&o.retry, "retry-on", "the `KINDS` of errors for --retries (default: crash,timeout,unavailable)", retryKinds),
 		cmdline.Switch(&o.FailFast, "fail-fast", "stop reading at the first failure"),
 	)
 }
@@ -97,14 +91,7 @@ func (prog *program) readLines(ctx context.Context, o *linesOptions, words []str
 	case o.format != "":
 		return cmdline.Usage("--items applies only with HOOK, and HOOK is missing")
 	}
-	if len(o.retry) == 0 {
-		o.retry = retryKinds[1:]
-	} else if o.Retries == 0 {
-		return cmdline.Usage("--retry-on applies only with --retries")
-	}
-	for _, kind := range o.retry {
-		o.RetryOn = append(o.RetryOn, hook.Kind(kind))
-	}
+	o.Retries = o.retry.Retries
 	o.Items = map[string]lines.Items{"value": lines.Value, "text": lines.Text}[o.format]
 	return err
 }
@@ -144,6 +131,7 @@ func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *line
 		e = p.complete(e)
 		e.Plugin = "" // a daemon adds it, and it is the same for every line
 		e.Word = 0    // of the words of all lines
+		o.failed.add(line, e, o.retry)
 		if o.raw {
 			prog.streams.Fail(ctx, ui.Failure{Err: e, Shown: p.shown(), Line: line})
 		}
@@ -170,9 +158,9 @@ func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *line
 	stopProgress()
 	prog.endRecord(o, e.Counts().Kept)
 	if c := e.Counts(); o.FailFast && c.Failed > 0 && err == nil && ctx.Err() == nil {
-		prog.noteLast("stopped at the first failure", c.Last)
+		prog.noteLast(o, "stopped at the first failure", c.Last)
 	}
-	return prog.linesEnd(ctx, k, e.Counts(), err, o.noFail)
+	return prog.linesEnd(ctx, k, o, e.Counts(), err)
 }
 
 // jobs returns how many calls to make at once: at most as many as the workers take. A call that
@@ -186,50 +174,6 @@ func (prog *program) jobs(wanted, places int) int {
 		prog.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; start it with more --workers or --concurrency", wanted, schema.Plural(places, "call")))
 	}
 	return min(wanted, places)
-}
-
-// linesEnd returns the error of the command: that of the output, a signal, the plugin or
-// the input, else that calls failed.
-func (prog *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, err error, noFail bool) error {
-	prog.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
-	unread := (*hook.Error)(nil)
-	switch {
-	case errors.As(err, &unread) && unread.Reason == hook.OutputFailed: // of the record
-		return unread
-	case err != nil && unread == nil && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
-		return outputError(err)
-	case ctx.Err() != nil:
-		prog.streams.EndLine()
-		if err == nil || unread != nil { // else lines before the last one may have no answer
-			prog.noteLast(context.Cause(ctx).Error(), c.Last)
-		}
-		return &printedError{code: exitCode(context.Cause(ctx))}
-	case errors.Is(err, lines.ErrGaveUp):
-		prog.streams.Note(fmt.Sprintf("the plugin takes no more calls; the last answered line is %d", c.Last))
-		_, err := k.Hooks(ctx, schema.Query{}) // fails with the reason
-		if err == nil {
-			err = hook.NewError(hook.Unavailable, errors.New("gave up"))
-		}
-		return err
-	case unread != nil:
-		return unread
-	case err != nil:
-		return outputError(err)
-	case c.Failed > 0 && !noFail:
-		prog.streams.Warn(fmt.Sprintf("%d of %s failed", c.Failed, schema.Plural(c.Answered, "line")))
-		return &printedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
-	}
-	return nil
-}
-
-// noteLast says why the lines ended, and how far they came. No answered line has one in front of it
-// without an answer, in any order, unless the plugin gave up.
-func (prog *program) noteLast(why string, last int64) {
-	if last == 0 {
-		prog.streams.Note(why + "; no line is answered")
-		return
-	}
-	prog.streams.Note(fmt.Sprintf("%s; lines 1 to %d are answered", why, last))
 }
 
 // callLines answers the lines of standard input with calls of a background plugin.

@@ -47,7 +47,7 @@ func TestLinesNoGaps(t *testing.T) {
 				}
 			}
 			l.ends(t, code)
-			if want := fmt.Sprintf("; lines 1 to %d are answered\n", n); !strings.HasSuffix(l.errs.String(), want) {
+			if want := fmt.Sprintf("; lines 1 to %d are answered; use --record FILE to go on from there next time\n", n); !strings.HasSuffix(l.errs.String(), want) {
 				t.Errorf("standard error is %q, want %q at its end", &l.errs, want)
 			}
 		})

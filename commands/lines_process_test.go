@@ -87,8 +87,8 @@ func TestLinesSignals(t *testing.T) {
 		code   int
 		note   string
 	}{
-		"interrupt": {syscall.SIGINT, 130, "note: interrupted; lines 1 to 1 are answered\n"},
-		"terminate": {syscall.SIGTERM, 143, "note: terminated; lines 1 to 1 are answered\n"},
+		"interrupt": {syscall.SIGINT, 130, "note: interrupted; lines 1 to 1 are answered; use --record FILE to go on from there next time\n"},
+		"terminate": {syscall.SIGTERM, 143, "note: terminated; lines 1 to 1 are answered; use --record FILE to go on from there next time\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -120,6 +120,13 @@ func (s *Streams) Notes(texts []string) {
 	}
 }
 
+// Hints prints a hint for each text.
+func (s *Streams) Hints(texts []string) {
+	for _, text := range texts {
+		s.say(Cyan, "hint", text)
+	}
+}
+
 // Aside prints a dim line on standard error if that is a terminal: information for people,
 // not for programs.
 func (s *Streams) Aside(text string) {

@@ -125,9 +125,10 @@ func (e *Engine) appendResult(dst []byte, t *task, a *Answer) []byte {
 
 // failed answers a line with the error of its call, or arranges to make the call again.
 func (e *Engine) failed(ctx context.Context, t *task, err *hook.Error) {
-	if t.made++; e.shouldRetry(t, err) {
+	t.made++
+	if delay, again := e.o.Retries.Delay(t.made, err); again && !t.begun && !e.isGivenUp() {
 		if held := e.out.hold(t); held != nil {
-			go e.retry(ctx, held, err) // ends after the delay, or when no more calls are made
+			go e.retry(ctx, held, delay, err) // ends after the delay, or when no more calls are made
 			return
 		}
 	}
@@ -150,7 +151,7 @@ func (e *Engine) isGivenUp() bool { return hook.IsClosed(e.o.GaveUp) }
 // fail answers a line with an error.
 func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {
 	t.failed = true
-	text := e.o.Error(t.line, err)
+	text := e.o.Error(t.line, withLineHint(e.o.Hook, t.Call, err))
 	a := &Answer{Error: text, Attempts: t.made}
 	e.finish(ctx, t, a, func(dst []byte) []byte {
 		if e.o.Raw != nil {

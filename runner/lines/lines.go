@@ -69,10 +69,8 @@ type Options struct {
 	Timeout time.Duration
 	// MaxLine is the maximum length of a line in bytes. Zero means [DefaultMaxLine].
 	MaxLine int
-	// Retries is the maximum number of times that a failed call is repeated, if its error has a kind
-	// in RetryOn. A stream that has emitted items is not repeated.
-	Retries int
-	RetryOn []hook.Kind
+	// Retries says which calls are made again. A stream that has emitted items is not.
+	Retries Retries
 	// FailFast stops the engine at the first error, as Stop does. A series makes no call after it.
 	FailFast bool
 	// Record keeps the answers. If it already has the answer of a line, the line is not

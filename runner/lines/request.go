@@ -146,3 +146,23 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	c.Args = append(append(append(make([]byte, 0, len(value)+2), '['), value...), ']')
 	return c, nil
 }
+
+// withLineHint adds a hint to an error if the arguments of the call are a line that is read only without
+// HOOK, which is hookName.
+func withLineHint(hookName string, c Call, err *hook.Error) *hook.Error {
+	if hookName == "" || !slices.Contains([]string{"id", "hook", "args"}, err.Unknown) {
+		return err
+	}
+	var l Line
+	_ = l.Parse(c.Args) // it has what could be read
+	hint := schema.Hintf("with HOOK a line is the arguments alone: %s", schema.Short(string(l.Value("args"))))
+	switch {
+	case l.Value("args") == nil:
+		return err
+	case l.Value("hook") != nil:
+		hint = schema.Hintf("leave out HOOK, %s: the line names its hook", hookName)
+	}
+	hinted := *err
+	hinted.Hints = append(slices.Clone(err.Hints), hint)
+	return &hinted
+}

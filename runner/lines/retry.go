@@ -14,16 +14,23 @@ const (
 	longestDelay = 10 * time.Second
 )
 
-// shouldRetry reports whether to make a failed call again.
-func (e *Engine) shouldRetry(t *task, err *hook.Error) bool {
-	return t.made <= e.o.Retries && slices.Contains(e.o.RetryOn, err.Kind) && !t.begun && !e.isGivenUp()
+// Retries says which failed calls are repeated.
+type Retries struct {
+	Max int         // the maximum number of repetitions of a call
+	On  []hook.Kind // the kinds of error after which a call is repeated
+}
+
+// Delay returns the delay before a failed call is repeated. made is the number of times it was made. ok is
+// false if the call is not repeated.
+func (r Retries) Delay(made int, err *hook.Error) (delay time.Duration, ok bool) {
+	return min(firstDelay<<min(made-1, 10), longestDelay), made <= r.Max && slices.Contains(r.On, err.Kind)
 }
 
 // retry queues a held task again after a delay. Meanwhile other lines are called. If the engine makes no
 // more calls, retry answers the line with err.
-func (e *Engine) retry(ctx context.Context, held []*task, err *hook.Error) {
+func (e *Engine) retry(ctx context.Context, held []*task, delay time.Duration, err *hook.Error) {
 	t, answered := held[0], 0
-	if hook.Within(e.out.dropping, min(firstDelay<<min(t.made-1, 10), longestDelay)) {
+	if hook.Within(e.out.dropping, delay) {
 		e.failedLast(ctx, t, err)
 		answered = 1
 	}

@@ -39,7 +39,7 @@ func (f *flaky) Call(_ context.Context, c hook.Call) (hook.Result, error) {
 }
 
 func retrying(n int) func(*Options) {
-	return func(o *Options) { o.Retries, o.RetryOn, o.Jobs = n, []hook.Kind{hook.Crash}, 1 }
+	return func(o *Options) { o.Retries, o.Jobs = Retries{n, []hook.Kind{hook.Crash}}, 1 }
 }
 
 // TestRetries checks that a call is made again after a delay that doubles, that other calls are made
@@ -90,7 +90,7 @@ func TestRetriesNot(t *testing.T) {
 		want   string
 	}{
 		"no retries":         {"h", func(*Options) {}, `{"id":1,"error":"crash: crash"}`},
-		"another kind":       {"h", func(o *Options) { o.Retries, o.RetryOn = 1, []hook.Kind{hook.Timeout} }, `{"id":1,"error":"crash: crash"}`},
+		"another kind":       {"h", func(o *Options) { o.Retries = Retries{1, []hook.Kind{hook.Timeout}} }, `{"id":1,"error":"crash: crash"}`},
 		"an item is written": {"items", retrying(1), `{"id":1,"item":0}` + "\n" + `{"id":1,"error":"crash: crash"}`},
 	} {
 		got, _ := answers(t, &flaky{made: map[string]int{}}, "1\n", func(o *Options) { o.Hook = c.hook; c.change(o) })

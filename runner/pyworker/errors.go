@@ -44,6 +44,7 @@ type answer struct {
 	Near      string       `json:"near"`      // a text that is not one of the choices
 	Choices   []string     `json:"choices"`
 	Other     string       `json:"other"` // a parameter that can only be given by name
+	Whole     []string     `json:"whole"` // a parameter that takes all of the arguments as its value, and this as a word and as JSON
 }
 
 // argumentError reports arguments that do not fit the hook.
@@ -59,6 +60,10 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	}
 	if a.AsJSON != "" {
 		e.Hints = append(e.Hints, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
+	}
+	if len(a.Whole) == 3 && meant == "" {
+		e.Hints = append(e.Hints, schema.Hintf("%s can take all of it: %s value (lines), %s (standard input), %s (JSON)",
+			a.Whole[0], schema.CallSetting("items"), a.Whole[1], a.Whole[2]))
 	}
 	if a.Other != "" {
 		e.Hints = append(e.Hints, schema.Hintf("pass %s by name: %s VALUE", a.Other, schema.OptionOf(a.Other)))

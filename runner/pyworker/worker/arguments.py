@@ -61,7 +61,7 @@ def explained(error, function, args, kwargs):
         if function is not run:
             key = describe.hooks.underlying(function)
             name = next(name for name, one in core.known.items() if one is key)
-            plan_of(name, function).bind([(None, one) for one in args] + list(kwargs.items()))
+            plan_of(name, function).arguments({"args": args, "kwargs": kwargs})
     except Misfit as misfit:
         return misfit
     except Exception:
@@ -159,7 +159,29 @@ class Plan:
         return info
 
     def arguments(self, request):
-        """Returns the converted arguments of a call. A name in its JSON takes precedence over the same name in words."""
+        """Returns the converted arguments of a call, or raises Misfit."""
+        try:
+            return self.converted(request)
+        except Misfit as error:
+            error.more["whole"] = self.whole(request)
+            raise
+
+    def whole(self, request):
+        """If the only parameter takes all of the JSON as its value, returns its name, and words and JSON that say so."""
+        named = request.get("kwargs", {})
+        given = named or list(request.get("args", ()))
+        needed = [one for one in self.params if one.required] or self.params
+        if not given or len(needed) != 1 or any(self.called(name) in self.named for name in named):
+            return None
+        try:
+            needed[0].take.json(given)
+        except Exception:
+            return None
+        name = needed[0].name
+        return [name, ("" if needed[0].kind == "position" else name) + ":=@-", "[{…}]" if named else "[[…]]"]
+
+    def converted(self, request):
+        """Converts the arguments. A name in the JSON of a call takes precedence over the same name in words."""
         named, positions = self.placed(request.get("kwargs", core.NOTHING), list(request.get("args", ())))
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
         given += [(None, one) for one in positions]

@@ -1,0 +1,71 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/commands/cmdline"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// retryKinds are the errors after which a call may succeed when it is made again. The first, an error of
+// the hook itself, is not in the default.
+var retryKinds = []string{string(hook.Failed), string(hook.Crash), string(hook.Timeout), string(hook.Unavailable)}
+
+// retryOptions say which calls that fail are made again.
+type retryOptions struct {
+	lines.Retries
+	kinds []string // as typed
+}
+
+func (o *retryOptions) flags() cmdline.Flags {
+	return cmdline.Flags{
+		cmdline.Count(&o.Max, 0, 100, "retries", "repeat a call up to `N` times if its error is in --retry-on"),
+		cmdline.List(&o.kinds, "retry-on", "the `KINDS` of errors for --retries (default: crash,timeout,unavailable)", retryKinds),
+	}
+}
+
+// resolve sets the errors after which a call is made again.
+func (o *retryOptions) resolve() error {
+	if len(o.kinds) > 0 && o.Max == 0 {
+		return cmdline.Usage("--retry-on applies only with --retries")
+	}
+	kinds := o.kinds
+	if len(kinds) == 0 {
+		kinds = retryKinds[1:]
+	}
+	for _, kind := range kinds {
+		o.On = append(o.On, hook.Kind(kind))
+	}
+	return nil
+}
+
+// wait waits until a call that was made a number of times, and failed with err, is to be made again. again is false
+// if it is not, or if ctx ends, whose cause is the error then.
+func (o *retryOptions) wait(ctx context.Context, made int, err error) (again bool, _ error) {
+	delay, again := o.Delay(made, hook.AsError(err))
+	if again && hook.Within(ctx.Done(), delay) {
+		return false, context.Cause(ctx)
+	}
+	return again, err
+}
+
+// hinted adds to the error of a call why it was not made again.
+func (o *retryOptions) hinted(err error) error {
+	if hint := o.hint(hook.AsError(err)); !hint.IsZero() {
+		return cmdline.Hinted(err, hint)
+	}
+	return err
+}
+
+// hint returns why a call with this error is not made again, if it could be. Else it returns the zero hint.
+func (o *retryOptions) hint(err *hook.Error) schema.Hint {
+	kind := string(err.Kind)
+	if o.Max == 0 || slices.Contains(o.On, err.Kind) || !slices.Contains(retryKinds, kind) {
+		return schema.Hint{}
+	}
+	return schema.Hintf("not retried: the error is of kind %s; to retry it, pass %s %s", kind, schema.CallSetting("retry-on"), strings.Join(append(slices.Clone(o.kinds), kind), ","))
+}
