@@ -101,7 +101,7 @@ func (prog *program) readArgs(args []string) ([]string, error) {
 	cmd, ok := prog.commandNamed(name)
 	switch {
 	case !ok:
-		return nil, prog.unknownCommand(name)
+		return nil, cmdline.UnknownCommand(name, args, prog.commandNames())
 	case cmd.names == asTyped:
 		return slices.Concat([]string{"pyplug", name}, args), nil
 	}
@@ -115,6 +115,9 @@ func (prog *program) readArgs(args []string) ([]string, error) {
 		return prog.readArgs(prog.hookHelp(cmd, line.Words[:line.Names]))
 	case prog.showHelp:
 		return []string{"pyplug", "help", "--", cmd.Name}, nil
+	}
+	if err := line.TwoWords(); err != nil {
+		return nil, err
 	}
 	if err := cmdline.SetFromEnvironment(cmd.Flags); err != nil {
 		return nil, err
@@ -160,7 +163,7 @@ func (prog *program) earlyFlag(word string, args []string) error {
 		return ok && cmdline.ByName(cmd.Command)[name] != nil
 	})
 	if at < 0 {
-		return cmdline.UnknownFlag(word, maps.Keys(earlyFlags))
+		return cmdline.UnknownFlag(word, "", maps.Keys(earlyFlags))
 	}
 	line := schema.QuoteLine(slices.Concat([]string{"pyplug", args[at], word}, args[:at], args[at+1:]))
 	return cmdline.Hinted(cmdline.Usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
@@ -176,15 +179,6 @@ func (prog *program) commandNames() (names []string) {
 		names = append(names, c.Name)
 	}
 	return names
-}
-
-func (prog *program) unknownCommand(name string) error {
-	quoted := schema.QuoteLine([]string{name})
-	hint := schema.Hintf("%s lists the commands", schema.Command{"help"})
-	if strings.ContainsAny(name, "./") {
-		hint = schema.Hintf("%s calls one of its functions", schema.Command{"run", name, "HOOK"})
-	}
-	return cmdline.Suggested(cmdline.Usage("unknown command %s", quoted), "`pyplug %s`", name, prog.commandNames(), hint)
 }
 
 // program is one run of pyplug. It has what all commands need. Reading the command line sets

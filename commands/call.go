@@ -31,7 +31,8 @@ func callCommand(prog *program) command {
 	replay := cmdline.Switch(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
 	background := cmdline.InCategory(backgroundCategory,
 		cmdline.Switch(&o.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
-	cmd := newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]",
+	var cmd command
+	cmd = newCommand("call", "call a hook of a background plugin", "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]",
 		slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()}, o.retry.flags(), linesFlag, ofLines, background, o.own, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			err := cmp.Or(cmdline.Only(!inLines, "to a single call", append(ofCall, replay)), cmdline.Only(inLines, "to call --lines", ofLines), o.retry.resolve())
 			switch {
@@ -40,7 +41,7 @@ func callCommand(prog *program) command {
 				lines.raw, lines.Timeout = o.raw, o.Config.Timeouts.Call
 				err = prog.readLines(ctx, &lines, words, "NAME")
 			default:
-				err = wantHook(words, "NAME")
+				err = wantHook(cmd, words, "NAME")
 			}
 			if err == nil && o.AutoStarted {
 				err = o.read(words[0])
@@ -224,7 +225,8 @@ func runCommand(prog *program) command {
 	flags := slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()}, o.retry.flags(),
 		cmdline.InCategory(linesCategory, linesFlag), ofLines,
 		settingFlags(&o.Config, settings.Result), ofWorkers, pluginFlags(&o.Config), prog.opts.flags())
-	cmd := newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]",
+	var cmd command
+	cmd = newCommand("run", "start a plugin, call one hook, print the result, stop", "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]",
 		flags, func(ctx context.Context, words []string) error {
 			err := cmp.Or(cmdline.Only(inLines, "to run --lines", slices.Concat(ofLines, ofWorkers)), cmdline.Only(!inLines, "to a single call", ofCall), o.retry.resolve())
 			switch {
@@ -234,7 +236,13 @@ func runCommand(prog *program) command {
 				lines.raw = o.raw
 				return prog.runLines(ctx, words, &lines, o.Config)
 			}
-			if err := prog.readRun(ctx, words, &o); err != nil {
+			if err := wantHook(cmd, words, "PLUGIN"); err != nil {
+				return err
+			}
+			if err := openConfig(&o.Config, words[0]); err != nil {
+				return err
+			}
+			if err := prog.readHook(ctx, &o, words[1:]); err != nil { // every mistake is reported before anything starts
 				return err
 			}
 			return prog.run(ctx, o)
@@ -243,29 +251,21 @@ func runCommand(prog *program) command {
 	return cmd
 }
 
-// readRun reads PLUGIN, HOOK and its arguments. It reports every mistake in them before anything
-// starts.
-func (prog *program) readRun(ctx context.Context, words []string, o *callOptions) error {
-	if err := wantHook(words, "PLUGIN"); err != nil {
-		return err
-	}
-	if err := openConfig(&o.Config, words[0]); err != nil {
-		return err
-	}
-	return prog.readHook(ctx, o, words[1:])
-}
-
-// wantHook returns a usage error unless the arguments are a plugin and a hook. what is the word
-// for the plugin in the message.
-func wantHook(words []string, what string) error {
+// wantHook returns a usage error unless the arguments of a command are a plugin and a hook. It lists the hooks if only
+// that is missing. what is the word for the plugin in the message.
+func wantHook(cmd command, words []string, what string) error {
 	err := cmdline.WantWords(words, what+" HOOK ...")
-	if len(words) != 1 {
+	if len(words) != 1 || words[0] == "" {
 		return err
 	}
-	if two := manifest.TwoWords(words[0]); two != nil {
-		return cmdline.Hinted(err, two...)
+	var names []string
+	for _, h := range hooksOf(cmd, words[0], "") {
+		names = append(names, h.Name)
 	}
-	return cmdline.Hinted(err, schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, manifest.TypedWords(words)...)))
+	if len(names) > 0 {
+		err = cmdline.Hinted(err, (&schema.NoHookError{Known: names}).Hints()...)
+	}
+	return cmdline.Hinted(err, schema.Hintf("%s explains them", append(schema.Command{"hooks"}, manifest.TypedWords(words)...)))
 }
 
 // run opens the plugin, calls the hook and prints what it returns.

@@ -10,6 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
 // pythonVerbs are the first words of the command python.
@@ -17,8 +18,11 @@ var pythonVerbs = []string{"why", "find", "list"}
 
 func pythonCommand(prog *program) command {
 	var cfg plan.Config
-	return newCommand("python", "show which Python runs a plugin, and why", "why|find [PLUGIN]\nlist",
+	return newCommand("python", "show which Python runs a plugin, and why", "[why|find] [PLUGIN]\nlist",
 		slices.Concat(pythonFlags(&cfg), prog.opts.flags()), func(ctx context.Context, words []string) error {
+			if len(words) == 1 && isPlugin(words[0]) {
+				words = []string{"why", words[0]}
+			}
 			if len(words) == 0 || !slices.Contains(pythonVerbs, words[0]) {
 				meant := append(schema.Command{"python", "why"}, words...)
 				if len(words) > 0 && schema.Suggest(words[0], pythonVerbs) != "" {
@@ -43,6 +47,12 @@ func pythonCommand(prog *program) command {
 			}
 			return map[string]func(context.Context, plan.Config) error{"why": prog.pythonWhy, "find": prog.pythonFind, "list": prog.pythonList}[verb](ctx, cfg)
 		})
+}
+
+// isPlugin reports whether a word is the path of a plugin or a module, and no verb.
+func isPlugin(word string) bool {
+	_, isModule := manifest.ModuleOf(word)
+	return isModule || !service.Plain(word)
 }
 
 func (prog *program) pythonWhy(ctx context.Context, cfg plan.Config) error {

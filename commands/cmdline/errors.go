@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -15,11 +16,59 @@ func Usage(format string, args ...any) error {
 	return hook.NewError(hook.Usage, fmt.Errorf(format, args...))
 }
 
-// UnknownFlag returns the error for an unknown flag.
-func UnknownFlag(word string, known iter.Seq[string]) error {
+// elsewhere maps the words of other tools to those of pyplug: a command to a command, and a flag to a flag, or to a
+// command with a reason.
+var elsewhere = map[string]struct {
+	meant schema.Command
+	why   string
+}{
+	"list": {meant: schema.Command{"status"}}, "top": {meant: schema.Command{"status", "--watch"}}, "tail": {meant: schema.Command{"logs"}},
+	"reload": {meant: schema.Command{"restart"}}, "kill": {meant: schema.Command{"stop"}},
+	"-r": {meant: schema.Command{"--raw"}}, "--resume": {meant: schema.Command{"--record"}}, "--joblog": {meant: schema.Command{"--record"}},
+	"--halt":  {meant: schema.Command{"--fail-fast"}},
+	"--force": {schema.Command{"stop"}, "%s kills a plugin that does not end in time"},
+	"--csv":   {schema.Command{"help", "recipes"}, "%s shows how to read CSV"},
+}
+
+// UnknownFlag returns the error for an unknown flag of a command, or of pyplug if that is empty.
+func UnknownFlag(word, command string, known iter.Seq[string]) error {
 	typed, _, _ := strings.Cut(word, "=")
 	names := slices.DeleteFunc(slices.Sorted(known), func(name string) bool { return len(name) == 1 })
-	return Suggested(Usage("unknown flag %s", typed), "--%s", strings.TrimLeft(typed, "-"), names)
+	other := elsewhere[typed]
+	help := schema.Command(slices.DeleteFunc([]string{command, "--help"}, func(word string) bool { return word == "" }))
+	err := Usage("unknown flag %s", typed)
+	switch {
+	case other.why != "":
+		err = Hinted(err, schema.Hintf(other.why, other.meant))
+	case other.meant != nil && slices.Contains(names, strings.TrimPrefix(other.meant[0], "--")):
+		err = Hinted(err, schema.DidYouMean(other.meant[0])...)
+	default:
+		err = Suggested(err, "--%s", strings.TrimLeft(typed, "-"), names)
+	}
+	return Hinted(err, schema.Hintf("%s lists the flags", help))
+}
+
+// UnknownCommand returns the error for an unknown command. args are the words after it.
+func UnknownCommand(word string, args, known []string) error {
+	err := Usage("unknown command %s", schema.QuoteLine([]string{word}))
+	help := schema.Hintf("%s lists the commands", schema.Command{"--help"})
+	file, name, two := manifest.TwoWords(word)
+	var meant schema.Command
+	switch s := schema.Suggest(word, known); {
+	case elsewhere[word].meant != nil:
+		meant = slices.Concat(elsewhere[word].meant, args)
+	case two:
+		meant = slices.Concat(schema.Command{"run", file, name}, args)
+	case strings.ContainsAny(word, "./") && len(args) == 0:
+		return Hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", word}), help)
+	case strings.ContainsAny(word, "./"):
+		meant = slices.Concat(schema.Command{"run", word}, args)
+	case s != "":
+		meant = slices.Concat(schema.Command{s}, args)
+	default:
+		return Hinted(err, help)
+	}
+	return Hinted(err, schema.Hintf("did you mean %s?", meant), help)
 }
 
 // Hinted adds hints to an error.

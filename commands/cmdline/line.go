@@ -67,6 +67,19 @@ func Read(cmd *cli.Command, names int, args []string) (*Line, error) {
 // InData reports whether PLUGIN and HOOK have been read.
 func (l *Line) InData() bool { return l.Names >= 0 && len(l.Words) >= l.Names }
 
+// TwoWords returns an error if the command takes PLUGIN and HOOK, and both were typed as one word, FILE.py:HOOK.
+func (l *Line) TwoWords() error {
+	if l.Names != 2 || len(l.Words) == 0 {
+		return nil
+	}
+	file, name, two := manifest.TwoWords(l.Words[0])
+	if !two {
+		return nil
+	}
+	line := schema.QuoteLine(slices.Concat(l.typed, []string{file, name}, l.Words[1:]))
+	return Hinted(Usage("%s is PLUGIN and HOOK, which are two words", schema.QuoteLine(l.Words[:1])), schema.Hintf("did you mean `%s`?", line))
+}
+
 // module reads the MODULE of -m, and returns the words after it.
 func (l *Line) module(args []string) []string {
 	if len(args) == 0 {
@@ -86,7 +99,7 @@ func (l *Line) flag(args []string) []string {
 		if letters := l.letters(word); letters != nil {
 			return slices.Concat(letters, args[1:])
 		}
-		l.reject(UnknownFlag(word, maps.Keys(l.known)))
+		l.reject(UnknownFlag(word, l.typed[1], maps.Keys(l.known)))
 		return args[1:]
 	}
 	used := 1

@@ -155,8 +155,8 @@ func missing(path string, err error) *hook.Error {
 		return unreadable(path, err)
 	}
 	text, hints := fmt.Sprintf("plugin %q does not exist", short(path)), schema.DidYouMean(closest(path))
-	if two := TwoWords(short(path)); two != nil {
-		hints = two
+	if file, name, two := TwoWords(short(path)); two {
+		hints = schema.Hints("PLUGIN and HOOK are two words: %s", schema.QuoteLine([]string{file, name}))
 	}
 	if target, err := os.Readlink(path); err == nil {
 		text += ": it is a symbolic link to " + target + ", which does not exist"
@@ -164,13 +164,14 @@ func missing(path string, err error) *hook.Error {
 	return wrong(text, hints...)
 }
 
-// TwoWords returns a hint if a path is FILE.py:HOOK, as other tools name a function.
-func TwoWords(path string) []schema.Hint {
-	file, name, found := strings.Cut(path, ".py:")
-	if _, err := os.Stat(file + ".py"); !found || err != nil {
-		return nil
-	}
-	return schema.Hints("PLUGIN and HOOK are two words: %s", schema.QuoteLine([]string{file + ".py", name}))
+// TwoWords splits a path that is FILE.py:HOOK or FILE.py::HOOK, as other tools name a function. ok is false
+// if it is not.
+func TwoWords(path string) (file, hook string, ok bool) {
+	file, hook, ok = strings.Cut(path, ".py:")
+	file, hook = file+".py", strings.TrimPrefix(hook, ":")
+	_, missing := os.Stat(file)
+	_, err := os.Lstat(path)
+	return file, hook, ok && hook != "" && missing == nil && err != nil
 }
 
 // closest returns the path that was probably meant by one that does not exist: the same with .py
