@@ -43,7 +43,7 @@ type operation struct {
 }
 
 type body struct {
-	Required bool    `json:"required,omitempty"`
+	Required bool    `json:"required"` // a POST without a Content-Type is refused over TCP
 	Content  content `json:"content"`
 }
 
@@ -133,7 +133,7 @@ func (d *document) id(hookName string) string {
 func (d *document) hook(h schema.Hook) operation {
 	op := operation{
 		ID: d.id(h.Name), Tags: []string{"hooks"}, Summary: h.Doc, Parameters: []reference{{"#/components/parameters/timeout"}},
-		Body: &body{Content: content{}}, Responses: d.responses(),
+		Body: &body{Required: true, Content: content{}}, Responses: d.responses(),
 	}
 	if h.Documentation != h.Doc {
 		op.Description = h.Documentation
@@ -143,16 +143,10 @@ func (d *document) hook(h schema.Hook) operation {
 		message := d.components.add(op.ID+"_message", input)
 		op.Body.Content[streamType] = media{linesOf("#/components/schemas/" + message)}
 	} else {
-		op.Body.Required = requiresArguments(h)
 		op.Body.Content[jsonType] = media{input}
 	}
 	op.Responses["200"] = response{"the result", d.result(h)}
 	return op
-}
-
-// requiresArguments reports whether a call without arguments fails.
-func requiresArguments(h schema.Hook) bool {
-	return slices.ContainsFunc(h.Params, func(p schema.Param) bool { return p.Required })
 }
 
 // results are the schemas of results by their annotations. Other annotations without a schema of their own may be

@@ -131,7 +131,7 @@ func TestResult(t *testing.T) {
 			t.Errorf("%+v: the result is %s, want %s", c.hook, got, c.want)
 		}
 		wantAt(t, op, c.typ, "responses", "200", "content", "application/json", "schema", "type")
-		wantAt(t, op, `null`, "requestBody", "required")
+		wantAt(t, op, `true`, "requestBody", "required")
 	}
 }
 

@@ -1,0 +1,49 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"syscall"
+	"testing"
+)
+
+// served is a `pyplug serve --listen` that a test started.
+type served struct {
+	*session
+	url string
+}
+
+// serveTCP starts a plugin that accepts calls over TCP, and stops it when the test ends.
+func serveTCP(t *testing.T, env []string, words ...string) *served {
+	t.Helper()
+	s := &served{session: pyplug(t, append(env, "PYPLUG_RUN_DIR="+runDir(t)), append([]string{"serve"}, words...)...)}
+	out := bufio.NewReader(reading(t, s.Cmd))
+	t.Cleanup(func() {
+		if s.ProcessState == nil {
+			s.stop(t)
+		}
+	})
+	line, err := out.ReadBytes('\n')
+	var ready struct{ URLs []string }
+	if err == nil {
+		err = json.Unmarshal(line, &ready)
+	}
+	if err != nil || len(ready.URLs) == 0 {
+		t.Fatalf("%v, serve prints %q", err, line)
+	}
+	s.url = ready.URLs[0]
+	go func() { _, _ = io.Copy(io.Discard, out) }() // a line for each ready; ends with serve
+	return s
+}
+
+// stop stops it as service managers do.
+func (s *served) stop(t *testing.T) {
+	t.Helper()
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	s.ends(t, 0)
+}
