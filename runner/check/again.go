@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// again kills the plugin when it is idle and during a call, and starts it anew each
-// time. Each new process must be as healthy as the first.
+// again kills the plugin when it is idle and during a call, and starts it again each time. Each new
+// process must be as healthy as the first.
 func (c *check) again(ctx context.Context) hook.Stage {
 	st := hook.Stage{Details: map[string]any{}}
 	p, _, err := c.fresh(ctx)
@@ -44,8 +44,8 @@ func (c *check) again(ctx context.Context) hook.Stage {
 // callStart is the time between a call and the kill, so that the call reaches the plugin.
 const callStart = 50 * time.Millisecond
 
-// crashDuring kills the process during a call, and returns how it ended. If the call
-// answers before, the kill follows. A call may also end the process itself.
+// crashDuring kills the process during a call, and returns how it ended. If the call returns
+// earlier, crashDuring still kills the process. A call may also end the process itself.
 func (p *process) crashDuring(ctx context.Context, call hook.Call) (how string, err error) {
 	answered := make(chan error, 1)
 	go func() { // ends with the process

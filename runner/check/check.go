@@ -14,13 +14,13 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Options say what to check and how. The zero value checks nothing. They are copied
-// and never changed.
+// Options say what to check and how. The zero value checks nothing. They are copied and never
+// changed.
 type Options struct {
-	// Config says which plugin to open and how. What the plugin prints at its first
-	// start goes to Output; what it prints at later ones is dropped.
+	// Config says which plugin to open and how. Output receives the plugin's output during its
+	// first start; the output of later starts is dropped.
 	Config plan.Config
-	// Skip names stages to skip, of [Skippable].
+	// Skip names stages to skip. Each must be in [Skippable].
 	Skip []string
 	// Calls are made in order while the plugin runs.
 	Calls []hook.Call
@@ -33,15 +33,15 @@ type Options struct {
 	Host []string
 	// Prepared is called with the plugin before anything is started. It may be nil.
 	Prepared func(*runner.Keeper)
-	// Ended is called with each stage when it is over or was skipped, from the goroutine of
-	// Run. It may be nil.
+	// Ended is called with each stage after it ended or was skipped, from the goroutine of Run. It
+	// may be nil.
 	Ended func(hook.Stage)
 }
 
-// Run checks a plugin. It returns when no process of the plugin is left. The report says
-// what is wrong with the plugin. The error is of kind Canceled if ctx ended, else of kind
-// Internal, and comes with the report so far. If kill ends, the plugin is killed without
-// time to stop.
+// Run checks a plugin. It returns when no process of the plugin is left. The report says what is
+// wrong with the plugin. Run returns an error of kind Canceled if ctx ended, or of kind Internal,
+// together with the report so far. If kill ends, Run kills the plugin without giving it time to
+// stop.
 func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	o.Config.Untrusted = slices.Contains(o.Skip, stageLaunch) // then nothing is started
 	c := &check{o: o, kill: kill, s: &process{Keeper: new(runner.Keeper)}, lacking: map[string]string{}}
@@ -56,7 +56,7 @@ func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 		}
 		c.done(c.do(ctx, st))
 	}
-	_, _ = c.s.Close(kill) // the check may have ended before the stage that reports how
+	_, _ = c.s.Close(kill) // the check may have ended before the stage stop
 	c.report.Took = time.Since(began)
 	return c.report, c.ended
 }
@@ -67,23 +67,23 @@ type check struct {
 	kill   context.Context
 	report hook.Report
 	s      *process
-	// lacking maps a stage to the reason why those that need it cannot run.
+	// lacking maps a stage to the reason why stages that need it cannot run.
 	lacking map[string]string
 	ended   error // the error that ended the check
 
-	searched  time.Duration // how long it took to find the Python
+	searched  time.Duration // duration of the search for the Python
 	noPython  *hook.Error   // the error if no Python was found
 	handshook atomic.Bool   // it printed a handshake
 	fault     *hook.Error   // why the plugin is not ready
 	faultAt   string        // the stage that reports fault
-	faultID   string        // the finding there
+	faultID   string        // the name of the finding about fault
 	healthy   bool          // the plugin is healthy
 }
 
 // stage is one row of the table of stages.
 type stage struct {
 	name   string
-	needs  string // the stage without which it cannot run
+	needs  string // the stage that must succeed before
 	server bool   // it applies only to gRPC plugins
 	do     func(*check, context.Context) hook.Stage
 }
@@ -105,7 +105,7 @@ const (
 	stageAgain       = "again"
 )
 
-// stages run in this order.
+// stages lists the stages in their order.
 var stages = []stage{
 	{stagePlugin, "", false, (*check).plugin},
 	{stageInterpreter, stagePlugin, false, (*check).interpreter},
@@ -131,8 +131,8 @@ func Stages() []string {
 	return names
 }
 
-// Skippable lists the stages that may be skipped. The check cannot do without "plugin",
-// "interpreter" and "stop". Only a flag runs the stage "mcp".
+// Skippable lists the stages that may be skipped. The check needs "plugin", "interpreter" and
+// "stop". Only a flag runs the stage "mcp".
 func Skippable() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool {
 		return name == stagePlugin || name == stageInterpreter || name == stageStop || name == stageMCP
@@ -167,10 +167,10 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	return done
 }
 
-// skipped returns the stage in place of one that does not run. runs reports whether it runs.
+// skipped reports whether a stage runs. If it does not, instead is the stage in the report.
 func (c *check) skipped(st stage) (instead hook.Stage, runs bool) {
 	isSkipped := slices.Contains(c.o.Skip, st.name)
-	lacking := c.lacking[st.needs] // the first cause, for the stages that need this one
+	lacking := c.lacking[st.needs] // the first cause, which also applies to the stages that need this one
 	instead = hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: lacking}
 	switch way := c.s.Transport(); {
 	case st.server && way.What != "" && !way.Serves:
@@ -182,7 +182,7 @@ func (c *check) skipped(st stage) (instead hook.Stage, runs bool) {
 	case lacking != "":
 	case isSkipped:
 		instead.Message = "skipped by --skip"
-		if st.name != stageSource { // the stages after it run nevertheless
+		if st.name != stageSource { // the later stages still run
 			lacking = st.name + " was skipped"
 		}
 	default:

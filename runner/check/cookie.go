@@ -17,7 +17,7 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	}
 	cfg := c.o.Config
 	cfg.AnyHealth, cfg.NoCookie = true, true
-	cfg.Output = nil // its error has what it prints
+	cfg.Output = nil // the error contains the plugin's output
 	cfg.Environ, cfg.Env = proc.Without(cfg.Environ, program.CookieKey), proc.Without(cfg.Env, program.CookieKey)
 	cfg.Timeouts.Start = min(c.hostLimit(), c.s.Config.Timeouts.Start)
 	p, err := open(ctx, cfg)

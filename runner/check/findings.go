@@ -8,9 +8,9 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// The findings in the order of the stages. Their names never change. Each has a page in
-// docs/findings, which says what it is, why hosts care and how to fix it; a test compares
-// the list and the pages.
+// The names of the findings, in the order of the stages. They never change. Each has a page in
+// docs/findings, which describes the problem, why hosts care and how to fix it. A test compares the
+// list and the pages.
 const (
 	pluginInvalid        = "plugin-invalid"
 	pythonMissing        = "python-missing"
@@ -61,7 +61,7 @@ const (
 	againFailed          = "again-failed"
 )
 
-// fixes say what to do about a finding whose error has no hint.
+// fixes maps the names of findings to what to do if their error has no hint.
 var fixes = map[string]string{
 	pluginInvalid:      "correct the path, flag or manifest entry named above",
 	pythonMissing:      "name a Python 3.9 or later, or its environment, with --python",
@@ -81,7 +81,7 @@ func found(id string, v hook.Verdict, message string, fix ...string) hook.Findin
 	return hook.Finding{ID: id, Verdict: v, Message: message, Fix: fix}
 }
 
-// withVerdict sets a stage's verdict to that of its worst finding, and adds a fix to each
+// withVerdict sets a stage's verdict to the verdict of its worst finding, and adds a fix to each
 // finding without one.
 func withVerdict(st hook.Stage) hook.Stage {
 	for i, f := range st.Findings {
@@ -98,35 +98,35 @@ func withVerdict(st hook.Stage) hook.Stage {
 	return st
 }
 
-// failed is a stage with one finding.
+// failed returns a stage with one finding.
 func failed(f hook.Finding) hook.Stage { return hook.Stage{Findings: []hook.Finding{f}} }
 
-// endsCheck reports whether an error is not about the plugin.
+// endsCheck reports whether an error is not about the plugin and therefore ends the check.
 func endsCheck(e *hook.Error) bool {
 	return e != nil && (e.Kind == hook.Canceled || e.Kind == hook.Internal)
 }
 
-// fail makes a finding of an error. The stage must return it even if the error is not
-// about the plugin, since such a finding ends the check.
+// fail returns the finding for an error. The stage must return it even if the error is not about
+// the plugin, because such a finding ends the check.
 func (c *check) fail(id string, err error) hook.Finding {
 	e := hook.AsError(err)
-	// What later starts print is only in the error.
+	// The output of later starts is only in the error.
 	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
-	if id != healthSilent { // no flag of check sets its limit
+	if id != healthSilent { // check has no flag for its limit
 		f.Fix = hook.Words(c.s.Hints(e))
 	}
 	f.File, f.Line = c.place(e)
 	return f
 }
 
-// failAs does the same as fail, for a stage whose failures all have the exit code of k.
+// failAs is like fail, for a stage whose failures all have the exit code of k.
 func (c *check) failAs(k hook.Kind, id string, err error) hook.Finding {
 	f := c.fail(id, err)
 	f.Kind = k
 	return f
 }
 
-// place returns where in the plugin's own files an error occurred, or "" if that is
+// place returns the place in the plugin's own files where an error occurred, or "" if it is
 // unknown.
 func (c *check) place(e *hook.Error) (file string, line int) {
 	frames := e.At
@@ -143,7 +143,7 @@ func (c *check) place(e *hook.Error) (file string, line int) {
 	return "", 0
 }
 
-// owns reports whether a file is in dir or below, and not among installed packages there.
+// owns reports whether a file is below dir, and not among installed packages there.
 func owns(dir, file string) bool {
 	rel, err := filepath.Rel(dir, file)
 	if err != nil || !filepath.IsLocal(rel) {

@@ -15,7 +15,7 @@ import (
 // a call of its manifest.
 const endedInCall = "the plugin exited during a call of its manifest"
 
-// health reports what the health service answered when the plugin started.
+// health reports the answer of the health service during the start.
 func (c *check) health(ctx context.Context) hook.Stage {
 	if c.faultAt == stageHooks && !c.s.Running() {
 		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
@@ -39,9 +39,9 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	return hook.Stage{Message: fmt.Sprintf("%q is SERVING", e.Service), Took: e.Health}
 }
 
-// verdictOfNoHealth returns the verdict for a plugin without a health service: a failure
-// if its host asks for health, a warning if the host is unknown, else a note. go-plugin
-// itself does not ask.
+// verdictOfNoHealth returns the verdict for a plugin without a health service: a failure if its
+// host asks for health, a warning if the host is unknown, otherwise a note. go-plugin itself does
+// not ask.
 func (c *check) verdictOfNoHealth() hook.Verdict {
 	switch host, named := c.s.Host(); {
 	case !named:
@@ -52,7 +52,7 @@ func (c *check) verdictOfNoHealth() hook.Verdict {
 	return hook.Note
 }
 
-// healthID names the finding of a failed probe.
+// healthID returns the name of the finding about a failed probe.
 func healthID(err error) string {
 	switch e := hook.AsError(err); {
 	case e.Reason == grpcplugin.ReasonNoHealth:

@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// hooks lists the hooks, and makes the calls that were asked for.
+// hooks lists the hooks, and makes the requested calls.
 func (c *check) hooks(ctx context.Context) hook.Stage {
 	switch {
 	case c.faultAt == stageHooks:
@@ -44,7 +44,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	return st
 }
 
-// unresolved notes the parameters whose arguments are not converted.
+// unresolved returns notes about parameters whose arguments are not converted.
 func unresolved(hooks []schema.Hook) (notes []hook.Finding) {
 	for _, h := range hooks {
 		for _, p := range h.Params {
@@ -57,8 +57,8 @@ func unresolved(hooks []schema.Hook) (notes []hook.Finding) {
 	return notes
 }
 
-// undescribed returns why the hooks are unknown. For a gRPC plugin that is a warning,
-// because hosts of go-plugin ask for no description. If the description contradicts
+// undescribed returns the finding that says why the hooks are unknown. For a gRPC plugin it is a
+// warning, because hosts of go-plugin do not ask for a description. If the description contradicts
 // itself, it is a failure, because pyplug cannot make calls.
 func (c *check) undescribed(err error) hook.Finding {
 	switch kind := hook.AsError(err).Kind; {
@@ -72,7 +72,7 @@ func (c *check) undescribed(err error) hook.Finding {
 	return f
 }
 
-// bootstrapFailed reports a failed call that the manifest makes after each start.
+// bootstrapFailed returns the finding about a failed bootstrap call.
 func (c *check) bootstrapFailed() hook.Finding {
 	f := c.fail(c.faultID, c.fault)
 	f.Message = strings.TrimRight("bootstrap "+c.fault.Hook, " ") + ": " + f.Message

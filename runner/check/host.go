@@ -48,7 +48,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 		st.Findings = []hook.Finding{f}
 	} else if f, badly := c.endedUnderHost(out); badly {
 		st.Findings = []hook.Finding{f}
-	} else if len(out.Left) > 0 { // after a hang the plugin itself is among them
+	} else if len(out.Left) > 0 { // after a hang these include the plugin itself
 		st.Findings = []hook.Finding{left("after a stock host stopped the plugin, processes were left behind: ", out.Left)}
 	}
 	if line := c.s.Evidence().Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address && !firstFree(line.Address) {
@@ -58,17 +58,17 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	return st
 }
 
-// firstFree reports whether a port is one of those that hosts offer to a plugin. A plugin
-// that takes the first free one of them gets the same port at every start if nothing else
-// uses it.
+// firstFree reports whether a port is in the range that hosts offer to a plugin. A plugin that uses
+// the first free port of the range gets the same port at every start unless another program uses
+// that port.
 func firstFree(address string) bool {
-	_, port, _ := net.SplitHostPort(address) // a handshake's address
+	_, port, _ := net.SplitHostPort(address) // the address of a handshake is valid
 	n, _ := strconv.Atoi(port)
 	return n >= handshake.MinPort && n <= handshake.MaxPort
 }
 
-// hostLimit returns the timeout of a start by the stock host, or without a cookie. It
-// leaves more time than the first start took; hosts wait for a minute.
+// hostLimit returns the timeout of a start by the stock host, or without a cookie. It is longer
+// than the first start took; real hosts wait for a minute.
 func (c *check) hostLimit() time.Duration {
 	return max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
 }
@@ -89,8 +89,8 @@ func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, erro
 	})
 }
 
-// hostPings reports whether the plugin's host asks for its health. An unknown host might,
-// so it counts as asking if the plugin has a health service.
+// hostPings reports whether the plugin's host asks for its health. An unknown host counts as asking
+// if the plugin has a health service.
 func (c *check) hostPings() bool {
 	if host, named := c.s.Host(); named {
 		return host.Pings
@@ -103,8 +103,8 @@ var stepWord = map[string]string{"start": "starts it", "connect": "connects", "p
 
 const unbuffered = "PYTHONUNBUFFERED"
 
-// hostEnviron returns the environment of the host: the plugin's, without the variables
-// that every host sets itself. PYTHONUNBUFFERED stays only if --env sets it.
+// hostEnviron returns the environment of the host: the plugin's environment without the variables
+// that every host sets itself. It keeps PYTHONUNBUFFERED only if --env sets it.
 func (c *check) hostEnviron() []string {
 	env := proc.Without(c.s.Environ, handshake.Variables...)
 	if !slices.ContainsFunc(c.o.Config.Env, func(e string) bool { return strings.HasPrefix(e, unbuffered+"=") }) {
@@ -150,7 +150,7 @@ func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Find
 	return withLog(f, out), true
 }
 
-// withLog is a finding with the last lines of the host's log.
+// withLog adds the last lines of the host's log to a finding.
 func withLog(f hook.Finding, out stock.Outcome) hook.Finding {
 	const most = 8
 	for _, line := range out.Log[max(0, len(out.Log)-most):] {
@@ -159,8 +159,8 @@ func withLog(f hook.Finding, out stock.Outcome) hook.Finding {
 	return f
 }
 
-// buffers reports whether a plugin whose handshake never reached its host prints one if
-// Python does not buffer its output.
+// buffers examines a plugin whose handshake never reached its host. It reports whether the plugin
+// prints a handshake if Python does not buffer its output.
 func (c *check) buffers(ctx context.Context) bool {
 	if !c.s.Program().Python {
 		return false
@@ -170,9 +170,9 @@ func (c *check) buffers(ctx context.Context) bool {
 	return err == nil && ok && start.Err == ""
 }
 
-// endedUnderHost reports a plugin that the host had to kill, or that exited badly when
-// the host stopped it. It reports nothing if the report already has the cause: a missing
-// controller, or a bad exit under pyplug, too.
+// endedUnderHost reports a plugin that the host had to kill, or that exited badly when the host
+// stopped it. It reports nothing if the report already has the cause: a missing controller, or a
+// bad exit without the host.
 func (c *check) endedUnderHost(out stock.Outcome) (f hook.Finding, badly bool) {
 	says := func(id string) bool { return c.reported(func(f hook.Finding) bool { return f.ID == id }) }
 	stop, ok := out.Step(stock.StepStop)

@@ -13,8 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The stages of one start: launch starts the plugin, the others report what happened
-// during that start.
+// The stages of one start. launch starts the plugin. The others report on parts of that start.
 
 // hostTimeout is how long common hosts wait for a handshake.
 const hostTimeout = 3 * time.Second
@@ -52,8 +51,8 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	return st
 }
 
-// program reports a functions file that is a gRPC plugin, because its import printed a
-// handshake. Its output may arrive after the answer, so the stage stop checks again.
+// program reports a functions file whose import printed a handshake, so it is a gRPC plugin. Its
+// output may arrive after the answer, so the stage stop checks again.
 func (c *check) program() []hook.Finding {
 	reported := c.reported(func(f hook.Finding) bool { return f.ID == handshakeImported })
 	if c.s.Transport().Serves || reported || !c.handshook.Load() {
@@ -77,11 +76,11 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 	}
 }
 
-// faultOf returns the stage that reports an error of a start, and the finding there.
+// faultOf returns the stage that reports an error of a start, and the name of the finding.
 func faultOf(e *hook.Error, s *process) (stage, id string) {
 	_, lacks := errors.AsType[*schema.MissingModuleError](e)
 	switch line, isLine := errors.AsType[*handshake.Error](e); {
-	case s.Instance != nil: // it was ready, and a call of its manifest failed
+	case s.Instance != nil: // the start succeeded, but a bootstrap call failed
 		return stageHooks, callFailed
 	case e.Kind == hook.Start && lacks:
 		return stageLaunch, importMissing

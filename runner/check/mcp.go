@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// mcp lists the tools that an LLM client gets, and what is odd about them.
+// mcp lists the tools that an LLM client gets, and reports their oddities.
 func (c *check) mcp(ctx context.Context) hook.Stage {
 	if err := c.s.MCPServer(); err != nil {
 		return failed(c.fail(mcpServer, err))
@@ -56,7 +56,7 @@ func withoutSchema(h schema.Hook) (params []string) {
 	var input struct {
 		Properties map[string]map[string]any
 	}
-	_ = json.Unmarshal(h.Input, &input) // a client accepts it
+	_ = json.Unmarshal(h.Input, &input) // a client would accept it, too
 	for _, p := range h.Params {
 		isAny := slices.Contains([]string{"", "Any", "typing.Any", "object"}, p.Type)
 		if !isAny && mcp.IsAnything(input.Properties[p.Name]) && p.Kind != schema.VarNames {

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// TestPathsInJSON holds that a report has the bytes of a path that is not UTF-8.
+// TestPathsInJSON checks that a report keeps the bytes of a path that is not UTF-8.
 func TestPathsInJSON(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems allow less")

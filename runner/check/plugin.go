@@ -14,7 +14,7 @@ import (
 func (c *check) plugin(ctx context.Context) hook.Stage {
 	began := time.Now()
 	cfg := c.o.Config
-	cfg.AnyHealth = true // health is a stage of its own
+	cfg.AnyHealth = true // the stage health reports it
 	cfg.Output = c.watched(cfg.Output)
 	s, err := open(ctx, cfg)
 	c.s, c.searched = s, time.Since(began)-s.Took

@@ -25,8 +25,8 @@ func open(ctx context.Context, cfg plan.Config) (*process, error) {
 	return p, err
 }
 
-// Start starts the process and makes the bootstrap calls. If one of these fails, the
-// process runs until Close.
+// Start starts the process and makes the bootstrap calls. If a bootstrap call fails, the process
+// runs until Close.
 func (p *process) Start(ctx context.Context) (err error) {
 	if p.Process, err = p.Launch(ctx); err != nil {
 		return err
@@ -41,17 +41,17 @@ func (p *process) Start(ctx context.Context) (err error) {
 // Close closes the process, see [runner.Process.Close].
 func (p *process) Close(ctx context.Context) (farewell, stop error) { return p.Process.Close(ctx) }
 
-// Status is empty.
+// Status returns the zero Status. It makes process an mcp.Plugin.
 func (p *process) Status(context.Context) (hook.Status, error) { return hook.Status{}, nil }
 
 // GRPC returns the process of a gRPC plugin, or nil for any other plugin.
 func (p *process) GRPC() *grpcplugin.Instance {
-	g, _ := p.Instance.(*grpcplugin.Instance) // nil otherwise
+	g, _ := p.Instance.(*grpcplugin.Instance) // nil for other plugins
 	return g
 }
 
-// fresh starts the plugin once more, and returns how long that took. The plugin must be
-// healthy if it was healthy at its first start. Its output appears only in the error.
+// fresh starts the plugin once more, and returns the duration of the start. The new process must be
+// healthy if the plugin was healthy at its first start. Its output appears only in the error.
 func (c *check) fresh(ctx context.Context) (*process, time.Duration, error) {
 	cfg := c.o.Config
 	cfg.AnyHealth, cfg.Output = !c.healthy, nil

@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// TestProcess compares the process that check starts with a plugin that is kept: both make
-// the same calls of the manifest, and a call that fails is the same error.
+// TestProcess compares the process of check with a plugin that is kept alive: both make the same
+// calls of the manifest, and a failed call is the same error.
 func TestProcess(t *testing.T) {
 	runnertest.NothingLeft(t)
 	python := runnertest.Python(t)
@@ -35,7 +35,7 @@ def made(end=""):
 `
 	for _, tt := range []struct {
 		bootstrap, shutdown string
-		start, stop         hook.Kind // "" for none
+		start, stop         hook.Kind // "" if no error is expected
 		calls               string    // "" if the call may end before it begins
 	}{
 		{bootstrap: "", shutdown: "", calls: "\n\n"},

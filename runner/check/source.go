@@ -24,17 +24,18 @@ import (
 //go:embed source.py
 var sourceProgram string
 
-// sourceLimit bounds how long the interpreter may take.
+// sourceLimit is the timeout of the interpreter.
 const sourceLimit = 30 * time.Second
 
-// maxSources is how many files one process compiles. Their paths fit in a command line.
+// maxSources is the number of files that one process compiles. Their paths must fit in a command
+// line.
 const maxSources = 200
 
-// ownFiles bounds the files that are compiled. Nobody edits generated code.
+// ownFiles limits the files that are compiled. It excludes generated code, which nobody edits.
 var ownFiles = pysrc.Limits{Files: pysrc.Whole.Files, Bytes: pysrc.Whole.Bytes, Imports: pysrc.Whole.Imports}
 
-// source compiles the plugin's own files with its Python, without running them. Which of them a
-// start loads, and what they import, only Python can decide.
+// source compiles the plugin's own files with its Python, without running them. It does not find
+// out which of them a start loads and what they import, because only Python can decide that.
 func (c *check) source(ctx context.Context) hook.Stage {
 	o := c.s.Keeper
 	if err := o.MayRun(); err != nil {
@@ -76,7 +77,7 @@ func (c *check) source(ctx context.Context) hook.Stage {
 	return st
 }
 
-// syntaxFault is a file that does not compile, with the exception, and the line and column if
+// syntaxFault describes a file that does not compile: the exception, and the line and column if
 // Python reports them.
 type syntaxFault struct {
 	file, kind, message, text string
@@ -120,8 +121,8 @@ func lastLine(text []byte) string {
 	return ""
 }
 
-// finding returns the finding about the file. It is a failure if the file is one of the scripts. Python
-// may never load another file.
+// finding returns the finding about the file. It is a failure if the file is one of the scripts.
+// Python may never load any other file.
 func (s syntaxFault) finding(scripts []string) hook.Finding {
 	raised := &hook.Raised{Type: s.kind, Message: s.message}
 	where := schema.Relative(s.file, filepath.Dir(scripts[0]))

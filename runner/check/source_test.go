@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// opened is a check of plugin.py among files, by their paths below a new directory.
+// opened returns a check of plugin.py among files. The files' paths are below a new directory.
 func opened(t testing.TB, python string, files map[string]string) *check {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func (c *check) look(t testing.TB) hook.Stage {
 	return withVerdict(c.source(t.Context()))
 }
 
-// tell is a stage in lines: its verdict and message, then its findings.
+// tell formats a stage: its verdict and message, then its findings.
 func tell(s hook.Stage) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", s.Verdict, s.Message)
@@ -58,9 +58,9 @@ func TestSource(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		files map[string]string
-		// want are parts of what is told, in their order; none may be left out.
+		// want lists parts that must occur in the text, in this order.
 		want []string
-		not  string // is not told
+		not  string // must not occur in the text
 	}{
 		{"all well", map[string]string{"plugin.py": "import os, json\nimport a\n", "a.py": "from b import c\n", "b.py": "c = 1\n", "other.py": "x = ("},
 			[]string{"ok: 3 files compile\n"}, "note"},
@@ -109,7 +109,7 @@ func TestSourcePythons(t *testing.T) {
 	}
 }
 
-// TestSyntaxFrame holds a syntax error against what the worker tells of one.
+// TestSyntaxFrame compares a syntax error with the worker's report of the same error.
 func TestSyntaxFrame(t *testing.T) {
 	c := opened(t, runnertest.Python(t), map[string]string{"plugin.py": "if True:\n    x = é = 1 1\n"})
 	s := c.look(t)
@@ -132,7 +132,7 @@ func TestSyntaxFrame(t *testing.T) {
 	}
 }
 
-// TestSourceUnchecked has an interpreter that is gone.
+// TestSourceUnchecked checks the stage if the interpreter has disappeared.
 func TestSourceUnchecked(t *testing.T) {
 	python := filepath.Join(t.TempDir(), "python3")
 	if err := os.Symlink(runnertest.Python(t), python); err != nil {
@@ -154,7 +154,7 @@ func TestSourceSkipped(t *testing.T) {
 	}
 }
 
-// TestSourceMany asks more than one process is handed.
+// TestSourceMany checks more files than one process compiles.
 func TestSourceMany(t *testing.T) {
 	files := map[string]string{}
 	var script strings.Builder
@@ -171,7 +171,7 @@ func TestSourceMany(t *testing.T) {
 	}
 }
 
-// BenchmarkSource is the cost of a small plugin.
+// BenchmarkSource measures the stage for a small plugin.
 func BenchmarkSource(b *testing.B) {
 	c := opened(b, runnertest.Python(b), map[string]string{"plugin.py": "import os, json, re\nimport a\n", "a.py": "def f(x): return x\n"})
 	for b.Loop() {

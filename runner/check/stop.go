@@ -34,11 +34,11 @@ func (c *check) stop(context.Context) hook.Stage {
 	}
 	switch {
 	case exit.Step == "":
-		if !c.crashed() { // else the report has it
+		if !c.crashed() { // otherwise the report already has the crash
 			st.Findings = append(st.Findings, c.gone())
 		}
 	case exit.Step == "SIGKILL":
-		if c.kill.Err() == nil { // else it had no time to end
+		if c.kill.Err() == nil { // otherwise it had no time to end
 			st.Findings = append(st.Findings, c.killedAtStop())
 		}
 	case err != nil:
@@ -55,7 +55,7 @@ func (c *check) stop(context.Context) hook.Stage {
 	return st
 }
 
-// killedAtStop reports a plugin that did not end in time.
+// killedAtStop returns the finding about a plugin that did not end in time.
 func (c *check) killedAtStop() hook.Finding {
 	fix := "exit on SIGTERM, or when the host calls Shutdown"
 	if c.s.GRPC() == nil {
@@ -65,9 +65,9 @@ func (c *check) killedAtStop() hook.Finding {
 		fmt.Sprintf("it did not exit within %s and was killed", c.s.Config.Timeouts.Stop), fix, "or allow more time with --stop-timeout")
 }
 
-// unclean reports whether a plugin ended as if it had crashed: by an unexpected signal,
-// or with an exit code other than 0 after it was only asked to stop. After a signal of
-// pyplug, any exit code is fine.
+// unclean reports whether a plugin ended as if it had crashed: by an unexpected signal, or with an
+// exit code other than 0 although pyplug sent no signal. After a signal from pyplug, any exit code
+// is fine.
 func unclean(e hook.Exit) bool {
 	if e.Signal != "" {
 		return !slices.Contains([]string{"SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE"}, e.Signal)
@@ -75,7 +75,7 @@ func unclean(e hook.Exit) bool {
 	return e.Step == "asked" && e.Code != 0
 }
 
-// left reports processes that remained.
+// left returns the finding about processes that the plugin left behind.
 func left(what string, names []string) hook.Finding {
 	return found(leftBehind, hook.Warning, what+schema.Joined(names),
 		"stop these processes before the plugin exits: a host does not, and it hangs if they keep its pipes open")
@@ -88,8 +88,8 @@ func (c *check) crashed() bool {
 	})
 }
 
-// gone reports a plugin that exited although nobody stopped it. If it has not exited yet,
-// gone waits for that for up to a second.
+// gone returns the finding about a plugin that exited although nobody stopped it. If it has not
+// exited yet, gone waits for that for up to a second.
 func (c *check) gone() hook.Finding {
 	err := &hook.Error{Kind: hook.Crash, Err: errors.New("the plugin exited, although nothing stopped it")}
 	if hook.Within(c.s.Done(), time.Second) {
@@ -99,7 +99,7 @@ func (c *check) gone() hook.Finding {
 	return c.fail(endedByItself, err)
 }
 
-// ended says how a plugin ended.
+// ended describes how a plugin ended.
 func ended(e hook.Exit) string {
 	switch e.Step {
 	case "":

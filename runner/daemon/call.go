@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// maxBody is the longest body of a unary call, and the longest message of a client
-	// stream.
+	// maxBody is the largest size in bytes of the body of a unary call, and of a message of a
+	// client stream.
 	maxBody = 512 << 20
-	// growSize is the size of the buffer for a body over TCP before it has come.
+	// growSize is the initial size of the buffer for a body over TCP.
 	growSize = 64 << 10
 	// bodyLimit is how long a client may take to send a unary body.
 	bodyLimit = time.Minute
-	// answerLimit is how long a client may take to read the answer after its call has
-	// ended. Stopping an unresponsive plugin uses up a part of it.
+	// answerLimit is how long a client may take to read the answer after its call has ended.
+	// Stopping an unresponsive plugin takes part of this time.
 	answerLimit = 10 * time.Second
 )
 
-// serveCall makes a call and answers it.
+// serveCall makes a call and writes the answer.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) {
 	defer s.use()()
 	call := hook.Call{Hook: r.PathValue("hook"), Replay: r.URL.Query().Get("replay") != ""}
@@ -41,8 +41,8 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	var err error
 	if mediaType == streamType {
-		// The call may end before the client stream does. The connection ends with the
-		// call, because the server could not find the start of the next request in it.
+		// The call may end before the client stream does. The connection ends with the call,
+		// because the server could not find the start of the next request on it.
 		w.Header().Set("Connection", "close")
 		_ = out.control.EnableFullDuplex()
 		endReads(ctx, w)
@@ -56,7 +56,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 		result, err = p.Call(ctx, call)
 	}
 	if isTCP(r) {
-		result.Notes = nil // they are for the owner
+		result.Notes = nil // notes are only for the plugin's owner
 	}
 	out.items.Wait()
 	switch {
@@ -64,7 +64,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 		_ = out.write(wire.Line{Error: s.complete(r, err)})
 	case err != nil:
 		return nil, err
-	case result.Streamed: // its items went to Emit
+	case result.Streamed: // its items were sent by Emit
 		_ = out.write(wire.Line{Done: true, Notes: result.Notes})
 	default:
 		writeResult(w, result)
@@ -83,8 +83,8 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	return args, err
 }
 
-// readWhole reads the whole body of a request that calls, because net/http notices the end of the
-// connection only after that.
+// readWhole reads the whole body of a call, because net/http detects a closed connection only after
+// the body was read.
 func readWhole(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	name := r.PathValue("hook")
 	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
@@ -95,7 +95,7 @@ func readWhole(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]b
 	refusal := (*access.Refusal)(nil)
 	if err != nil && ctx.Err() != nil && !errors.As(err, &refusal) {
 		e := hook.Ended(ctx, name, "the request did not end", false)
-		e.Hints = nil // no flag sets the limit
+		e.Hints = nil // no flag sets this limit
 		return nil, e
 	}
 	if err != nil {
@@ -117,9 +117,9 @@ func readBody(r *http.Request) ([]byte, error) {
 	var body bytes.Buffer
 	size := max(r.ContentLength, 0)
 	if isTCP(r) {
-		size = min(size, growSize) // the rest of it may never come
+		size = min(size, growSize) // the rest may never arrive
 	}
-	body.Grow(int(size) + bytes.MinRead) // so that it is not held twice
+	body.Grow(int(size) + bytes.MinRead) // large enough that no copy is needed
 	_, err := body.ReadFrom(io.LimitReader(r.Body, maxBody+1))
 	if body.Len() > maxBody {
 		err = errTooLarge
@@ -129,12 +129,12 @@ func readBody(r *http.Request) ([]byte, error) {
 
 var errTooLarge = fmt.Errorf("the body is larger than %d MB", maxBody>>20)
 
-// endReads makes reads of a request's body fail once ctx ends. stop cancels that.
+// endReads makes reads of a request's body fail after ctx ends. stop cancels this.
 func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
 }
 
-// writeResult answers with a value.
+// writeResult writes a result as the answer.
 func writeResult(w http.ResponseWriter, r hook.Result) {
 	h := w.Header()
 	h.Set("Content-Type", jsonType)
@@ -148,7 +148,7 @@ func writeResult(w http.ResponseWriter, r hook.Result) {
 		h.Set(notesHeader, ascii(r.Notes))
 	}
 	h.Set("Content-Length", strconv.Itoa(len(r.Value)))
-	_, _ = w.Write(r.Value) // a client that is gone needs no answer
+	_, _ = w.Write(r.Value) // ignore the error: the client is gone
 }
 
 // lineWriter writes an answer that consists of lines.
@@ -159,24 +159,24 @@ type lineWriter struct {
 	stop    func() bool // ends the watch of ctx
 
 	began bool           // an item was emitted
-	items sync.WaitGroup // of the write of one item at most
+	items sync.WaitGroup // the write of at most one item
 }
 
-// newLineWriter returns a writer for the answer to a request. A client may take as long
-// as it likes to read a line, until ctx ends.
+// newLineWriter returns a writer for the answer to a request. Until ctx ends, a client may take any
+// time to read a line.
 func newLineWriter(ctx context.Context, w http.ResponseWriter) *lineWriter {
 	o := &lineWriter{w: w, control: http.NewResponseController(w), ctx: ctx}
 	o.stop = context.AfterFunc(ctx, func() { _ = o.control.SetWriteDeadline(time.Now().Add(answerLimit)) })
 	return o
 }
 
-// close ends the use of the writer.
+// close releases the writer.
 func (o *lineWriter) close() {
 	o.items.Wait()
 	o.stop()
 }
 
-// emit writes an item. It waits until the item is written or ctx ends: a client that does
+// emit writes an item. It returns when the item is written or ctx ends, because a client that does
 // not read must not keep the plugin busy.
 func (o *lineWriter) emit(line []byte) error {
 	if o.began = true; o.ctx.Err() != nil {
@@ -187,7 +187,7 @@ func (o *lineWriter) emit(line []byte) error {
 	select {
 	case err := <-written:
 		return err
-	case <-o.ctx.Done(): // the next item is refused
+	case <-o.ctx.Done(): // the next item is rejected
 		return nil
 	}
 }
@@ -207,7 +207,7 @@ func (o *lineWriter) writeText(line []byte) error {
 	return err
 }
 
-// Write writes at once.
+// Write writes text and flushes it.
 func (o *lineWriter) Write(text []byte) (int, error) {
 	n, err := o.w.Write(text)
 	if err == nil {

@@ -18,31 +18,31 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// StatusLimit is the timeout of a status request, which the daemon answers without
-// asking the plugin.
+// StatusLimit is the timeout of a status request. The daemon answers such a request without calling
+// the plugin.
 const StatusLimit = 2 * time.Second
 
-// Client makes requests to the daemon of a name. It is a [hook.Plugin]. Each request
-// has its own connection. It is safe for concurrent use.
+// Client makes requests to the daemon of a name. It is a [hook.Plugin]. Each request has its own
+// connection. It is safe for concurrent use.
 //
-// A call fails with reason [Lost] and Begun if the daemon ended before it answered,
-// and with reason [Unresponsive] if the daemon hangs.
+// A call fails with reason [Lost] and Begun if the daemon ended before it answered, and with reason
+// [Unresponsive] if the daemon hangs.
 type Client struct {
 	place  place
 	id     Identity
-	sent   net.Conn  // from Adopt; nil once its call continues
-	answer io.Reader // to that call
-	series bool      // as the daemon says
+	sent   net.Conn  // the connection from Adopt, or nil once its call continues
+	answer io.Reader // the answer to that call
+	series bool      // the daemon makes series of calls
 }
 
 var _ hook.Plugin = (*Client)(nil)
 
-// Open finds the daemon of a name. It does not wait for a daemon that is starting; requests
-// do.
+// Open finds the daemon of a name. It does not wait for a daemon that is starting. Requests do wait
+// for it.
 //
-// Errors are [*hook.Error]: of kind Unavailable and reason [NotRunning],
-// [Unresponsive] or [OtherVersion], or for a directory that cannot be used; of kind
-// Usage for an invalid name or directory; of kind Canceled or Timeout if ctx ended.
+// Errors are [*hook.Error]: of kind Unavailable and reason [NotRunning], [Unresponsive] or
+// [OtherVersion], or for a directory that cannot be used; of kind Usage for an invalid name or
+// directory; of kind Canceled or Timeout if ctx ended.
 func Open(ctx context.Context, name string) (*Client, error) {
 	c, err := look(ctx, name)
 	if err == nil && c.id.API != API {
@@ -51,7 +51,7 @@ func Open(ctx context.Context, name string) (*Client, error) {
 	return c, err
 }
 
-// look is [Open] for a daemon of any version.
+// look is like [Open], but accepts a daemon of any version.
 func look(ctx context.Context, name string) (*Client, error) {
 	there, refused := search(name)
 	for _, p := range there {
@@ -77,15 +77,14 @@ func (c *Client) identify(ctx context.Context) (err error) {
 	return err
 }
 
-// Identity says who serves the name.
+// Identity describes the daemon and its plugin.
 func (c *Client) Identity() Identity { return c.id }
 
-// Close does nothing: the client keeps no connection.
+// Close does nothing, because the client keeps no connection.
 func (c *Client) Close(context.Context) error { return nil }
 
-// Call calls one hook. If ctx has no deadline, the daemon's own limit applies. An
-// Input that does not end with ctx may be read once more after Call has returned;
-// that item is dropped.
+// Call calls one hook. If ctx has no deadline, the daemon's own limit applies. An Input that does
+// not end with ctx may be read once more after Call has returned. Call drops that item.
 func (c *Client) Call(ctx context.Context, call hook.Call) (hook.Result, error) {
 	x := &exchange{client: c, hook: call.Hook}
 	query := url.Values{}
@@ -120,7 +119,7 @@ func (c *Client) Hooks(ctx context.Context, q schema.Query) (s schema.Schema, er
 	return s, c.ask(ctx, "GET", target, query, &s)
 }
 
-// Health asks once whether the plugin is healthy.
+// Health probes the plugin once.
 func (c *Client) Health(ctx context.Context) error {
 	return c.ask(ctx, "GET", "/health", nil, nil)
 }
@@ -130,8 +129,8 @@ func (c *Client) Restart(ctx context.Context, reason string) error {
 	return c.ask(ctx, "POST", "/restart", url.Values{"reason": {reason}}, nil)
 }
 
-// ask makes a request and decodes the answer, one JSON value, into value if value is
-// not nil.
+// ask makes a request and decodes the answer, which is one JSON value, into value unless value is
+// nil.
 func (c *Client) ask(ctx context.Context, method, target string, query url.Values, value any) error {
 	x := &exchange{client: c, quick: target == "/status" && query == nil}
 	r, err := x.send(ctx, method, target, query, jsonType, nil)
@@ -213,9 +212,9 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// Adopt returns a client of the daemon of name in the run directory dir. Its first Call
-// continues a call that was already sent over conn. read holds the bytes that were read from
-// conn. The client owns conn.
+// Adopt returns a client of the daemon of name in the run directory dir. Its first Call continues a
+// call that was already sent over conn. read contains the bytes that were already read from conn.
+// The client owns conn.
 func Adopt(dir, name string, conn *os.File, read []byte) (*Client, error) {
 	c := &Client{place: place{dir, name}}
 	c.id, _ = c.place.readState() // the zero Identity if the daemon has ended
@@ -226,7 +225,7 @@ func Adopt(dir, name string, conn *os.File, read []byte) (*Client, error) {
 		e := lostError(name, c.id)
 		e.Begun = true
 		return nil, e
-	case c.id.PID != 0 && c.id.API != API: // it does not understand the request
+	case c.id.PID != 0 && c.id.API != API: // the daemon does not understand the request
 		_ = sent.Close()
 		return nil, versionError(name, c.id)
 	}
@@ -235,17 +234,16 @@ func Adopt(dir, name string, conn *os.File, read []byte) (*Client, error) {
 }
 
 const (
-	// stopLimit is how long a daemon may take to release its name after it was killed,
-	// was asked to kill its plugin, or has closed the connection.
+	// stopLimit is how long a daemon may take to release its name after it was killed, was asked to
+	// kill its plugin, or has closed the connection.
 	stopLimit = 10 * time.Second
 	// freeLimit is how long AwaitFree waits.
 	freeLimit = 30 * time.Second
 )
 
-// Stop stops the daemon of a name, even if it does not answer or belongs to another
-// version. It returns when the process tree and the daemon are gone. If
-// nothing runs, ran is false, and Stop removes what a dead daemon left, except its log.
-// Ending ctx kills the plugin.
+// Stop stops the daemon of a name, even if it does not answer or belongs to another version. It
+// returns when the process tree and the daemon are gone. If nothing runs, ran is false, and Stop
+// removes the files of a dead daemon, except its log. If ctx ends, Stop kills the plugin.
 func Stop(ctx context.Context, name string) (ran bool, err error) {
 	c, err := look(ctx, name)
 	switch {
@@ -268,7 +266,7 @@ func Stop(ctx context.Context, name string) (ran bool, err error) {
 	return true, err
 }
 
-// stop stops a daemon by a request.
+// stop stops a daemon with a request.
 func (c *Client) stop(ctx context.Context) error {
 	err := c.ask(ctx, "POST", "/stop", nil, nil)
 	if err != nil && ctx.Err() != nil {
@@ -282,8 +280,8 @@ func (c *Client) stop(ctx context.Context) error {
 	return c.kill()
 }
 
-// kill ends a daemon that does not answer our requests: by SIGTERM, then by SIGKILL,
-// after which its guard kills the process tree. It removes what is left except the log.
+// kill ends a daemon that does not answer requests: with SIGTERM, then with SIGKILL, after which
+// its guard kills the process tree. It removes the daemon's files except the log.
 func (c *Client) kill() error {
 	for _, signal := range []func(*os.Process) error{terminate, (*os.Process).Kill} {
 		if err := c.signal(signal); err != nil {
@@ -297,8 +295,8 @@ func (c *Client) kill() error {
 	return unavailable(fmt.Errorf("%s did not stop and was killed", c.place.name))
 }
 
-// signal sends a signal to the daemon. It opens the process before it checks that the daemon
-// still has the name. So no other process gets the signal on a system with process handles.
+// signal sends a signal to the daemon. It opens the process before it checks that the daemon still
+// has the name. So no other process gets the signal on a system with process handles.
 func (c *Client) signal(send func(*os.Process) error) error {
 	if c.id.PID <= 1 || c.id.PID == os.Getpid() {
 		return errors.New("its process is unknown")
@@ -309,7 +307,7 @@ func (c *Client) signal(send func(*os.Process) error) error {
 	}
 	defer func() { _ = process.Release() }()
 	if now, err := c.place.readState(); err == nil && !now.same(c.id) || !c.place.taken() {
-		return nil // it has ended
+		return nil // the daemon has ended
 	}
 	if err := send(process); !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -317,9 +315,9 @@ func (c *Client) signal(send func(*os.Process) error) error {
 	return nil
 }
 
-// AwaitFree waits until the daemon, which is being stopped, has released its name.
-// Errors are [*hook.Error]: of kind Unavailable and reason [Unresponsive] after half a
-// minute, of kind Canceled or Timeout if ctx ended.
+// AwaitFree waits until the daemon, which is being stopped, has released its name. Errors are
+// [*hook.Error]: of kind Unavailable and reason [Unresponsive] after half a minute, of kind
+// Canceled or Timeout if ctx ended.
 func (c *Client) AwaitFree(ctx context.Context) error {
 	switch {
 	case c.freed(ctx, freeLimit):
@@ -330,8 +328,8 @@ func (c *Client) AwaitFree(ctx context.Context) error {
 	return unresponsiveError(c.place.name, c.id)
 }
 
-// freed waits until nobody has the name, or another process has it. It returns false if
-// ctx or the limit ends first.
+// freed waits until no process or another process has the name. It returns false if ctx or the
+// limit ends first.
 func (c *Client) freed(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -23,7 +23,7 @@ import (
 
 var ctx0 = context.Background()
 
-// A value crosses the socket unchanged, with its notes and its sole field.
+// TestCall checks that a value arrives unchanged, with its notes and its sole field.
 func TestCall(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -60,7 +60,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// Words arrive as they were lexed, in any encoding, with the files that they name.
+// TestWords checks that words arrive as they were lexed, in any encoding, with the files that they
+// name.
 func TestWords(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -89,7 +90,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Items arrive one by one; the last line says how the stream ended.
+// TestItems checks that items arrive one by one, and that the last line says how the stream ended.
 func TestItems(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -106,7 +107,7 @@ func TestItems(t *testing.T) {
 		_ = c.Emit(hook.Item{Value: json.RawMessage("1"), Binary: true})
 		return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Begun: true, Python: &hook.Raised{Type: "ValueError", Message: "no"}}
 	}
-	f.hooks["nan"] = func(_ context.Context, c hook.Call) (hook.Result, error) { // as with --nan literal
+	f.hooks["nan"] = func(_ context.Context, c hook.Call) (hook.Result, error) { // like --nan literal
 		return hook.Result{Streamed: true}, errors.Join(c.Emit(hook.Item{Value: []byte("[NaN]")}), c.Emit(hook.Item{Value: []byte("null")}))
 	}
 	start(t, f, Options{})
@@ -138,7 +139,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// A client stream is read as it arrives, while items are sent.
+// TestInput checks that a client stream is read as it arrives, while items are sent.
 func TestInput(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -163,7 +164,7 @@ func TestInput(t *testing.T) {
 				if !yield(fmt.Appendf(nil, "{\"n\":%d}", i), nil) {
 					return
 				}
-				<-answered // by the item of before, so that both directions are open at once
+				<-answered // wait for the item of the previous message, so that both directions are open at once
 			}
 			if fault != nil {
 				yield(nil, fault)
@@ -188,7 +189,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// The other requests.
+// TestRequests checks the requests that do not call a hook.
 func TestRequests(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -227,7 +228,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// An error arrives with all its fields.
+// TestErrors checks that an error arrives with all its fields.
 func TestErrors(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -258,7 +259,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Canceling a call, or its timeout, ends that call and no other.
+// TestCancel checks that canceling a call, or its timeout, ends only that call.
 func TestCancel(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -280,7 +281,7 @@ func TestCancel(t *testing.T) {
 			t.Fatalf("got %+v", e)
 		}
 		if !e.Begun {
-			return err // the limit ended before the plugin had the call
+			return err // the limit ended before the plugin received the call
 		}
 		if len(e.At) != 1 {
 			t.Errorf("got %+v", e)
@@ -303,7 +304,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A slow reader delays only its own call, and no stop.
+// TestSlowReader checks that a slow reader delays only its own call, and no stop.
 func TestSlowReader(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -337,7 +338,8 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// An error names the limit that the user set, unless a part of it has passed.
+// TestLimitToSend checks that an error names the limit that the user set, unless part of it has
+// passed.
 func TestLimitToSend(t *testing.T) {
 	for want, c := range map[string][2]time.Duration{
 		"300ms": {252 * time.Millisecond, 300 * time.Millisecond},

@@ -19,7 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// send connects to a daemon and writes to it.
+// send connects to a daemon and sends text.
 func send(t *testing.T, d *served, text string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	c, err := net.Dial("unix", string(d.Identity().Socket))
@@ -32,8 +32,8 @@ func send(t *testing.T, d *served, text string) (net.Conn, *bufio.Reader) {
 	return c, bufio.NewReader(c)
 }
 
-// receive reads one answer, which has the header and, unless it succeeded, the error that
-// docs/http.md promises.
+// receive reads one answer. It checks the header and, if the request failed, that the error is as
+// in docs/http.md.
 func receive(t *testing.T, from *bufio.Reader) (r *http.Response, body string) {
 	t.Helper()
 	r, err := http.ReadResponse(from, nil)
@@ -53,7 +53,7 @@ func receive(t *testing.T, from *bufio.Reader) (r *http.Response, body string) {
 
 const goodRequest = "GET /status HTTP/1.1\r\nHost: p\r\n\r\n"
 
-// A request with a mistake gets an error as others do, on a kept connection, too.
+// TestMalformed checks that a malformed request gets a normal error, even on a kept connection.
 func TestMalformed(t *testing.T) {
 	nothingLeft(t)
 	d := start(t, newFake(), Options{})
@@ -84,7 +84,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// The errors of net/http itself have no version of the protocol, as docs/http.md says.
+// TestPlainErrors checks that net/http's own errors do not have the protocol's version, as
+// docs/http.md says.
 func TestPlainErrors(t *testing.T) {
 	nothingLeft(t)
 	d := start(t, newFake(), Options{})
@@ -99,7 +100,7 @@ func TestPlainErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go c.Write([]byte(request)) // ends with c: a refused request is not read to its end
+		go c.Write([]byte(request)) // ends with c, because a rejected request is not read completely
 		r, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil || r.StatusCode != want || r.Header.Get("Pyplug-Api") != "" || r.Header.Get("Content-Type") == "application/json" {
 			t.Errorf("%.80q: got %+v, %v, want %d", request, r, err, want)
@@ -108,7 +109,7 @@ func TestPlainErrors(t *testing.T) {
 	}
 }
 
-// A result may look like an answer of net/http.
+// TestResultLikeAnswer checks a result that looks like an answer of net/http.
 func TestResultLikeAnswer(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -126,8 +127,8 @@ func TestResultLikeAnswer(t *testing.T) {
 	}
 }
 
-// A connection ends with the call of a client stream, however much of that was read:
-// nothing else on it is answered, and nothing panics.
+// TestClientStreamEnds checks that a connection ends with the call of a client stream, even if the
+// stream was read only in part. Later requests on it get no answer, and nothing panics.
 func TestClientStreamEnds(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -153,14 +154,14 @@ func TestClientStreamEnds(t *testing.T) {
 		head := "POST /hooks/" + name + " HTTP/1.1\r\nHost: p\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n1\n\r\n"
 		for _, parts := range [][2]string{{last + goodRequest, ""}, {"", last + goodRequest}, {last, goodRequest}} {
 			if name == "all" && parts[0] == "" {
-				continue // it waits for the rest
+				continue // the server waits for the rest
 			}
 			c, from := send(t, d, head+parts[0])
 			r, body := receive(t, from)
 			if !r.Close || strings.Contains(body, "panic") || r.StatusCode == 500 {
 				t.Errorf("%s, %q: %+v %s", name, parts, r, body)
 			}
-			_, _ = io.WriteString(c, parts[1]) // the daemon may have closed it
+			_, _ = io.WriteString(c, parts[1]) // the daemon may have closed the connection
 			if more, _ := io.ReadAll(from); len(more) > 0 {
 				t.Errorf("%s, %q: then %s", name, parts, more)
 			}
@@ -176,8 +177,8 @@ func TestClientStreamEnds(t *testing.T) {
 	}
 }
 
-// A streamed call ends at its limit though nobody reads its items; who does read them
-// later gets all of them, and the error.
+// TestUnreadItems checks that a streamed call ends at its limit even if nobody reads its items. A
+// client that reads later gets all of them, and the error.
 func TestUnreadItems(t *testing.T) {
 	nothingLeft(t)
 	f, ended := newFake(), make(chan int, 1)

@@ -1,33 +1,33 @@
-// Package daemon serves a running plugin over a Unix socket, and over TCP, and is the
+// Package daemon serves a running plugin over a Unix socket, and over TCP. It also contains the
 // client of that socket.
 //
 //  1. [Spawn] starts pyplug again as a detached process and waits until that
 //     process is ready or reports, through a pipe, why it failed.
 //  2. The new process acquires a name with [Listen]: it locks the name's state file.
 //     A daemon is alive while it holds that lock or, if the file was removed, while
-//     it accepts connections. Listen removes what a dead daemon left, except its log.
-//     From then on the daemon answers status and stop; calls wait until [Server.Serve]
+//     it accepts connections. Listen removes the files of a dead daemon, except its log.
+//     From then on the daemon answers status and stop requests. Calls wait until [Server.Serve]
 //     receives the [hook.Plugin].
 //  3. The socket speaks HTTP/1.1. docs/http.md documents its requests. An error is
-//     the JSON of [hook.Error], completed by the daemon with its hints.
-//  4. A [Client] is a [hook.Plugin], too. Each of its requests has a connection of
-//     its own; closing the connection cancels the request. While a request waits,
+//     the JSON of a [hook.Error], to which the daemon has added its hints.
+//  4. A [Client] is a [hook.Plugin], too. Each of its requests has its own
+//     connection. Closing the connection cancels the request. While a request waits,
 //     the client checks that the daemon still answers a status request.
-//  5. A [Log] holds what the plugin prints and every transition. [ReadLog] reads
+//  5. A [Log] contains the plugin's output and every transition. [ReadLog] reads
 //     it.
 //  6. Serve ends when its context does, when a client asks for it, or when nobody
 //     has called for a while. It closes the plugin, removes its files and releases
 //     the name, in this order: a free name means that the process tree is gone.
-//  7. Over TCP the same router serves fewer requests, see [Options].Access, and errors
-//     without what only the owner should see, see [Public]. A stop then begins with a
-//     time in which calls are accepted and health requests fail.
+//  7. Over TCP the same router serves fewer requests, see [Options].Access. It removes details
+//     from errors that only the owner should see, see [Public]. A stop then begins with a
+//     period in which calls are accepted and health requests fail.
 //
-// The files of a name are NAME.sock, NAME.json (the state file: an [Identity]),
-// NAME.log and NAME.log.1, in a directory that belongs to the user alone, see
-// [RunDirs]. If there is a second directory, the daemon acquires the name there, too: with
-// a state file, and a link to the socket. The daemon of an older pyplug may speak another
-// version of the protocol: it is listed, and [Stop] ends it by signals.
+// The files of a name are NAME.sock, NAME.json (the state file: an [Identity]), NAME.log and
+// NAME.log.1, in a directory that belongs only to the user, see [RunDirs]. If there is a second
+// directory, the daemon acquires the name there, too: with a state file, and a link to the socket.
+// The daemon of an older pyplug may speak another version of the protocol. It is listed, and [Stop]
+// ends it with signals.
 //
-// The package does not know transports, nor how anything is printed. On Windows there
-// are no background plugins, and every function returns an error that says so.
+// The package does not know transports or how anything is printed. On Windows there are no
+// background plugins, and every function returns an error that says so.
 package daemon

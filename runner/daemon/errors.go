@@ -51,7 +51,7 @@ func NotRunningError(word string) *hook.Error {
 	return e
 }
 
-// takenError returns the error for a name that another plugin, by, has.
+// takenError returns the error for a name that another plugin has. by is that plugin.
 func takenError(wanted, by Identity) *hook.Error {
 	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+string(by.Entry),
 		schema.Hintf("choose another name with %s, or run %s first", schema.Setting("name"), schema.Command{"stop", wanted.Name}))
@@ -65,12 +65,12 @@ func takenError(wanted, by Identity) *hook.Error {
 	return e
 }
 
-// stoppingError says that the daemon accepts no calls any more.
+// stoppingError returns the error for a daemon that does not accept calls any more.
 func stoppingError(name string) *hook.Error {
 	return fail(hook.Unavailable, Stopping, name+" is being stopped")
 }
 
-// unresponsiveError says that a process has the name and does not answer.
+// unresponsiveError returns the error for a process that has the name but does not answer.
 func unresponsiveError(name string, by Identity) *hook.Error {
 	process := "a process"
 	if by.PID > 0 {
@@ -82,7 +82,7 @@ func unresponsiveError(name string, by Identity) *hook.Error {
 	return e
 }
 
-// versionError says that the daemon speaks another version of the protocol.
+// versionError returns the error for a daemon that speaks another version of the protocol.
 func versionError(name string, by Identity) *hook.Error {
 	e := fail(hook.Unavailable, OtherVersion, name+" was started by another pyplug",
 		schema.Hintf("%s, then start it again: this pyplug cannot call it", schema.Command{"stop", name}))
@@ -100,7 +100,7 @@ func lostError(name string, by Identity) *hook.Error {
 	return e
 }
 
-// logHint points to a log, if there is one.
+// logHint returns a hint that names a log, if the log exists.
 func logHint(path schema.Path) []schema.Hint {
 	if _, err := os.Stat(string(path)); path == "" || err != nil {
 		return nil
@@ -108,7 +108,7 @@ func logHint(path schema.Path) []schema.Hint {
 	return schema.Hints("its log may say why: %s", string(path))
 }
 
-// fail makes an error.
+// fail returns an error with a kind, a reason, a message and hints.
 func fail(kind hook.Kind, reason, message string, hints ...schema.Hint) *hook.Error {
 	return &hook.Error{Kind: kind, Reason: reason, Hints: hints, Err: errors.New(message)}
 }

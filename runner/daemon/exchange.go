@@ -23,23 +23,23 @@ import (
 )
 
 const (
-	// clientGrace is the time that a client waits beyond the limit of a call. The
-	// daemon enforces the limit.
+	// clientGrace is how long a client waits beyond the limit of a call. The daemon enforces the
+	// limit.
 	clientGrace = 2 * time.Second
 	// inputLimit is how long a call that has ended waits for its input to return.
 	inputLimit = 100 * time.Millisecond
 )
 
-// checks says when a client sends a status request to check that the daemon does not hang:
-// first after another request begins, then every next. The daemon must answer within limit.
+// checks says when a client sends a status request to check that the daemon does not hang: the
+// first time after another request begins, then repeatedly. The daemon must answer within limit.
 type checks struct{ first, next, limit time.Duration }
 
 var defaultChecks = checks{100 * time.Millisecond, 5 * time.Second, 5 * time.Second} // tests check sooner
 
-// exchange is one request and its answer, on a connection of their own.
+// exchange is one request and its answer, on its own connection.
 type exchange struct {
 	client *Client
-	hook   string // "" if the request is no call
+	hook   string // "" if the request is not a call
 	quick  bool   // the daemon answers at once, whatever the plugin does
 	input  iter.Seq2[json.RawMessage, error]
 
@@ -47,11 +47,11 @@ type exchange struct {
 	run    context.Context // ends the exchange; its cause is a [*hook.Error] if it fails
 	cancel context.CancelCauseFunc
 	stop   func() bool
-	fed    chan struct{} // closed when the input is not read any more; nil without input
+	fed    chan struct{} // closed when the input is not read any more, or nil without input
 }
 
-// send makes a request and returns its answer, whose status is 200, or the error that
-// the daemon answered. After success the caller calls close.
+// send makes a request and returns its answer, whose status is 200, or the error that the daemon
+// answered. After success the caller must call close.
 func (x *exchange) send(ctx context.Context, method, target string, query url.Values, mediaType string, body []byte) (*http.Response, error) {
 	x.began = time.Now()
 	if sent := x.client.sent; sent != nil {
@@ -80,12 +80,12 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 	if x.input != nil {
 		req.Body, req.ContentLength = x.feed(), -1
 	}
-	go func() { _ = req.Write(conn) }() // ends with the connection; a failure shows in the answer
+	go func() { _ = req.Write(conn) }() // ends with the connection; the answer shows a failure
 	return x.receive(conn, method)
 }
 
-// limitToSend returns what is left of a limit. If less than 100 ms of it has passed, it
-// returns the limit itself, so that errors name the limit that the user set.
+// limitToSend returns the rest of a limit. If less than 100 ms of it has passed, it returns the
+// limit itself, so that errors name the limit that the user set.
 func limitToSend(left, limit time.Duration) time.Duration {
 	if limit > left && limit-left < 100*time.Millisecond {
 		return limit
@@ -93,7 +93,7 @@ func limitToSend(left, limit time.Duration) time.Duration {
 	return max(left.Round(time.Millisecond), time.Millisecond)
 }
 
-// connect connects to the daemon. It waits while the daemon is starting or ending, or its
+// connect connects to the daemon. It waits while the daemon is starting or ending, or while its
 // queue of connections is full.
 func (x *exchange) connect(ctx context.Context) (net.Conn, error) {
 	for c := x.client; ; {
@@ -161,12 +161,12 @@ func (x *exchange) hangs(ctx context.Context) *hook.Error {
 	return e
 }
 
-// feed writes the input to a pipe, whose other end it returns.
+// feed writes the input to a pipe, and returns the reading end.
 func (x *exchange) feed() *io.PipeReader {
 	from, to := io.Pipe()
 	context.AfterFunc(x.run, func() { _ = from.Close() })
 	x.fed = make(chan struct{})
-	go func() { // ends with the exchange, once the input returns
+	go func() { // ends with the exchange, after the input returns
 		defer close(x.fed)
 		for value, err := range x.input {
 			if err != nil {
@@ -182,7 +182,7 @@ func (x *exchange) feed() *io.PipeReader {
 	return from
 }
 
-// abort ends the exchange with an error of the caller's.
+// abort ends the exchange with an error from the caller.
 func (x *exchange) abort(kind hook.Kind, err error) {
 	e, ok := errors.AsType[*hook.Error](err)
 	if !ok {
@@ -223,8 +223,8 @@ func (x *exchange) close() {
 	}
 }
 
-// failure returns the error of an exchange that failed: the reason if this side ended it,
-// otherwise the error that the daemon answered, otherwise that the daemon exited.
+// failure returns the error of an exchange that failed: the reason if this side ended it, otherwise
+// the error that the daemon answered, otherwise the error that the daemon exited.
 func (x *exchange) failure(err error) *hook.Error {
 	e, ended := errors.AsType[*hook.Error](context.Cause(x.run))
 	if !ended {
@@ -252,7 +252,7 @@ func (x *exchange) result(r *http.Response, emit func(hook.Item) error) (hook.Re
 	result := hook.Result{Item: hook.Item{Value: body, Binary: mediaType == bytesType}, Took: time.Since(x.began)}
 	result.Sole = r.Header.Get(soleHeader)
 	if notes := r.Header.Get(notesHeader); notes != "" {
-		_ = json.Unmarshal([]byte(notes), &result.Notes) // none if it is not ours
+		_ = json.Unmarshal([]byte(notes), &result.Notes) // no notes if another program wrote the header
 	}
 	return result, nil
 }

@@ -34,14 +34,14 @@ const (
 	jsonType   = "application/json"
 	streamType = "application/x-ndjson"
 	bytesType  = "application/octet-stream"
-	wordsType  = "application/vnd.pyplug.words+json" // of arguments
+	wordsType  = "application/vnd.pyplug.words+json" // words as arguments
 )
 
 // healthBody is the answer to a probe, and a line of a watched health.
 type healthBody struct {
 	Schema  int         `json:"schema"`
 	Healthy bool        `json:"healthy"`
-	State   string      `json:"state,omitempty"` // over TCP
+	State   string      `json:"state,omitempty"` // only over TCP
 	Error   *hook.Error `json:"error,omitempty"`
 }
 
@@ -58,12 +58,12 @@ type statusBody struct {
 // healthEvery is the interval between two probes of a watched health.
 const healthEvery = time.Second
 
-// answerer returns the value or the error with which its caller answers a request. It
-// returns neither if it has answered. The request's context ends with the connection, or
-// when ?timeout is over.
+// answerer returns the value or the error with which its caller answers a request. If it has
+// answered itself, it returns neither. The request's context ends with the connection, or after
+// ?timeout.
 type answerer func(w http.ResponseWriter, r *http.Request) (value any, err error)
 
-// requests are those of the socket, by path and method.
+// requests returns the requests of the socket, by path and method.
 func (s *Server) requests() map[string]map[string]answerer {
 	return map[string]map[string]answerer{
 		"/hooks":   {"GET": s.withPlugin(serveHooks), "POST": s.serveCall},
@@ -79,8 +79,8 @@ func (s *Server) requests() map[string]map[string]answerer {
 	}
 }
 
-// handler answers requests as docs/http.md documents them. It uses no [http.ServeMux],
-// because that redirects some paths.
+// handler answers requests as docs/http.md documents them. It does not use [http.ServeMux], because
+// that redirects some paths.
 func (s *Server) handler(requests map[string]map[string]answerer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.recover(w, r)
@@ -99,7 +99,7 @@ func (s *Server) handler(requests map[string]map[string]answerer) http.Handler {
 		var value any
 		limit, err := s.check(r)
 		if path == "/calls" {
-			limit = 0 // each call has one of its own
+			limit = 0 // each call has its own limit
 		}
 		switch {
 		case err != nil:
@@ -119,9 +119,9 @@ func (s *Server) handler(requests map[string]map[string]answerer) http.Handler {
 	})
 }
 
-// check rejects a request with another version of the protocol or a malformed query. It
-// returns the time limit of the request: ?timeout, otherwise the default limit if the request
-// is a call. 0 means none.
+// check rejects a request with another version of the protocol or a malformed query. It returns the
+// time limit of the request: ?timeout, otherwise the default limit if the request is a call. The
+// value 0 means no limit.
 func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 	if api := r.Header.Get(apiHeader); api != "" && api != strconv.Itoa(API) {
 		return 0, versionError(s.id.Name, s.id)
@@ -157,7 +157,8 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// writeUnknown answers a request with an unknown path or, if the path has methods, with another one.
+// writeUnknown answers a request with an unknown path, or with a method that a known path does not
+// have.
 func writeUnknown(w http.ResponseWriter, r *http.Request, methods map[string]answerer) {
 	status := http.StatusNotFound
 	if methods != nil {
@@ -169,7 +170,7 @@ func writeUnknown(w http.ResponseWriter, r *http.Request, methods map[string]ans
 	writeJSON(w, status, wire.Failed(e))
 }
 
-// statuses are the HTTP statuses of errors. All others are 500.
+// statuses maps kinds of errors to HTTP statuses. All other kinds have the status 500.
 var statuses = map[hook.Kind]int{
 	hook.Failed: http.StatusUnprocessableEntity, hook.Request: http.StatusBadRequest,
 	hook.Timeout: http.StatusGatewayTimeout, hook.Crash: http.StatusBadGateway,
@@ -185,12 +186,12 @@ func statusOf(e *hook.Error) int {
 	case e.Reason == "no-hook":
 		return http.StatusNotFound
 	case e.Kind == hook.Unavailable && e.Begun:
-		return http.StatusBadGateway // 503 says that a request can be sent again
+		return http.StatusBadGateway // a client may send a request again after a 503
 	}
 	return cmp.Or(statuses[e.Kind], http.StatusInternalServerError)
 }
 
-// complete returns an error as the sender of a request may see it.
+// complete returns an error in the form for the sender of a request.
 func (s *Server) complete(r *http.Request, err error) *hook.Error {
 	if isTCP(r) {
 		return Public(hook.AsError(err))
@@ -198,7 +199,7 @@ func (s *Server) complete(r *http.Request, err error) *hook.Error {
 	return s.opts.Complete(err)
 }
 
-// writeError answers with an error.
+// writeError writes an error as the answer.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	e := s.complete(r, err)
 	status := statusOf(e)
@@ -208,7 +209,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	writeJSON(w, status, wire.Failed(e))
 }
 
-// writeJSON answers with a value.
+// writeJSON writes a value as the answer.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	line, err := hook.Marshal(value)
 	if err != nil {
@@ -218,10 +219,10 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", jsonType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(line)))
 	w.WriteHeader(status)
-	_, _ = w.Write(line) // a client that is gone needs no answer
+	_, _ = w.Write(line) // ignore the error: the client is gone
 }
 
-// withPlugin calls serve with the plugin once that has started.
+// withPlugin calls serve with the plugin after the plugin has started.
 func (s *Server) withPlugin(serve func(p hook.Plugin, w http.ResponseWriter, r *http.Request) (any, error)) answerer {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		p, err := s.await(r.Context(), "")
@@ -339,7 +340,7 @@ func (s *Server) status(ctx context.Context) (hook.Status, error) {
 	return s.plugin.Status(ctx)
 }
 
-// serveStop answers when the name is free, which is when the process tree is gone.
+// serveStop answers when the name is free, which means that the process tree is gone.
 func (s *Server) serveStop(_ http.ResponseWriter, r *http.Request) (any, error) {
 	s.stop(stoppingError(s.id.Name))
 	if r.URL.Query().Get("now") != "" {

@@ -18,7 +18,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// Any client of HTTP gets the envelope and the status that docs/http.md promise.
+// TestStatusCodes checks that any HTTP client gets the envelope and the status that docs/http.md
+// documents.
 func TestStatusCodes(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -66,7 +67,7 @@ func TestStatusCodes(t *testing.T) {
 	}
 }
 
-// The limit of a call bounds the wait for its body, too.
+// TestBodyStalls checks that the limit of a call also limits the wait for its body.
 func TestBodyStalls(t *testing.T) {
 	nothingLeft(t)
 	d := start(t, newFake(), Options{})
@@ -83,7 +84,7 @@ func TestBodyStalls(t *testing.T) {
 	}
 }
 
-// Input that is not HTTP, or incomplete, does no harm.
+// FuzzRequest checks that malformed or incomplete input does no harm.
 func FuzzRequest(f *testing.F) {
 	runDir(f)
 	d := start(f, newFake(), Options{})

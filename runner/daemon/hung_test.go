@@ -20,7 +20,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// hung is a daemon that accepts connections and answers nothing.
+// hung is a daemon that accepts connections but never answers.
 func hung(t *testing.T) {
 	dir := nothingLeft(t)
 	if err := makeDir(dir); err != nil {
@@ -49,11 +49,11 @@ func hung(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close(); <-done; defaultChecks = before })
 }
 
-// A request to a daemon that hangs fails.
+// TestHung checks that a request to a daemon that hangs fails.
 func TestHung(t *testing.T) {
 	hung(t)
 	c := open(t)
-	big := hook.Args{JSON: []byte(`["` + strings.Repeat("x", 4<<20) + `"]`)} // more than the socket's buffer
+	big := hook.Args{JSON: []byte(`["` + strings.Repeat("x", 4<<20) + `"]`)} // larger than the socket's buffer
 	for name, do := range map[string]func() error{
 		"call":     func() error { _, err := c.Call(ctx0, hook.Call{Hook: "echo"}); return err },
 		"big call": func() error { _, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: big}); return err },
@@ -67,14 +67,15 @@ func TestHung(t *testing.T) {
 	}
 	ctx, cancel := hook.WithLimit(ctx0, time.Millisecond)
 	defer cancel()
-	<-ctx.Done() // before the check of the daemon fails
+	<-ctx.Done() // the daemon is checked later
 	_, err := c.Call(ctx, hook.Call{Hook: "echo"})
 	if kindOf(t, err) != hook.Timeout || !Is(err, Unresponsive) || !strings.Contains(err.Error(), "which does not respond") {
 		t.Errorf("a call with a limit: %v", err)
 	}
 }
 
-// A canceled request does not wait for a daemon that accepts no connections yet.
+// TestCancelConnect checks that a canceled request does not wait for a daemon that accepts no
+// connections yet.
 func TestCancelConnect(t *testing.T) {
 	dir := nothingLeft(t)
 	p := place{dir: dir, name: "p"}
@@ -93,7 +94,8 @@ func TestCancelConnect(t *testing.T) {
 	}
 }
 
-// dying is a daemon "p" that reads a call, answers it with the next text, and closes the connection.
+// dying returns a daemon "p" that reads a call, answers it with the next text, and closes the
+// connection.
 func dying(t *testing.T) (next chan<- string) {
 	t.Helper()
 	dir := nothingLeft(t)
@@ -115,7 +117,7 @@ func dying(t *testing.T) (next chan<- string) {
 			if err != nil {
 				return
 			}
-			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil && r.Method == http.MethodPost { // else it checks the daemon
+			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil && r.Method == http.MethodPost { // otherwise it is a check of the daemon
 				_, _ = io.Copy(io.Discard, r.Body)
 				_, _ = c.Write([]byte(<-answers))
 			}
@@ -129,7 +131,8 @@ func dying(t *testing.T) (next chan<- string) {
 	return answers
 }
 
-// A daemon that ends during a call is reported, and the call counts as begun.
+// TestDaemonDies checks that the end of a daemon during a call is reported, and that the call
+// counts as begun.
 func TestDaemonDies(t *testing.T) {
 	answers := []string{"", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nContent-Length: 5\r\n\r\n[1",
 		"HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n{\"item\":1}\n",
@@ -149,7 +152,8 @@ func TestDaemonDies(t *testing.T) {
 	}
 }
 
-// Adopt continues a call that was sent, with the part of the answer that was read.
+// TestAdopt checks that Adopt continues a call that was already sent, with the part of the answer
+// that was read.
 func TestAdopt(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()

@@ -25,43 +25,44 @@ const (
 	logTime = "2006-01-02T15:04:05.000000Z"
 )
 
-// older are the suffixes of the previous logs, the newest first.
+// older lists the suffixes of the previous logs, the newest first.
 var older = []string{".1", ".2"}
 
-// Own is the stream of what pyplug itself writes to a log.
+// Own is the stream of lines that pyplug itself writes to a log.
 const Own = "pyplug"
 
 // Line is one line of a log.
 type Line struct {
 	// Time is zero, and Stream empty, for a line that the Go runtime wrote.
 	Time time.Time
-	// Generation is that of the plugin's process, 0 if unknown.
+	// Generation is the generation of the plugin's process, or 0 if unknown.
 	Generation int
-	// Stream is "stdout" or "stderr" for what the plugin printed, or [Own].
+	// Stream is "stdout" or "stderr" for the plugin's output, or [Own].
 	Stream, Text string
 }
 
-// Log is a daemon's log: NAME.log, which becomes NAME.log.1 when it exceeds 10 MB, and then
-// NAME.log.2. It outlives the daemon. It is safe for concurrent use. A full disk loses lines.
+// Log is a daemon's log: NAME.log. When it exceeds 10 MB, it becomes NAME.log.1, and then
+// NAME.log.2. It outlives the daemon. It is safe for concurrent use. If the disk is full, lines are
+// lost.
 type Log struct {
 	path     string
-	redirect bool // standard output and error go to the log, too
+	redirect bool // standard output and error are written to the log, too
 	max      int64
 
 	mu     sync.Mutex
-	file   *os.File // nil if it could not be opened, or was closed
+	file   *os.File // nil if the file could not be opened, or was closed
 	size   int64
 	closed bool
 }
 
-// openLog opens a log to append to it. With redirect, standard output and error go
-// there, too, such as the trace of a panic.
+// openLog opens a log to append to it. With redirect, standard output and error are written there,
+// too, for example the trace of a panic.
 func openLog(path string, redirect bool) (*Log, error) {
 	l := &Log{path: path, redirect: redirect, max: logLimit}
 	return l, l.open()
 }
 
-// open opens the file. Held: mu.
+// open opens the file. The caller holds mu.
 func (l *Log) open() error {
 	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -79,7 +80,7 @@ func (l *Log) open() error {
 	return nil
 }
 
-// Write adds whole lines of pyplug's own. It never fails.
+// Write adds whole lines from pyplug itself. It never fails.
 func (l *Log) Write(lines []byte) (int, error) {
 	l.note(string(lines))
 	return len(lines), nil
@@ -87,7 +88,7 @@ func (l *Log) Write(lines []byte) (int, error) {
 
 func (l *Log) note(text string) { l.Add(Line{Stream: Own, Text: text}) }
 
-// Add adds a line. A zero Time means now. A Text of several lines becomes several lines.
+// Add adds a line. A zero Time means now. A Text with several lines becomes several lines.
 func (l *Log) Add(line Line) {
 	if line.Time.IsZero() {
 		line.Time = time.Now()
@@ -106,15 +107,15 @@ func (l *Log) Add(line Line) {
 		l.turn()
 	}
 	if l.file != nil || l.open() == nil {
-		n, _ := l.file.Write(b) // a full disk loses lines
+		n, _ := l.file.Write(b) // if the disk is full, lines are lost
 		l.size += int64(n)
 	}
 }
 
-// turn renames the file to the previous log. The next line opens a new file. Held: mu.
+// turn renames the file to the previous log. The next line opens a new file. The caller holds mu.
 func (l *Log) turn() {
-	_ = os.Rename(l.path+older[0], l.path+older[1])                 // there may be none
-	if l.file != nil && os.Rename(l.path, l.path+older[0]) == nil { // else it grows on; the next line tries again
+	_ = os.Rename(l.path+older[0], l.path+older[1])                 // the file may not exist
+	if l.file != nil && os.Rename(l.path, l.path+older[0]) == nil { // otherwise the file keeps growing, and the next line tries again
 		_ = l.file.Close()
 		l.file = nil
 	}
@@ -125,7 +126,7 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	return l.file.Close() // which fails if it is nil
+	return l.file.Close() // Close fails if the file is nil
 }
 
 // readLine reads one line of a log, without its end.
@@ -141,25 +142,25 @@ func readLine(text []byte) Line {
 	return Line{Text: string(text)}
 }
 
-// followEvery is how often a followed log is read.
+// followEvery is the interval at which a followed log is read.
 const followEvery = 200 * time.Millisecond
 
 // Want says which lines [ReadLog] reads.
 type Want struct {
-	// Last is the maximum number of existing lines to read; a negative number means all.
+	// Last is the maximum number of existing lines to read. A negative number means all lines.
 	Last int
-	// Since is the time of the oldest line; zero means all. A line without a time belongs to
+	// Since is the time of the oldest line. Zero means all lines. A line without a time belongs to
 	// the line before it.
 	Since time.Time
-	// Follow continues with new lines until the context ends, which is not an error. It
-	// also follows a rotated log and a new daemon of that name.
+	// Follow continues with new lines until the context ends, which is not an error. It also
+	// follows a rotated log and a new daemon of that name.
 	Follow bool
 }
 
 // ReadLog passes the wanted lines of a name's log to emit, the oldest first.
 //
-// Errors are emit's, or [*hook.Error] of kind Unavailable: with reason [NotRunning] if
-// there is no log, or of what the system returned.
+// It returns the error of emit, or a [*hook.Error] of kind Unavailable: with reason [NotRunning] if
+// the log does not exist, or with an error of the system.
 func ReadLog(ctx context.Context, name string, want Want, emit func(Line) error) error {
 	t, err := findLog(name)
 	if err != nil {
@@ -192,13 +193,13 @@ func ReadLog(ctx context.Context, name string, want Want, emit func(Line) error)
 	return nil
 }
 
-// tailer reads a log, the older part first, and then what replaces it.
+// tailer reads a log, the older part first, and then the files that replace it.
 type tailer struct {
 	path string
-	file *os.File // the log that was read last; nil before the first
+	file *os.File // the log that was read last, or nil before the first
 }
 
-// findLog finds the log of a name: that of its daemon, or of its last one.
+// findLog finds the log of a name: the log of its current or last daemon.
 func findLog(name string) (*tailer, error) {
 	there, err := search(name)
 	var paths []string
@@ -234,8 +235,8 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 	return t.follow(t.path, emit)
 }
 
-// follow emits the rest of the file that was read last and, if path is another one, all of that.
-// A path without a file is as good as the same one: the log has just turned over.
+// follow emits the rest of the file that was read last. If path is another file, it also emits all
+// of that. It ignores a path without a file, because the log is just being rotated.
 func (t *tailer) follow(path string, emit func(Line) error) error {
 	next, err := os.Open(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -243,7 +244,7 @@ func (t *tailer) follow(path string, emit func(Line) error) error {
 	}
 	replaced := err == nil && !sameFile(next, t.file)
 	if err := t.rest(emit, replaced); err != nil || !replaced {
-		_ = next.Close() // which fails if it is nil
+		_ = next.Close() // Close fails if the file is nil
 		return err
 	}
 	t.close()
@@ -251,17 +252,17 @@ func (t *tailer) follow(path string, emit func(Line) error) error {
 	return t.rest(emit, false)
 }
 
-// sameFile reports whether two open files are the same file. It is false if one is nil.
+// sameFile reports whether two open files are the same file. It returns false if one is nil.
 func sameFile(a, b *os.File) bool {
 	one, err := a.Stat()
 	other, err2 := b.Stat()
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-func (t *tailer) close() { _ = t.file.Close() } // which fails if it is nil
+func (t *tailer) close() { _ = t.file.Close() } // Close fails if the file is nil
 
-// rest emits the lines up to the end of the file, if there is one. It leaves a last line without
-// an end to the next call, unless the file is complete.
+// rest emits the lines up to the end of the file, if it is open. It leaves a last line without a
+// line end to the next call, unless the file is complete.
 func (t *tailer) rest(emit func(Line) error, complete bool) error {
 	if t.file == nil {
 		return nil

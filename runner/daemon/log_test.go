@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// newLog is a log of the name "p" that turns over at max bytes.
+// newLog returns a log of the name "p" that is rotated at max bytes.
 func newLog(t *testing.T, max int64) *Log {
 	t.Helper()
 	dir := runDir(t)
@@ -57,7 +57,7 @@ func TestLog(t *testing.T) {
 	l.Add(Line{Time: at, Generation: 3, Stream: "stderr", Text: "a b  c"})
 	l.Add(Line{Time: at, Generation: 3, Stream: "stdout", Text: ""})
 	l.Add(Line{Time: at, Stream: Own, Text: "two\nlines\n"})
-	if _, err := l.file.WriteString("panic: oh\n"); err != nil { // as the runtime does
+	if _, err := l.file.WriteString("panic: oh\n"); err != nil { // like the Go runtime
 		t.Fatal(err)
 	}
 	want := []Line{
@@ -81,14 +81,14 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// Neither log grows beyond the limit, and a follower reads every line.
+// TestLogTurns checks that no log exceeds the limit, and that a follower reads every line.
 func TestLogTurns(t *testing.T) {
 	runnertest.NothingLeft(t)
 	const limit, n = 64 << 10, 1000
 	l := newLog(t, limit)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	more := make(chan struct{}, n) // the writer stays within one turn of the reader
+	more := make(chan struct{}, n) // keeps the writer within one rotation of the reader
 	got := make(chan string, n)
 	done := make(chan error, 1)
 	l.Add(Line{Stream: "stderr", Text: "0"})
@@ -127,7 +127,7 @@ func TestLogTurns(t *testing.T) {
 	}
 }
 
-// A reader gets no line twice while the log turns over.
+// TestFollowTurns checks that a reader gets no line twice during a rotation of the log.
 func TestFollowTurns(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l := newLog(t, logLimit)
@@ -167,7 +167,7 @@ func TestFollowTurns(t *testing.T) {
 	}
 }
 
-// A follower continues with the log of the next daemon.
+// TestFollowRestart checks that a follower continues with the log of the next daemon.
 func TestFollowRestart(t *testing.T) {
 	nothingLeft(t)
 	ctx, cancel := context.WithCancel(context.Background())

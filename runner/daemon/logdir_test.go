@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Logs are in the state directory. Without a home directory of this user they are in the run
-// directory, and no home directory is made.
+// TestLogDirs checks that logs are in the state directory. If this user has no home directory, they
+// are in the run directory, and no home directory is created.
 func TestLogDirs(t *testing.T) {
 	home := t.TempDir()
 	run := RunDirs()[0]

@@ -21,37 +21,36 @@ import (
 )
 
 const (
-	// pollEvery is how often a name is checked while somebody waits for it.
+	// pollEvery is the interval at which a name is checked while a caller waits for it.
 	pollEvery = 10 * time.Millisecond
-	// takeLimit bounds the wait for a process that has the name but does not accept
-	// connections: it is just starting or just ending.
+	// takeLimit limits the wait for a process that has the name but does not accept connections,
+	// because it is just starting or just ending.
 	takeLimit = 2 * time.Second
-	// maxSocket is the longest path of a socket that every system accepts: macOS has
-	// 104 bytes with the NUL, Linux 108.
+	// maxSocket is the longest path of a socket that every system accepts: macOS has 104 bytes with
+	// the NUL, Linux 108.
 	maxSocket = 103
 )
 
-// API is the version of the protocol of the socket. It is in the header
-// Pyplug-Api of every message.
+// API is the version of the socket's protocol. Every message has it in the header Pyplug-Api.
 const API = 1
 
 // Identity describes the daemon of a name and its plugin. It is the content of
 // NAME.json. [Listen] sets API, PID, Started, Log and Socket.
 type Identity struct {
 	Name string `json:"name"`
-	// Plugin is the plugin's path as typed, Entry the absolute path of the file
-	// that runs, Python the interpreter's path, Dir the working directory.
+	// Plugin is the plugin's path as typed, Entry the absolute path of the file that runs, Python
+	// the interpreter's path, Dir the working directory.
 	Plugin    schema.Path `json:"plugin"`
 	Entry     schema.Path `json:"entry"`
 	Python    schema.Path `json:"python,omitempty"`
 	Transport string      `json:"transport,omitempty"`
 	Dir       schema.Path `json:"dir,omitempty"`
-	// About names the plugin and its Python as errors do.
+	// About names the plugin and its Python in the form of errors.
 	About string `json:"about,omitempty"`
 	// Digest is equal for two starts with the same settings.
 	Digest string `json:"digest,omitempty"`
-	// Version is the version of the pyplug that runs, API that of its protocol; 0
-	// for a pyplug that did not speak HTTP yet.
+	// Version is the version of the running pyplug. API is the version of its protocol, or 0 for a
+	// pyplug from before HTTP.
 	Version string    `json:"version,omitempty"`
 	API     int       `json:"api,omitempty"`
 	PID     int       `json:"pid"`
@@ -62,18 +61,18 @@ type Identity struct {
 	Socket      schema.Path `json:"socket"`
 }
 
-// same reports whether two identities are of one process.
+// same reports whether two identities describe the same process.
 func (id Identity) same(other Identity) bool {
 	return id.PID == other.PID && id.Started.Equal(other.Started)
 }
 
-// ValidName reports whether a background plugin can have the name:
-// [a-z0-9][a-z0-9_-]*. A valid name is neither a path nor a flag.
+// ValidName reports whether a background plugin can have the name: [a-z0-9][a-z0-9_-]*. A valid
+// name cannot be a path or a flag.
 func ValidName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '_' && name[0] != '-'
 }
 
-// place is where the files of one name are.
+// place is the location of the files of one name.
 type place struct{ dir, name string }
 
 func (p place) file(suffix string) string { return filepath.Join(p.dir, p.name+suffix) }
@@ -81,7 +80,7 @@ func (p place) socket() string            { return p.file(".sock") }
 func (p place) state() string             { return p.file(".json") }
 func (p place) log() string               { return p.file(".log") }
 
-// places are where the files of a name can be, the preferred place first.
+// places returns the possible locations of a name's files, the preferred one first.
 func places(name string) ([]place, error) {
 	if !supported {
 		return nil, unavailable(errWindows)
@@ -107,8 +106,7 @@ func places(name string) ([]place, error) {
 		p.socket(), len(p.socket()), maxSocket), hint)
 }
 
-// search returns the places of a name whose directory exists. The error is that of
-// [existing].
+// search returns the places of a name whose directories exist. It returns the error of [existing].
 func search(name string) ([]place, error) {
 	all, err := places(name)
 	if err != nil {
@@ -118,7 +116,7 @@ func search(name string) ([]place, error) {
 	return slices.DeleteFunc(all, func(p place) bool { return !slices.Contains(dirs, p.dir) }), err
 }
 
-// readState reads the identity of the name's daemon, or of its last one.
+// readState reads the identity of the name's current or last daemon.
 func (p place) readState() (id Identity, err error) {
 	text, err := os.ReadFile(p.state())
 	if err == nil {
@@ -151,16 +149,15 @@ func (p place) locked() bool {
 	return bounded.Locked(f)
 }
 
-// taken reports whether a process has the name: it holds the lock or, if the state
-// file was removed, it listens at the socket.
+// taken reports whether a process has the name: it holds the lock or, if the state file was
+// removed, it listens at the socket.
 func (p place) taken() bool { return p.locked() || p.answers() }
 
-// held is an acquired name: its state file, locked. The end of the process releases
-// it, too.
+// held is an acquired name: its locked state file. The name is also released when the process ends.
 type held struct {
 	place
 	file *os.File
-	// also is the same name in another run directory, where the socket is a link; nil if
+	// also is the same name in another run directory, where the socket is a link. It is nil if
 	// there is no other directory.
 	also *held
 }
@@ -189,7 +186,7 @@ func (p place) acquire() (*held, error) {
 		case err != nil:
 			return nil, err
 		}
-		// The previous holder removed the file before it released the lock: retry.
+		// The previous holder removed the file before it released the lock, so retry.
 	}
 }
 
@@ -213,22 +210,22 @@ func (h *held) write(id Identity) error {
 	return err
 }
 
-// release removes the files of the name, except its log, and releases the name. It removes
-// the state file before it ends the lock; a process that has opened the removed file notices
-// that in acquire.
+// release removes the files of the name, except its log, and releases the name. It removes the
+// state file before it releases the lock. A process that has opened the removed file detects that
+// in acquire.
 func (h *held) release() {
 	if h == nil {
 		return
 	}
 	h.also.release()
-	if h.owns() { // otherwise the files are a successor's
+	if h.owns() { // otherwise the files belong to a successor
 		_ = os.Remove(h.socket())
 		_ = os.Remove(h.state())
 	}
 	_ = h.file.Close()
 }
 
-// clean removes what a dead daemon left, except its log, and reports whether the daemon was
+// clean removes the files of a dead daemon, except its log, and reports whether the daemon was
 // dead.
 func (p place) clean() bool {
 	h, err := p.acquire()
@@ -239,10 +236,9 @@ func (p place) clean() bool {
 	return true
 }
 
-// List returns the live daemons, sorted by name. If the state of a daemon cannot be
-// read, only its Name is set. List removes what dead daemons left, except their logs.
-// If a directory cannot be used, List returns its error and the daemons of the other
-// directories.
+// List returns the live daemons, sorted by name. If the state of a daemon cannot be read, only its
+// Name is set. List removes the files of dead daemons, except their logs. If a directory cannot be
+// used, List returns its error and the daemons of the other directories.
 func List(ctx context.Context) (live []Identity, err error) {
 	if !supported {
 		return nil, unavailable(errWindows)
@@ -271,7 +267,7 @@ func List(ctx context.Context) (live []Identity, err error) {
 // namesIn lists the names that have files, other than a log, in a directory.
 func namesIn(dir string) (names []string, err error) {
 	files, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have been removed meanwhile
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the directory may have been removed meanwhile
 		return nil, unavailable(err)
 	}
 	for _, f := range files {

@@ -17,8 +17,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// runDir makes the names of this process live in a directory of the test's own, whose
-// path is short enough for a socket.
+// runDir puts the names of this process into a directory of the test. The directory's path is short
+// enough for a socket.
 func runDir(t testing.TB) string {
 	t.Helper()
 	if !supported {
@@ -43,7 +43,7 @@ type fake struct {
 
 	mu       sync.Mutex
 	running  int
-	idle     *sync.Cond // running became 0
+	idle     *sync.Cond // signals that running became 0
 	replayed []string
 	reasons  []string
 	over     chan struct{} // closed by Close
@@ -181,7 +181,7 @@ func start(t testing.TB, f *fake, o Options) *served {
 	return startPlugin(t, f, f, o)
 }
 
-// startPlugin serves p, a form of f.
+// startPlugin serves p, which wraps f.
 func startPlugin(t testing.TB, f *fake, p hook.Plugin, o Options) *served {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -198,7 +198,7 @@ func startPlugin(t testing.TB, f *fake, p hook.Plugin, o Options) *served {
 
 func (d *served) stop() { d.end(); <-d.over }
 
-// open finds "p".
+// open opens a client of "p".
 func open(t testing.TB) *Client {
 	t.Helper()
 	c, err := Open(context.Background(), "p")
@@ -208,7 +208,7 @@ func open(t testing.TB) *Client {
 	return c
 }
 
-// files are the names in a directory, but for logs, which outlive their daemon.
+// files returns the names in a directory except logs, which outlive their daemon.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -224,7 +224,7 @@ func files(t testing.TB, dir string) []string {
 	return names
 }
 
-// kindOf is an error's kind.
+// kindOf returns an error's kind.
 func kindOf(t testing.TB, err error) hook.Kind {
 	t.Helper()
 	e := (*hook.Error)(nil)
@@ -240,8 +240,8 @@ func nothingLeft(t *testing.T) string {
 	return runDir(t)
 }
 
-// awaitCall waits until the plugin runs a call. The server counts a call earlier, when it
-// can still reject it.
+// awaitCall waits until the plugin runs a call. The server counts a call earlier, when it can still
+// reject it.
 func (f *fake) awaitCall(t *testing.T) {
 	t.Helper()
 	runnertest.Until(t, "the call runs", func() bool {
@@ -251,7 +251,7 @@ func (f *fake) awaitCall(t *testing.T) {
 	})
 }
 
-// awaitRequests waits until so many calls have reached a server whose plugin starts.
+// awaitRequests waits until n calls have reached a server whose plugin is starting.
 func awaitRequests(t *testing.T, s *Server, n int) {
 	t.Helper()
 	runnertest.Until(t, "the calls wait", func() bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// shells returns two environments of one user: with sets XDG_RUNTIME_DIR, without does not.
+// shells returns two environments of one user. with sets XDG_RUNTIME_DIR, and without does not.
 func shells(t *testing.T) (with, without func()) {
 	t.Helper()
 	before, base := sharedTemp, filepath.Dir(nothingLeft(t))
@@ -28,7 +28,7 @@ func shells(t *testing.T) (with, without func()) {
 	return func() { t.Setenv("XDG_RUNTIME_DIR", xdg) }, func() { t.Setenv("XDG_RUNTIME_DIR", "") }
 }
 
-// TestOneName holds that shells with and without XDG_RUNTIME_DIR share the names: what is
+// TestOneName checks that shells with and without XDG_RUNTIME_DIR share the names. A plugin that is
 // started in one is found, called and stopped in the other, and started only once.
 func TestOneName(t *testing.T) {
 	for name, swap := range map[string]bool{"started with": false, "started without": true} {
@@ -75,7 +75,7 @@ func TestOneName(t *testing.T) {
 	}
 }
 
-// TestOneOfTwo acquires a name with and without XDG_RUNTIME_DIR at once: one gets it.
+// TestOneOfTwo acquires a name with and without XDG_RUNTIME_DIR at once. Only one succeeds.
 func TestOneOfTwo(t *testing.T) {
 	with, without := shells(t)
 	var all [2][]place

@@ -16,14 +16,13 @@ import (
 // sharedTemp is a directory that exists in every environment. Tests replace it.
 var sharedTemp = "/tmp"
 
-// RunDirs are the directories where the files of background plugins can be, the
-// preferred one first: $PYPLUG_RUN_DIR alone if it is set; otherwise
-// $XDG_RUNTIME_DIR/pyplug, if that variable names a directory of this user, and
-// /tmp/pyplug-UID. They need not exist.
+// RunDirs returns the directories that may contain the files of background plugins, the preferred
+// one first. If $PYPLUG_RUN_DIR is set, it is the only one. Otherwise they are
+// $XDG_RUNTIME_DIR/pyplug, if that variable names a directory of this user, and /tmp/pyplug-UID.
+// They need not exist.
 //
-// A daemon acquires its name in all of them, and a client searches all, since the
-// variable is often set in only one of two shells. Package commands/fastcall has the same
-// rule.
+// A daemon acquires its name in all of them, and a client searches all, because the variable is
+// often set in only one of two shells. Package commands/fastcall has the same rule.
 func RunDirs() []string {
 	if !supported {
 		return nil
@@ -40,9 +39,10 @@ func RunDirs() []string {
 	return []string{filepath.Join(base, "pyplug"), own}
 }
 
-// logDirs are the directories where logs can be, the preferred one first: $PYPLUG_RUN_DIR
-// alone if it is set; otherwise $XDG_STATE_HOME/pyplug, by default ~/.local/state/pyplug,
-// which outlives a reboot, and the run directories, for a user without a home directory.
+// logDirs returns the directories that may contain logs, the preferred one first. If
+// $PYPLUG_RUN_DIR is set, it is the only one. Otherwise they are $XDG_STATE_HOME/pyplug, by default
+// ~/.local/state/pyplug, which outlives a reboot, and the run directories, for a user without a
+// home directory.
 func logDirs() []string {
 	dirs := RunDirs()
 	if !supported || os.Getenv("PYPLUG_RUN_DIR") != "" {
@@ -63,11 +63,11 @@ func logDirs() []string {
 	return dirs
 }
 
-// LogDir is the preferred directory of logs; empty on Windows.
+// LogDir returns the preferred directory for logs, or "" on Windows.
 func LogDir() string { return append(logDirs(), "")[0] }
 
-// makeLogDir creates and returns the preferred directory for logs. If that cannot be
-// used, it returns runDir, the run directory of the name, which exists.
+// makeLogDir creates and returns the preferred directory for logs. If that cannot be used, it
+// returns runDir, the existing run directory of the name.
 func makeLogDir(runDir string) string {
 	dir := logDirs()[0]
 	if dir == runDir || os.MkdirAll(filepath.Dir(dir), 0o700) != nil || makeDir(dir) != nil {
@@ -76,13 +76,13 @@ func makeLogDir(runDir string) string {
 	return dir
 }
 
-// errNotOurs is wrapped by the error of a run directory that this user did not make. Any user
-// can create the path in /tmp.
+// errNotOurs is wrapped by the error of a run directory that this user did not create. Any user can
+// create the path in /tmp.
 var errNotOurs = errors.New("want a directory of this user")
 
-// existing returns the run directories that exist and can be used, and the error of one that
-// cannot be used. A directory that is not ours is an error only if no other one exists or
-// could be created, because it holds none of our plugins. Otherwise its error is skipped.
+// existing returns the run directories that exist and can be used, and the error of one that cannot
+// be used. A directory of another user is an error only if no other directory exists or could be
+// created, because it contains none of this user's plugins. Otherwise its error is skipped.
 func existing(dirs []string) (there []string, skipped, err error) {
 	others := false
 	for _, dir := range dirs {
@@ -103,19 +103,19 @@ func existing(dirs []string) (there []string, skipped, err error) {
 	return there, skipped, err
 }
 
-// Skipped returns the error of a run directory that is not searched although others are; nil
-// if all are searched.
+// Skipped returns the error of a run directory that is not searched although others are, or nil if
+// all are searched.
 func Skipped() error {
 	_, skipped, err := existing(RunDirs())
 	if err != nil {
-		return nil // the caller of existing reports that error
+		return nil // the caller of existing reports the error
 	}
 	return skipped
 }
 
-// checkDir rejects a run directory that other users could change: it must be a
-// directory and no link, belong to this user and have mode 0700. The error wraps
-// [fs.ErrNotExist] if there is none, and errNotOurs if it is not this user's.
+// checkDir rejects a run directory that other users could change: it must be a directory, not a
+// link, belong to this user and have mode 0700. The error wraps [fs.ErrNotExist] if the directory
+// does not exist, and errNotOurs if it belongs to another user.
 func checkDir(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return dirError(hook.Usage, dir, errors.New("is not an absolute path"), "set PYPLUG_RUN_DIR to an absolute path")
@@ -140,7 +140,7 @@ func checkDir(dir string) error {
 	return dirError(hook.Unavailable, dir, err, hint)
 }
 
-// makeDir makes a run directory if there is none, but not its parent, and checks it.
+// makeDir creates a run directory unless it exists, but not its parent, and checks it.
 func makeDir(dir string) error {
 	if err := checkDir(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -156,7 +156,7 @@ func makeDir(dir string) error {
 		"set PYPLUG_RUN_DIR to another directory; pyplug creates it, but not its parent")
 }
 
-// dirError says what is wrong with a run directory.
+// dirError returns the error for a run directory.
 func dirError(kind hook.Kind, dir string, problem error, hint string) *hook.Error {
 	return &hook.Error{Kind: kind, Hints: schema.Hints(hint), Err: fmt.Errorf("run directory %s %w", dir, problem)}
 }

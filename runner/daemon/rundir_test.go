@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestExistingDirs holds that what is not ours where a run directory is expected, such as
-// what another user put into /tmp, prevents nothing as long as another directory is good.
+// TestExistingDirs checks that a run directory of another user, for example in /tmp, does no harm
+// if another run directory can be used.
 func TestExistingDirs(t *testing.T) {
 	if !supported {
 		t.Skip("there are no background plugins here")

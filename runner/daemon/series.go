@@ -19,18 +19,19 @@ import (
 )
 
 const (
-	// seriesSize is the size of the calls that a client sends together, more or less.
+	// seriesSize is the approximate size of the calls that a client sends together.
 	seriesSize = 1 << 20
-	// seriesRoom is how many bytes of answers may wait to be written.
+	// seriesRoom is the number of bytes of answers that may wait to be written.
 	seriesRoom = 1 << 20
-	// wantedEvery is how often a client looks whether the caller wants its calls back.
+	// wantedEvery is the interval at which a client checks whether the caller wants its calls back.
 	wantedEvery = 50 * time.Millisecond
 	// seriesChunk is the maximum size of one Write.
 	seriesChunk = 64 << 10
 )
 
-// serveCalls makes calls, one for each line, that one worker makes one after the other, and
-// answers each on lines of its own. It makes none while the worker is busy, or another caller waits.
+// serveCalls makes calls, one for each line of the request. One worker makes them in order.
+// serveCalls answers each call on its own lines. It makes no calls while the worker is busy or
+// another caller waits.
 func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) (any, error) {
 	defer s.use()()
 	ctx := r.Context()
@@ -38,7 +39,7 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	limit, _ := s.check(r) // it was checked
+	limit, _ := s.check(r) // the query was already checked
 	p, err := s.await(ctx, "")
 	if err != nil {
 		return nil, err
@@ -52,20 +53,20 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) (any, error)
 	out := output.New(lines, seriesChunk, nil)
 	series := &hook.Series{Calls: calls, Limit: limit, FailFast: query.Get("fail-fast") != ""}
 	answerSeries(ctx, series, out, s.opts.Complete)
-	series.Wanted = func(bool) bool { // by the client, or because it does not read
+	series.Wanted = func(bool) bool { // because the client wants them back or does not read
 		return hook.IsClosed(wanted) || out.Pending() >= seriesRoom
 	}
 	if p, ok := p.(hook.SeriesCaller); ok {
 		p.CallSeries(ctx, series)
 	}
-	out.Flush(0, 0) // the writer's deadline bounds it
+	out.Flush(0, 0) // the writer's deadline limits it
 	return nil, nil
 }
 
-// answerSeries lets the outcomes of a series be written to out. ctx is that of the request.
+// answerSeries makes the outcomes of a series be written to out. ctx is the context of the request.
 func answerSeries(ctx context.Context, s *hook.Series, out *output.Writer, complete func(error) *hook.Error) {
 	add := func(line wire.Line) {
-		text, _ := hook.Marshal(line) // our own shape
+		text, _ := hook.Marshal(line) // this type can always be encoded
 		out.Append(func(dst []byte) []byte { return append(append(dst, text...), '\n') })
 	}
 	s.Emit = func(call context.Context, item hook.Item) error {
@@ -97,12 +98,12 @@ func (s *Server) serveHandBack(_ http.ResponseWriter, r *http.Request) (any, err
 	return foundBody{found}, nil
 }
 
-// foundBody says whether the series of an id was found.
+// foundBody reports whether the series with an id was found.
 type foundBody struct {
 	Found bool `json:"found"`
 }
 
-// readCalls reads the whole body of calls, one on each line.
+// readCalls reads the whole body of calls, one per line.
 func readCalls(ctx context.Context, w http.ResponseWriter, r *http.Request) (calls []hook.Call, err error) {
 	body, err := readWhole(ctx, w, r)
 	if err != nil {
@@ -118,17 +119,18 @@ func readCalls(ctx context.Context, w http.ResponseWriter, r *http.Request) (cal
 	return calls, nil
 }
 
-// TakesSeries reports whether the daemon makes calls together. It is known once [Client.Ready] has returned.
+// TakesSeries reports whether the daemon makes series of calls. It is valid after [Client.Ready]
+// has returned.
 func (c *Client) TakesSeries() bool { return c.series }
 
-// CallSeries makes calls that one worker of the daemon makes one after the other. See
-// [hook.SeriesCaller]. If the connection is lost, the oldest call without an answer fails, which may
-// have begun. Those behind it count as not begun; but the last answers of a daemon that was killed, or of a
-// series whose ctx has ended, may be missing.
+// CallSeries makes calls in one worker of the daemon, in order. See [hook.SeriesCaller]. If the
+// connection is lost, the oldest call without an answer fails, because it may have begun. Later
+// calls count as not begun. If a daemon was killed, or the ctx of a series has ended, its last
+// answers may be missing.
 func (c *Client) CallSeries(ctx context.Context, s *hook.Series) {
 	body, sent := seriesBody(s.Calls)
 	if sent < 2 {
-		return // a call of its own does as well
+		return // a single call needs no series
 	}
 	query := url.Values{"id": {rand.Text()}}
 	if s.Limit > 0 {
@@ -177,7 +179,7 @@ func (c *Client) CallSeries(ctx context.Context, s *hook.Series) {
 	}
 }
 
-// seriesBody returns the lines of the first n calls, as many as are sent together.
+// seriesBody returns the lines of the first n calls, which are sent together.
 func seriesBody(calls []hook.Call) (body []byte, n int) {
 	for ; n < len(calls) && len(body) < seriesSize; n++ {
 		before := len(body)
@@ -188,7 +190,7 @@ func seriesBody(calls []hook.Call) (body []byte, n int) {
 	return body, n
 }
 
-// watchWanted asks the daemon to hand calls back once the caller wants them. It ends with ctx.
+// watchWanted asks the daemon to hand calls back when the caller wants them. It ends with ctx.
 func (c *Client) watchWanted(ctx context.Context, s *hook.Series, id string) {
 	for !hook.Within(ctx.Done(), wantedEvery) {
 		var body foundBody

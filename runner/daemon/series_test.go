@@ -17,11 +17,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// serial is a fake that makes series. The hook "back" hands back what is behind it, and then waits for the test;
-// "wanted" waits until what is behind it is wanted back.
+// serial is a fake that makes series. The hook "back" hands back the later calls, and then waits
+// for the test. The hook "wanted" waits until the later calls are wanted back.
 type serial struct {
 	*fake
-	seen chan hook.Series // what came with each series
+	seen chan hook.Series // the calls that arrived with each series
 	back chan struct{}
 }
 
@@ -48,7 +48,7 @@ func (f *serial) CallSeries(ctx context.Context, s *hook.Series) {
 	}
 }
 
-// outcomes makes a series of calls, and returns what came of each, in order.
+// outcomes makes a series of calls, and returns their outcomes in order.
 func outcomes(t *testing.T, c *Client, s *hook.Series) (got []string) {
 	t.Helper()
 	s.Emit = func(_ context.Context, item hook.Item) error {
@@ -69,8 +69,8 @@ func outcomes(t *testing.T, c *Client, s *hook.Series) (got []string) {
 	return got
 }
 
-// TestSeries holds that calls of all sorts cross the socket together, and their answers, and that what is
-// not answered is left to the caller.
+// TestSeries checks that calls of all kinds and their answers are sent together, and that
+// unanswered calls are left to the caller.
 func TestSeries(t *testing.T) {
 	nothingLeft(t)
 	f := &serial{fake: newFake(), seen: make(chan hook.Series, 1), back: make(chan struct{})}
@@ -128,7 +128,8 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestSeriesWanted holds that calls are handed back if the client wants them back, or does not read.
+// TestSeriesWanted checks that calls are handed back if the client wants them back, or does not
+// read.
 func TestSeriesWanted(t *testing.T) {
 	nothingLeft(t)
 	f := &serial{fake: newFake(), seen: make(chan hook.Series, 1)}
@@ -156,8 +157,7 @@ func TestSeriesWanted(t *testing.T) {
 	}
 }
 
-// TestSeriesLost holds that of a series whose connection is lost only the oldest call without an answer
-// fails.
+// TestSeriesLost checks that after a lost connection only the oldest call without an answer fails.
 func TestSeriesLost(t *testing.T) {
 	next := dying(t)
 	const head = "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -19,44 +19,45 @@ import (
 const (
 	// headerLimit is how long a client may take to send a request's header.
 	headerLimit = 10 * time.Second
-	// stopRequests is how long requests may continue after a stop begins. Running calls
-	// have 5 s to end.
+	// stopRequests is how long requests may continue after a stop begins. Running calls have 5 s to
+	// end.
 	stopRequests = 7 * time.Second
-	// lastAnswers is how long clients may take to read their answers when the server
-	// ends.
+	// lastAnswers is how long clients may take to read their answers when the server ends.
 	lastAnswers = 2 * time.Second
-	// lastAccepts is how long an ending server still accepts the connections that
-	// were made before its socket was removed.
+	// lastAccepts is how long an ending server still accepts connections that were made before its
+	// socket was removed.
 	lastAccepts = 20 * time.Millisecond
 )
 
 // Options are the settings of a [Server]. With the zero value it serves until it is
 // stopped, adds no hints and has no time limit for calls.
 type Options struct {
-	// Starter is the process that waits for the daemon to be ready; nil if none.
+	// Starter is the process that waits for the daemon to be ready, or nil.
 	Starter *Starter
-	// Complete adds the hints and the plugin's name to an error; nil adds nothing.
+	// Complete adds the hints and the plugin's name to an error. It may be nil.
 	Complete func(error) *hook.Error
-	// Notes returns what a caller should know now, such as that the plugin's file
-	// has changed; nil means nothing. It is part of the status.
+	// Notes returns messages for callers, such as that the plugin's file has changed. They are part
+	// of the status. It may be nil.
 	Notes func() []string
-	// CallTimeout is the timeout of a call that sets none; 0 means no timeout.
+	// CallTimeout is the timeout of a call that sets none, or 0 for no timeout.
 	CallTimeout time.Duration
-	// Access listens over TCP, too; nil does not.
+	// Access makes the server listen over TCP, too. It may be nil.
 	Access *access.Access
-	// Drain is how long calls are still accepted once a stop has begun, and health requests fail.
+	// Drain is how long calls are still accepted after a stop has begun. Health requests fail
+	// during that time.
 	Drain time.Duration
-	// MCP serves the Model Context Protocol over TCP; nil does not.
+	// MCP serves the Model Context Protocol over TCP. It may be nil.
 	MCP http.Handler
-	// Metrics returns the metrics of the plugin, whose status is given, in the text format of Prometheus. Nil returns none.
+	// Metrics returns the metrics of a plugin with the given status in the text format of
+	// Prometheus. It may be nil.
 	Metrics func(st hook.Status) []byte
 	// Locate fills in where the processes of running calls are; nil fills in nothing.
 	Locate func(calls []hook.RunningCall)
 	// Series reports whether the plugin makes a [hook.Series].
 	Series bool
-	// IdleExit is the time without a call after which the daemon ends; 0 means never.
+	// IdleExit is the time without a call after which the daemon ends. Zero means never.
 	IdleExit time.Duration
-	// When Kill ends, a stop kills the plugin at once. Nil never ends.
+	// Kill makes a stop kill the plugin at once when it ends. A nil Kill never ends.
 	Kill context.Context
 }
 
@@ -67,37 +68,37 @@ type Server struct {
 	held *held
 	log  *Log
 	http *http.Server
-	tcp  *http.Server // nil without one
+	tcp  *http.Server // nil without TCP
 
 	ready   chan struct{} // closed once plugin or failure is set
 	plugin  hook.Plugin
 	failure *hook.Error
 
-	stopping    context.Context // ends when a client asks for a stop, or nobody calls
+	stopping    context.Context // ends when a client asks for a stop, or when idle
 	stop        context.CancelCauseFunc
-	killing     context.Context // for the plugin's Close; ends to kill the plugin
+	killing     context.Context // for the plugin's Close; its end kills the plugin
 	kill        context.CancelFunc
-	ctx         context.Context // of all requests
+	ctx         context.Context // the parent of all requests
 	endRequests context.CancelCauseFunc
 	released    chan struct{} // closed when the name is free
 
-	draining atomic.Bool // a stop has begun, and calls are still accepted
-	series   sync.Map    // id → a channel, closed when the client wants the calls of a series back
+	draining atomic.Bool // a stop has begun, but calls are still accepted
+	series   sync.Map    // id → a channel that is closed when the client wants the calls of a series back
 
 	mu        sync.Mutex
-	calls     int         // running calls, which keep the daemon from being idle
-	ending    bool        // accepts no calls any more
-	idle      *time.Timer // nil: stays when idle
-	unhealthy *hook.Error // why the plugin was not ready at the last probe; nil: unknown
+	calls     int         // running calls; the daemon is idle if there are none
+	ending    bool        // does not accept calls any more
+	idle      *time.Timer // nil if the daemon stays when idle
+	unhealthy *hook.Error // why the plugin was not ready at the last probe, or nil if unknown
 }
 
-// Listen acquires a name. From then on clients can ask for the status, and calls wait
-// for [Server.Serve]. Listen removes what a dead daemon left. Either Serve or
-// [Server.Fail] must follow.
+// Listen acquires a name. From then on clients can request the status, and calls wait for
+// [Server.Serve]. Listen removes the files of a dead daemon. Either Serve or [Server.Fail] must
+// follow.
 //
-// Errors are [*hook.Error]: of kind Usage and reason [Taken] or [AlreadyRuns] if the
-// name is taken, of kind Usage for an invalid name or directory, of kind Unavailable if
-// the files cannot be written. After an error nothing is left.
+// Errors are [*hook.Error]: of kind Usage and reason [Taken] or [AlreadyRuns] if the name is taken,
+// of kind Usage for an invalid name or directory, of kind Unavailable if the files cannot be
+// written. After an error nothing is left.
 func Listen(id Identity, o Options) (*Server, error) {
 	if _, err := search(id.Name); err != nil {
 		return nil, err
@@ -118,8 +119,8 @@ func Listen(id Identity, o Options) (*Server, error) {
 	return s, nil
 }
 
-// makePlaces makes the directories of a name, and returns the places whose directory can be
-// used. The error is not nil if there is none.
+// makePlaces creates the directories of a name, and returns the places whose directories can be
+// used. If there is none, it returns an error.
 func makePlaces(name string) (made []place, err error) {
 	all, err := places(name)
 	for _, p := range all {
@@ -135,8 +136,8 @@ func makePlaces(name string) (made []place, err error) {
 	return nil, err
 }
 
-// awaitLocks acquires the name in all of its places. It begins with the last place, which is
-// the same in every environment, so that one of two concurrent starts gets all places.
+// awaitLocks acquires the name in all of its places. It begins with the last place, which is the
+// same in every environment, so that one of two concurrent starts gets all places.
 func awaitLocks(all []place, id Identity) (h *held, err error) {
 	for _, p := range slices.Backward(all) {
 		next, err := p.awaitLock(id)
@@ -165,7 +166,7 @@ func (p place) awaitLock(id Identity) (*held, error) {
 			continue
 		}
 		by, err := p.readState()
-		if err == nil || over { // else it answered, and has ended since
+		if err == nil || over { // otherwise a daemon answered and has ended since
 			return nil, takenError(id, by)
 		}
 	}
@@ -222,20 +223,19 @@ func newServer(id Identity, o Options, h *held, l *Log) *Server {
 	return s
 }
 
-// Identity says who serves, and what.
+// Identity describes the daemon and its plugin.
 func (s *Server) Identity() Identity { return s.id }
 
-// Log is where the daemon writes what the plugin prints. Serve and Fail close it.
+// Log returns the log of the daemon. Serve and Fail close it.
 func (s *Server) Log() *Log { return s.log }
 
-// Stopping returns a context that ends when a client asks for a stop. Its cause is the
-// error for a start that the stop interrupts.
+// Stopping returns a context that ends when a client asks for a stop. Its cause is the error for a
+// start that the stop interrupts.
 func (s *Server) Stopping() context.Context { return s.stopping }
 
-// Serve serves a plugin until ctx ends, a client asks for a stop, or nobody has
-// called for [Options.IdleExit]. It then rejects new calls, closes the plugin, removes
-// the files and releases the name. The error is that of [hook.Plugin.Close]. Serve is
-// called once.
+// Serve serves a plugin until ctx ends, a client asks for a stop, or nobody has called for
+// [Options.IdleExit]. It then rejects new calls, closes the plugin, removes the files and releases
+// the name. It returns the error of [hook.Plugin.Close]. Serve must be called only once.
 func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	s.mu.Lock()
 	s.plugin, s.unhealthy = plugin, nil
@@ -262,8 +262,8 @@ func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	return err
 }
 
-// Unhealthy records why the started plugin is not ready yet. Health requests get that error, and
-// so do requests that time out while they wait for the plugin.
+// Unhealthy records why the started plugin is not ready yet. Health requests get that error. So do
+// requests that time out while they wait for the plugin.
 func (s *Server) Unhealthy(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,8 +283,8 @@ func (s *Server) notReady(hookName string) error {
 	return &e
 }
 
-// Fail answers all waiting requests with the error of the failed start. Then it removes
-// the files and releases the name. It is called in place of [Server.Serve].
+// Fail answers all waiting requests with the error of the failed start. Then it removes the files
+// and releases the name. Call it instead of [Server.Serve].
 func (s *Server) Fail(err error) {
 	if s.stopping.Err() != nil {
 		err = stoppingError(s.id.Name) // the waiting clients did not cancel
@@ -301,8 +301,8 @@ func (s *Server) Fail(err error) {
 	s.opts.Starter.Fail(failure) // a new attempt then finds the name free
 }
 
-// endCalls makes the server reject calls. If onlyIdle is set, it does so only if no
-// call runs. It reports whether it did.
+// endCalls makes the server reject calls. If onlyIdle is set, it does so only if no call runs. It
+// reports whether it did.
 func (s *Server) endCalls(onlyIdle bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -344,13 +344,13 @@ func (s *Server) use() (done func()) {
 		defer s.mu.Unlock()
 		s.calls--
 		if s.idle != nil && s.calls == 0 {
-			s.idle.Reset(s.opts.IdleExit) // while calls run, it has no effect
+			s.idle.Reset(s.opts.IdleExit) // it has no effect while calls run
 		}
 	}
 }
 
-// await returns the plugin once it has started. The error is that of its start, or a
-// Stopping error.
+// await returns the plugin after it has started. It returns the error of the start, or a Stopping
+// error.
 func (s *Server) await(ctx context.Context, hookName string) (hook.Plugin, error) {
 	select {
 	case <-s.ready:
@@ -372,7 +372,7 @@ func (s *Server) await(ctx context.Context, hookName string) (hook.Plugin, error
 	return s.plugin, nil
 }
 
-// peerListener accepts only connections of the same user.
+// peerListener accepts only connections from the same user.
 type peerListener struct {
 	*net.UnixListener
 	log *Log

@@ -19,7 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The files are private, say who serves, and go with the daemon.
+// TestFiles checks that the files are private, say who serves, and are removed with the daemon.
 func TestFiles(t *testing.T) {
 	dir := nothingLeft(t)
 	d := start(t, newFake(), Options{})
@@ -52,7 +52,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// If fifty acquire a name at once, one gets it.
+// TestManyListen checks that only one of fifty concurrent attempts acquires a name.
 func TestManyListen(t *testing.T) {
 	dir := nothingLeft(t)
 	var work sync.WaitGroup
@@ -81,7 +81,7 @@ func TestManyListen(t *testing.T) {
 	}
 }
 
-// A link in the place of the state file is an error.
+// TestStateIsLink checks that a link in the place of the state file is an error.
 func TestStateIsLink(t *testing.T) {
 	dir := runDir(t)
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.Symlink("target", filepath.Join(dir, "p.json"))); err != nil {
@@ -99,14 +99,15 @@ func TestStateIsLink(t *testing.T) {
 	}
 }
 
-// The files of a dead daemon do not prevent the next start, and List removes them.
+// TestStale checks that the files of a dead daemon do not prevent the next start, and that List
+// removes them.
 func TestStale(t *testing.T) {
 	dir := nothingLeft(t)
 	if err := makeDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	litter := func() {
-		// A socket that nobody listens on, as kill -9 leaves it.
+		// After kill -9 a socket is left that nobody listens on.
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "p.sock"), Net: "unix"})
 		if err != nil {
 			t.Fatal(err)
@@ -144,15 +145,15 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// A name is not acquired while a daemon whose state file was removed answers, and an
-// ending daemon leaves the files of another.
+// TestStateRemoved checks that a name is not acquired while a daemon whose state file was removed
+// still answers, and that an ending daemon does not remove the files of another.
 func TestStateRemoved(t *testing.T) {
 	dir := nothingLeft(t)
 	d := start(t, newFake(), Options{})
 	if err := os.Remove(filepath.Join(dir, "p.json")); err != nil {
 		t.Fatal(err)
 	}
-	if c := open(t); c.Identity().PID != os.Getpid() { // which its status says
+	if c := open(t); c.Identity().PID != os.Getpid() { // the PID comes from the status
 		t.Errorf("it is %+v", c.Identity())
 	}
 	if _, err := Listen(Identity{Name: "p", Entry: "/y.py"}, Options{}); !Is(err, Taken) {
@@ -169,7 +170,7 @@ func TestStateRemoved(t *testing.T) {
 	other.Fail(errors.New("enough"))
 }
 
-// While the plugin starts, status says so and calls wait.
+// TestStarting checks that the status says that the plugin is starting, and that calls wait.
 func TestStarting(t *testing.T) {
 	nothingLeft(t)
 	s := listen(t, Options{})
@@ -205,7 +206,7 @@ func TestStarting(t *testing.T) {
 	}
 }
 
-// The error of a start reaches every waiting request.
+// TestStartFails checks that the error of a start reaches every waiting request.
 func TestStartFails(t *testing.T) {
 	dir := nothingLeft(t)
 	s := listen(t, Options{})
@@ -225,7 +226,7 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// A stop ends a start, too.
+// TestStopStarting checks that a stop also ends a start.
 func TestStopStarting(t *testing.T) {
 	nothingLeft(t)
 	s := listen(t, Options{})
@@ -242,8 +243,8 @@ func TestStopStarting(t *testing.T) {
 	}
 }
 
-// A stop drains, rejects new calls, answers status meanwhile, and returns when the name
-// is free.
+// TestStop checks that a stop drains, rejects new calls, still answers status requests, and returns
+// when the name is free.
 func TestStop(t *testing.T) {
 	dir := nothingLeft(t)
 	f := newFake()
@@ -280,7 +281,7 @@ func TestStop(t *testing.T) {
 	<-d.over
 }
 
-// A stop that is interrupted kills the plugin.
+// TestStopNow checks that a stop that is interrupted kills the plugin.
 func TestStopNow(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -302,7 +303,7 @@ func TestStopNow(t *testing.T) {
 	<-d.over
 }
 
-// A daemon without calls ends, even if clients ask for its status.
+// TestIdle checks that a daemon without calls ends, even if clients request its status.
 func TestIdle(t *testing.T) {
 	nothingLeft(t)
 	const idle = 100 * time.Millisecond
@@ -312,7 +313,7 @@ func TestIdle(t *testing.T) {
 	defer cancel()
 	called, over := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := c.Call(ctx, hook.Call{Hook: "block"}); called <- err }()
-	awaitRequests(t, s, 1) // before the time begins in which it is idle
+	awaitRequests(t, s, 1) // before the idle time begins
 	go func() { over <- s.Serve(ctx0, newFake()) }()
 	if err := <-called; kindOf(t, err) != hook.Timeout {
 		t.Errorf("a call that takes longer: %v", err)
@@ -323,7 +324,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// A directory that exists and cannot be used is an error, even if there is another one.
+// TestUnusableDir checks that a directory that exists but cannot be used is an error, even if there
+// is another one.
 func TestUnusableDir(t *testing.T) {
 	if !supported {
 		t.Skip("there are no background plugins here")

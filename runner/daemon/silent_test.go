@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// pipes are the connections of a server that has no network.
+// pipes are the connections of a server without a network.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -32,11 +32,11 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return ours, nil
 }
 
-func (p pipes) Close() error   { return nil } // the test does it
+func (p pipes) Close() error   { return nil } // the test closes the connections
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// TestSilentCall holds that nothing but its own limit ends a call over TCP during which nothing is sent for longer than any
-// other limit, and that its connection serves the next call.
+// TestSilentCall checks that only its own limit ends a call over TCP during which nothing is sent
+// for longer than any other limit, and that its connection serves the next call.
 func TestSilentCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()

@@ -18,22 +18,21 @@ import (
 )
 
 const (
-	// endLimit is how long a daemon whose start was given up may take to stop what it
-	// started, before Spawn kills it.
+	// endLimit is how long a daemon whose start was abandoned may take to stop its processes,
+	// before Spawn kills it.
 	endLimit = 15 * time.Second
-	// starterPipe is the descriptor of the pipe on which a daemon that [Spawn] started
-	// reports.
+	// starterPipe is the descriptor of the pipe on which a daemon reports to the [Spawn] that
+	// started it.
 	starterPipe = 3
 )
 
-// Spawn starts pyplug again with the arguments args, detached: in a session of its own,
-// with nothing on its standard input and none of our descriptors. It returns when the
-// daemon is ready. note receives what the user should know meanwhile.
+// Spawn starts pyplug again with the arguments args, detached: in its own session, with nothing on
+// its standard input and none of this process's descriptors. It returns when the daemon is ready.
+// Until then note receives messages for the user.
 //
-// Errors are [*hook.Error]: the error of the start, such as of [Listen]; of kind
-// Unavailable if the daemon could not be started or ended without a report; of kind
-// Canceled or Timeout if ctx ended, which stops a half-started daemon. After an error no
-// daemon is left.
+// Errors are [*hook.Error]: the error of the start, such as of [Listen]; of kind Unavailable if the
+// daemon could not be started or ended without a report; of kind Canceled or Timeout if ctx ended,
+// which stops a half-started daemon. After an error no daemon is left.
 func Spawn(ctx context.Context, args, environ []string, note func(text string)) (id Identity, err error) {
 	if !supported {
 		return id, unavailable(errWindows)
@@ -47,7 +46,7 @@ func Spawn(ctx context.Context, args, environ []string, note func(text string)) 
 		return id, unavailable(err)
 	}
 	defer func() { _ = pipe.Close() }()
-	var output bytes.Buffer // until it has a log
+	var output bytes.Buffer // until the daemon has a log
 	cmd := exec.Command(path, args...)
 	cmd.Env, cmd.SysProcAttr = environ, detached()
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -64,14 +63,14 @@ func Spawn(ctx context.Context, args, environ []string, note func(text string)) 
 	select {
 	case p := <-reports:
 		if p.Ready {
-			go func() { _ = cmd.Wait() }() // reaps it; ends with the daemon, or with us
+			go func() { _ = cmd.Wait() }() // reaps it; ends with the daemon or with this process
 			return *p.Named, nil
 		}
 		if p.Failed != nil {
 			reap(cmd)
 			return id, p.Failed
 		}
-		_ = terminate(cmd.Process) // it may have ended
+		_ = terminate(cmd.Process) // the process may have ended
 		reap(cmd)
 		return id, endedError(cmd, output.String(), p.Named)
 	case <-ctx.Done():
@@ -88,7 +87,7 @@ func reap(cmd *exec.Cmd) {
 	_ = cmd.Wait() // the caller knows that it failed
 }
 
-// endedError is the error of a daemon that ended without a report.
+// endedError returns the error of a daemon that ended without a report.
 func endedError(cmd *exec.Cmd, output string, named *Identity) error {
 	e := unavailable(fmt.Errorf("the daemon exited before it was ready: %v", cmd.ProcessState))
 	if named != nil {
@@ -100,16 +99,16 @@ func endedError(cmd *exec.Cmd, output string, named *Identity) error {
 	return e
 }
 
-// progress is one line that a daemon reports to its starter. One field is set.
+// progress is one line that a daemon reports to its starter. Exactly one field is set.
 type progress struct {
 	Note   string      `json:"note,omitempty"`
-	Named  *Identity   `json:"named,omitempty"` // it has acquired its name
+	Named  *Identity   `json:"named,omitempty"` // the daemon has acquired its name
 	Ready  bool        `json:"ready,omitempty"`
 	Failed *hook.Error `json:"failed,omitempty"`
 }
 
-// readProgress reads what a daemon reports until its start has succeeded or failed, or it
-// has ended, and returns the last report of each sort.
+// readProgress reads the reports of a daemon until its start has succeeded or failed, or it has
+// ended, and returns the last report of each kind.
 func readProgress(pipe io.Reader, note func(string)) (p progress) {
 	for lines := json.NewDecoder(bufio.NewReader(pipe)); !p.Ready && p.Failed == nil; {
 		p.Note = ""
@@ -124,12 +123,12 @@ func readProgress(pipe io.Reader, note func(string)) (p progress) {
 	return p
 }
 
-// Starter is the process that started this daemon and waits for it. The methods of a
-// nil Starter do nothing. It is safe for concurrent use.
+// Starter is the process that started this daemon and waits for it. The methods of a nil Starter do
+// nothing. It is safe for concurrent use.
 type Starter struct{ pipe *os.File }
 
-// OpenStarter returns the process that started this one by [Spawn], or nil if the
-// descriptor of the pipe is no pipe. It is called once, before descriptors are opened.
+// OpenStarter returns the process that started this one with [Spawn], or nil if the pipe's
+// descriptor is not a pipe. Call it once, before descriptors are opened.
 func OpenStarter() *Starter {
 	if !inheritedPipe(starterPipe) {
 		return nil
@@ -137,13 +136,14 @@ func OpenStarter() *Starter {
 	return &Starter{pipe: os.NewFile(starterPipe, "starter")}
 }
 
-// Note reports something that the user should know, such as a warning.
+// Note reports a message for the user, such as a warning.
 func (s *Starter) Note(text string) { s.send(progress{Note: text}) }
 
-// Fail reports why there is no daemon.
+// Fail reports why the daemon did not start.
 func (s *Starter) Fail(e *hook.Error) { s.send(progress{Failed: e}) }
 
-// send writes one line. It ignores errors: the starter may be gone, or may already have its answer.
+// send writes one line. It ignores errors, because the starter may be gone or may already have its
+// answer.
 func (s *Starter) send(p progress) {
 	if s == nil {
 		return
@@ -156,19 +156,19 @@ func (s *Starter) send(p progress) {
 	}
 }
 
-// wordsVariable passes flags to the process in the background. They may hold secrets, such
-// as those of --env and --header. Every user of the machine can read the command line of a
-// process; only the same user can read its environment.
+// wordsVariable passes flags to the process in the background. They may contain secrets, such as
+// those of --env and --header. Every user of the machine can read the command line of a process,
+// but only the same user can read its environment.
 const wordsVariable = "PYPLUG_DAEMON_WORDS"
 
 // HandOver returns the variable with which [Spawn] passes words that other users must not see. They
 // need not be UTF-8.
 func HandOver(words []string) string { return wordsVariable + "=" + url.Values{"": words}.Encode() }
 
-// TakeOver returns the words that this process was spawned with. It removes them from the
-// environment: they are not for the plugin.
+// TakeOver returns the words that were passed to this process. It removes them from the
+// environment, because they are not for the plugin.
 func TakeOver() []string {
-	values, _ := url.ParseQuery(os.Getenv(wordsVariable)) // as HandOver wrote it
+	values, _ := url.ParseQuery(os.Getenv(wordsVariable)) // HandOver wrote it
 	_ = os.Unsetenv(wordsVariable)                        // fails only for an invalid name
 	return values[""]
 }

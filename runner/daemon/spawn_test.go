@@ -23,7 +23,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestMain is the daemon as well: it is what Spawn starts in these tests.
+// TestMain is also the daemon that Spawn starts in these tests.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "__daemon" {
 		os.Exit(asDaemon(os.Args[2]))
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// asDaemon is a daemon that does as its mode says.
+// asDaemon runs a daemon that behaves as its mode says.
 func asDaemon(mode string) int {
 	starter := OpenStarter()
 	complete := func(err error) *hook.Error {
@@ -82,7 +82,7 @@ func asDaemon(mode string) int {
 	}
 	err = s.Serve(ctx, f)
 	if mode == "lingers" {
-		for range 200 { // takes a moment between the end of its work and its exit
+		for range 200 { // it takes a moment between the end of its work and its exit
 			runtime.GC()
 		}
 	}
@@ -92,7 +92,7 @@ func asDaemon(mode string) int {
 	return 0
 }
 
-// around is what a daemon inherited.
+// around describes what a daemon has inherited.
 type around struct {
 	Session, PID int
 	Files        map[string]string
@@ -111,7 +111,7 @@ func surroundings() around {
 	return a
 }
 
-// spawned starts a daemon in the background, which ends with the test.
+// spawned starts a daemon in the background. It ends with the test.
 func spawned(t *testing.T, mode string) (Identity, error) {
 	t.Helper()
 	id, err := Spawn(context.Background(), []string{"__daemon", mode}, nil, func(string) {})
@@ -123,10 +123,10 @@ func spawned(t *testing.T, mode string) (Identity, error) {
 	return id, err
 }
 
-// A daemon inherits the environment, and no descriptors.
+// TestSpawn checks that a daemon inherits the environment, but no descriptors.
 func TestSpawn(t *testing.T) {
 	dir := nothingLeft(t)
-	inherited, err := syscall.Open(filepath.Dir(dir), syscall.O_RDONLY, 0) // as a shell leaves it: not closed on exec
+	inherited, err := syscall.Open(filepath.Dir(dir), syscall.O_RDONLY, 0) // like a shell, not closed on exec
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestSpawn(t *testing.T) {
 	gone(t, id.PID)
 }
 
-// askAround asks a daemon what it inherited.
+// askAround asks a daemon what it has inherited.
 func askAround(t *testing.T, c *Client) (a around) {
 	t.Helper()
 	r, err := c.Call(context.Background(), hook.Call{Hook: "about"})
@@ -174,13 +174,13 @@ func askAround(t *testing.T, c *Client) (a around) {
 	return a
 }
 
-// gone waits until there is no process of that number.
+// gone waits until no process has that PID.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	runnertest.Until(t, "the process is gone", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
-// A failed start returns its error and leaves nothing.
+// TestSpawnFails checks that a failed start returns its error and leaves nothing.
 func TestSpawnFails(t *testing.T) {
 	for mode, want := range map[string]struct {
 		kind hook.Kind
@@ -210,7 +210,8 @@ func TestSpawnFails(t *testing.T) {
 	}
 }
 
-// The error of a daemon that was killed before it was ready has its exit and its log.
+// TestSpawnKilled checks that the error of a daemon that was killed before it was ready has its
+// exit and its log.
 func TestSpawnKilled(t *testing.T) {
 	dir := nothingLeft(t)
 	_, err := Spawn(context.Background(), []string{"__daemon", "hangs"}, nil, func(string) {
@@ -226,12 +227,12 @@ func TestSpawnKilled(t *testing.T) {
 	if !strings.HasSuffix(strings.Join(hook.Words(e.Hints), ""), filepath.Join(dir, "p.log")) || !strings.HasSuffix(e.Error(), "signal: killed") {
 		t.Errorf("got %+v", e)
 	}
-	if ran, err := Stop(context.Background(), "p"); ran || err != nil { // which removes what is left
+	if ran, err := Stop(context.Background(), "p"); ran || err != nil { // removes the files
 		t.Errorf("stop: %v, %v", ran, err)
 	}
 }
 
-// A process that now has the number of an earlier daemon is not signaled.
+// TestSignal checks that a process that has the PID of an earlier daemon gets no signal.
 func TestSignal(t *testing.T) {
 	nothingLeft(t)
 	start(t, newFake(), Options{})
@@ -242,7 +243,8 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// The trace of a panic is in the log, also after that turned over, and the log stays.
+// TestPanicInLog checks that the trace of a panic is in the log, even after a rotation, and that
+// the log stays.
 func TestPanicInLog(t *testing.T) {
 	dir := nothingLeft(t)
 	id, err := spawned(t, "good")
@@ -267,7 +269,8 @@ func TestPanicInLog(t *testing.T) {
 	}
 }
 
-// TestStopExits holds that Stop returns when the daemon has exited, not only when its name is free.
+// TestStopExits checks that Stop returns when the daemon has exited, not only when its name is
+// free.
 func TestStopExits(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only /proc shows a process that has exited and nobody has waited for")

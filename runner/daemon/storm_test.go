@@ -15,8 +15,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// Start, call, stop and kill at random: nothing hangs, every answer is right, only what
-// was stopped or killed fails, and nothing is left.
+// TestStorm starts, calls, stops and kills at random. Nothing hangs, every answer is right, only
+// stopped or killed daemons cause failures, and nothing is left.
 func TestStorm(t *testing.T) {
 	dir := nothingLeft(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*runnertest.WaitTimeout)
@@ -37,7 +37,7 @@ func TestStorm(t *testing.T) {
 	if _, err := Stop(ctx, "p"); err != nil {
 		t.Error(err)
 	}
-	if _, err := List(ctx); err != nil { // removes what the killed left
+	if _, err := List(ctx); err != nil { // removes the files of killed daemons
 		t.Error(err)
 	}
 	for _, name := range files(t, dir) {
@@ -47,7 +47,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// randomStep does one thing.
+// randomStep does one random action.
 func randomStep(ctx context.Context, t *testing.T, r *rand.Rand) {
 	what := r.IntN(10)
 	if what < 3 {
@@ -94,7 +94,7 @@ func randomStep(ctx context.Context, t *testing.T, r *rand.Rand) {
 	}
 }
 
-// wantStopped fails the test at an error that no stop or kill can cause.
+// wantStopped fails the test for an error that no stop or kill can cause.
 func wantStopped(t *testing.T, what string, err error) {
 	e := (*hook.Error)(nil)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUID is the user at the other end of a socket.
+// peerUID returns the user at the other end of a socket.
 func peerUID(fd int) (int, error) {
 	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {
@@ -15,14 +15,15 @@ func peerUID(fd int) (int, error) {
 	return int(cred.Uid), nil
 }
 
-// concealDescriptors keeps inherited descriptors from the processes we start.
+// concealDescriptors makes child processes not inherit this process's descriptors.
 func concealDescriptors() {
 	for fd := 3; fd < 256; fd++ {
 		unix.CloseOnExec(fd)
 	}
 }
 
-// watch returns a function that, if wait is set, waits until a process has exited, for stopLimit at most.
+// watch returns a function. If wait is set, the function waits until a process has exited, for at
+// most stopLimit.
 func watch(pid int) (exited func(wait bool)) {
 	return func(wait bool) {
 		for end := time.Now().Add(stopLimit); wait && time.Now().Before(end) && unix.Kill(pid, 0) == nil; {

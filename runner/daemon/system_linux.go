@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUID is the user at the other end of a socket.
+// peerUID returns the user at the other end of a socket.
 func peerUID(fd int) (int, error) {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -17,17 +17,17 @@ func peerUID(fd int) (int, error) {
 	return int(cred.Uid), nil
 }
 
-// concealDescriptors keeps inherited descriptors from the processes we start.
+// concealDescriptors makes child processes not inherit this process's descriptors.
 func concealDescriptors() {
-	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // an old kernel cannot
+	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // fails on an old kernel
 }
 
-// watch opens a process. exited closes it and, if wait is set, first waits until the process has exited,
-// for stopLimit at most. An old kernel cannot.
+// watch opens a process. exited closes it and, if wait is set, first waits until the process has
+// exited, for at most stopLimit. On an old kernel it does not wait.
 func watch(pid int) (exited func(wait bool)) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return func(bool) {} // it has exited
+		return func(bool) {} // the process has exited
 	}
 	return func(wait bool) {
 		defer func() { _ = unix.Close(fd) }()

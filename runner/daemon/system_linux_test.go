@@ -14,7 +14,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// A connection of another user is rejected, even if the file modes allow it.
+// TestStranger checks that a connection of another user is rejected, even if the file modes allow
+// it.
 func TestStranger(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be somebody else")
@@ -27,7 +28,7 @@ func TestStranger(t *testing.T) {
 		}
 	}
 	read := make(chan error, 1)
-	go func() { // its thread ends with it, so that nobody else is the stranger
+	go func() { // its thread ends with it, so that no other goroutine runs as the stranger
 		runtime.LockOSThread()
 		read <- func() error {
 			if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 12345, 12345, 12345); errno != 0 {
@@ -67,7 +68,7 @@ func logText(t *testing.T) string {
 	return strings.Join(texts(read(t, -1)), "\n")
 }
 
-// On a full disk a start fails with that error, and leaves nothing.
+// TestDiskFull checks that on a full disk a start fails with that error, and leaves nothing.
 func TestDiskFull(t *testing.T) {
 	dir := nothingLeft(t)
 	if err := makeDir(dir); err != nil {
@@ -107,7 +108,7 @@ func TestDiskFull(t *testing.T) {
 	d.stop()
 }
 
-// The characters of a pattern in the run directory's path are ordinary ones.
+// TestRunDirNoPattern checks that the path of the run directory is not read as a pattern.
 func TestRunDirNoPattern(t *testing.T) {
 	base := filepath.Dir(runDir(t))
 	t.Setenv("PYPLUG_RUN_DIR", filepath.Join(base, "[a-z]*?"))

@@ -36,7 +36,7 @@ func checkPeer(c *net.UnixConn) error {
 	return nil
 }
 
-// terminate asks a process to end, also a suspended one.
+// terminate asks a process to end, even a suspended one.
 func terminate(p *os.Process) error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -44,7 +44,7 @@ func terminate(p *os.Process) error {
 	return p.Signal(syscall.SIGCONT)
 }
 
-// redirect makes a file our standard output and standard error.
+// redirect makes a file the standard output and standard error of this process.
 func redirect(f *os.File) error {
 	for fd := 1; fd <= 2; fd++ {
 		if err := duplicate(int(f.Fd()), fd); err != nil {
@@ -54,11 +54,10 @@ func redirect(f *os.File) error {
 	return nil
 }
 
-// detached starts a process in a session of its own.
+// detached starts a process in its own session.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// inheritedPipe reports whether a descriptor is a pipe, and keeps it from the
-// processes we start.
+// inheritedPipe reports whether a descriptor is a pipe, and makes child processes not inherit it.
 func inheritedPipe(fd int) bool {
 	var stat syscall.Stat_t
 	if syscall.Fstat(fd, &stat) != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {

@@ -10,7 +10,7 @@ const supported = false
 
 const noFollow = 0
 
-// No name can be acquired here, so nothing calls these.
+// No name can be acquired on Windows, so nothing calls these.
 
 func checkPeer(*net.UnixConn) error  { return errWindows }
 func terminate(p *os.Process) error  { return p.Kill() }

@@ -61,7 +61,8 @@ func (s *Server) newHTTP(h http.Handler) *http.Server {
 	}
 }
 
-// drainWriter makes an answer that begins during a stop close its connection, so that the client goes elsewhere.
+// drainWriter makes an answer that begins during a stop close its connection, so that the client
+// connects elsewhere.
 type drainWriter struct {
 	http.ResponseWriter
 	draining *atomic.Bool
@@ -91,7 +92,7 @@ type tcpKey struct{}
 // isTCP reports whether a request came over TCP.
 func isTCP(r *http.Request) bool { return r.Context().Value(tcpKey{}) != nil }
 
-// closedQuery returns a key of a query that only the socket takes, or "".
+// closedQuery returns a key of a query that only the socket accepts, or "".
 func closedQuery(query url.Values) string {
 	for _, key := range []string{"replay", "watch", "input"} {
 		if query.Has(key) {
@@ -101,7 +102,7 @@ func closedQuery(query url.Values) string {
 	return ""
 }
 
-// largest is the size of the largest message of a client stream.
+// largest returns the size of the largest message of a client stream.
 func (s *Server) largest(r *http.Request) int {
 	if isTCP(r) {
 		return int(s.opts.Access.MaxBody())
@@ -109,13 +110,14 @@ func (s *Server) largest(r *http.Request) int {
 	return maxBody
 }
 
-// Public returns an error without what only the plugin's owner should see: of a traceback it has the last frame, nothing
-// that the plugin printed, and not why the plugin does not start.
+// Public returns an error without details that only the plugin's owner should see. It keeps only
+// the last frame of a traceback. It removes the plugin's output and the reason why the plugin does
+// not start.
 func Public(e *hook.Error) *hook.Error {
 	own := *e
 	own.Tried, own.Drawing, own.At, own.Plugin = nil, nil, last(e.At), ""
 	if e.Kind != hook.Request {
-		own.Hints = nil // they are for the owner
+		own.Hints = nil // hints are for the plugin's owner
 	}
 	switch e.Kind {
 	case hook.Start, hook.Interpreter, hook.Handshake:
@@ -142,13 +144,13 @@ func last(frames []hook.Frame) []hook.Frame {
 	return []hook.Frame{{File: schema.Path(filepath.Base(string(f.File))), Line: f.Line, Function: f.Function}}
 }
 
-// drain makes health requests fail and accepts calls for a while. Over TCP it then accepts none, and waits until those that
-// run have ended within their own limits.
+// drain makes health requests fail and still accepts calls for a while. After that it accepts none
+// over TCP, and waits until the running calls have ended within their own limits.
 func (s *Server) drain() {
 	s.mu.Lock()
 	ending := s.ending
 	s.mu.Unlock()
-	if ending { // nobody called for a while
+	if ending { // the daemon was idle
 		return
 	}
 	s.draining.Store(true)
@@ -161,7 +163,8 @@ func (s *Server) drain() {
 	_ = s.tcp.Shutdown(ctx)
 }
 
-// serveReadiness answers 200 if calls are accepted now, else 503. Only a client that may call gets the reason.
+// serveReadiness answers 200 if calls are accepted now, or else 503. Only a client that may call
+// gets the reason.
 func (s *Server) serveReadiness(w http.ResponseWriter, r *http.Request) (any, error) {
 	state, err := s.readiness(r.Context())
 	if err == nil {
@@ -176,7 +179,7 @@ func (s *Server) serveReadiness(w http.ResponseWriter, r *http.Request) (any, er
 	return nil, nil
 }
 
-// readiness returns a word for the state, and why no calls are accepted.
+// readiness returns a word for the state, and an error if calls are not accepted.
 func (s *Server) readiness(ctx context.Context) (string, error) {
 	if s.draining.Load() {
 		return "stopping", stoppingError(s.id.Name)
@@ -196,7 +199,7 @@ func (s *Server) readiness(ctx context.Context) (string, error) {
 	return "ready", nil
 }
 
-// serveMCP passes a message on once the plugin has started.
+// serveMCP passes a message on after the plugin has started.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) (any, error) {
 	defer s.use()()
 	if _, err := s.await(r.Context(), ""); err != nil {
@@ -211,21 +214,21 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// serveMetrics answers at once, also while the plugin starts.
+// serveMetrics answers at once, even while the plugin starts.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) (any, error) {
 	st, err := s.status(r.Context())
 	if err != nil || s.opts.Metrics == nil {
 		return nil, err
 	}
 	w.Header().Set("Content-Type", metrics.ContentType)
-	_, _ = w.Write(s.opts.Metrics(st)) // a client that is gone needs no answer
+	_, _ = w.Write(s.opts.Metrics(st)) // ignore the error: the client is gone
 	return nil, nil
 }
 
 // openAPI is the path of the document.
 const openAPI = "/openapi.json"
 
-// serveOpenAPI answers with the OpenAPI document of the hooks as the plugin has them now.
+// serveOpenAPI answers with the OpenAPI document of the plugin's current hooks.
 func (s *Server) serveOpenAPI(p hook.Plugin, _ http.ResponseWriter, r *http.Request) (any, error) {
 	all, err := p.Hooks(r.Context(), schema.Query{Input: true})
 	if err != nil {
@@ -239,7 +242,7 @@ func (s *Server) serveOpenAPI(p hook.Plugin, _ http.ResponseWriter, r *http.Requ
 	return json.RawMessage(openapi.Document(o, all.Hooks)), nil
 }
 
-// callStatuses are the HTTP statuses of the errors of a call.
+// callStatuses maps the HTTP statuses of the errors of a call to descriptions.
 var callStatuses = map[int]string{
 	http.StatusBadRequest:          "The arguments or the query are wrong. Nothing was called.",
 	http.StatusNotFound:            "There is no such hook.",
@@ -251,7 +254,7 @@ var callStatuses = map[int]string{
 	http.StatusGatewayTimeout:      "The call took longer than its limit.",
 }
 
-// serveLive answers as long as pyplug does, whatever the plugin does.
+// serveLive answers while pyplug runs, whatever the plugin does.
 func serveLive(http.ResponseWriter, *http.Request) (any, error) {
 	return map[string]any{"schema": 1, "live": true}, nil
 }

@@ -33,7 +33,8 @@ func openTCP(t *testing.T) *access.Access {
 	return a
 }
 
-// ask sends a request over TCP, with the token unless the path ends in " stranger", and returns the answer.
+// ask sends a request over TCP and returns the answer. The request has the token unless the path
+// ends in " stranger".
 func (d *served) ask(t *testing.T, method, path, body string) (*http.Response, string) {
 	t.Helper()
 	path, isStranger := strings.CutSuffix(path, " stranger")
@@ -57,7 +58,7 @@ func (d *served) ask(t *testing.T, method, path, body string) (*http.Response, s
 	return answer, string(text)
 }
 
-// TestTCP holds which requests are served over TCP, and what their answers do not show.
+// TestTCP checks which requests are served over TCP, and what their answers do not contain.
 func TestTCP(t *testing.T) {
 	nothingLeft(t)
 	defer http.DefaultClient.CloseIdleConnections()
@@ -123,7 +124,7 @@ func TestTCP(t *testing.T) {
 	}
 }
 
-// TestTCPStart holds that health requests are answered at once while the plugin starts.
+// TestTCPStart checks that health requests are answered at once while the plugin starts.
 func TestTCPStart(t *testing.T) {
 	nothingLeft(t)
 	defer http.DefaultClient.CloseIdleConnections()
@@ -138,8 +139,8 @@ func TestTCPStart(t *testing.T) {
 	d.Fail(errors.New("no"))
 }
 
-// TestDrain holds that a stop makes health requests fail at once, still accepts calls for a while, whose answers close their
-// connections, and waits for those that run.
+// TestDrain checks that after a stop health requests fail at once, that calls are still accepted
+// for a while with answers that close their connections, and that the stop waits for running calls.
 func TestDrain(t *testing.T) {
 	nothingLeft(t)
 	defer http.DefaultClient.CloseIdleConnections()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The process in the background gets the flags by its environment, which only the same
-// user can read, and the plugin does not get them.
+// TestTakeOver checks that the process in the background gets the flags in its environment, which
+// only the same user can read, and that the plugin does not get them.
 func TestTakeOver(t *testing.T) {
 	want := []string{"--env=A=B c\xff,\n;&", "--workers=2"}
 	name, value, _ := strings.Cut(HandOver(want), "=")

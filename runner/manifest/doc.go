@@ -1,12 +1,12 @@
-// Package manifest resolves the path of a plugin to what runs, and reads its
+// Package manifest resolves the path of a plugin to the file or program that runs, and reads its
 // manifest.
 //
-//  1. [Resolve] looks at the path: a .py file, a package, a directory, an
+//  1. [Resolve] examines the path: a .py file, a package, a directory, an
 //     executable, or a module to import.
-//  2. It reads the manifests that can be about it: pyplug.toml, [tool.pyplug] in
+//  2. It reads the manifests that can apply to it: pyplug.toml, [tool.pyplug] in
 //     pyproject.toml, [tool.pyplug] in the script's metadata block (PEP 723), and a
 //     Mattermost-style plugin.json. The first in this order is the manifest.
-//  3. The tags of [Manifest] name every key and say which values it takes. Unknown
+//  3. Package settings decodes the keys. Unknown
 //     keys, wrong types and bad values are errors with file, line, what was found
 //     and what was expected.
 //  4. It collects every requires-python in the files that it reads, even in those without

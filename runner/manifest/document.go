@@ -17,25 +17,25 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// document is what [Manifest] knows of its text.
+// document is the text of a [Manifest], with the places of its parts.
 type document struct {
 	text string
 	// skipped is the number of lines of the file before text.
 	skipped int
 	// table is the path of pyplug's table in the text, such as tool, pyplug.
 	table []string
-	// entry is the absolute path of the entry, or "". entryKey leads to it in the table.
+	// entry is the absolute path of the entry, or "". entryKey is the path of its key in the table.
 	entry    string
 	entryKey []string
-	// python reports that Python runs the entry, whatever its name.
+	// python says that Python runs the entry, whatever its name.
 	python bool
 }
 
-// position is a place in a document. line and column start at 1, column counts bytes. Line 0 means
-// unknown.
+// position is a place in a document. line and column start at 1, and column counts bytes. Line 0
+// means unknown.
 type position struct{ line, column int }
 
-// fault reports a problem with a value in pyplug's table.
+// fault returns the error for a mistake in pyplug's table.
 func (m Manifest) fault(mistake *settings.Mistake) *hook.Error {
 	locate := locateTOML
 	if m.Form == PluginJSON {
@@ -76,7 +76,7 @@ func (m Manifest) wrongAt(at position, text string, hints ...schema.Hint) *hook.
 	return wrong(place+": "+text, hints...)
 }
 
-// parse parses TOML.
+// parse parses the manifest's TOML.
 func (m Manifest) parse() (map[string]any, error) {
 	var root map[string]any
 	err := bounded.TOML([]byte(m.text), &root)
@@ -96,7 +96,7 @@ func locateTOML(text string, path []string) (found position) {
 	var parser unstable.Parser
 	parser.Reset([]byte(text))
 	var table []string
-	longest, elements := 0, map[string]int{} // of each array of tables, so far
+	longest, elements := 0, map[string]int{} // of each array of tables so far
 	for parser.NextExpression() {
 		node := parser.Expression()
 		at := slices.Clone(table)
@@ -127,19 +127,18 @@ func locateTOML(text string, path []string) (found position) {
 	return found
 }
 
-// wrong returns the error of a mistake in a manifest, or in the path of a plugin.
+// wrong returns the error for a mistake in a manifest, or in the path of a plugin.
 func wrong(text string, hints ...schema.Hint) *hook.Error {
 	return &hook.Error{Kind: hook.Usage, Err: errors.New(text), Hints: hints, Permanent: true}
 }
 
-// unreadable reports a file that exists but cannot be read.
+// unreadable returns the error for a file that exists but cannot be read.
 func unreadable(path string, err error) *hook.Error {
-	cause := cmp.Or(errors.Unwrap(err), err) // without the path again
+	cause := cmp.Or(errors.Unwrap(err), err) // the cause does not repeat the path
 	return wrong(short(path) + ": cannot be read: " + cause.Error())
 }
 
-// short returns the path relative to the working directory if it is below that,
-// else unchanged.
+// short returns the path relative to the working directory if it is below that, or else unchanged.
 func short(path string) string {
 	cwd, err := os.Getwd()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// plugin chooses the manifest, the first form, and looks at the entry.
+// plugin chooses the first manifest, and examines the entry.
 func (f found) plugin(typed string) (Plugin, error) {
 	if leadsToPython(f.entry) || scriptPython(f.entry) != "" {
 		if err := f.readScript(f.entry); err != nil {
@@ -49,7 +49,7 @@ func (f found) plugin(typed string) (Plugin, error) {
 	}
 	if m.RequiresPython != "" {
 		from := short(m.File)
-		if m.Form == Pyproject || m.Form == Script { // these files may have another one, which all tools read
+		if m.Form == Pyproject || m.Form == Script { // these files may contain another requirement, which all tools read
 			from += " [tool.pyplug]"
 		}
 		p.Requires = append([]interp.Requirement{{Spec: m.RequiresPython, From: from}}, p.Requires...)
@@ -59,7 +59,7 @@ func (f found) plugin(typed string) (Plugin, error) {
 	return p, nil
 }
 
-// environmentDirs returns the directories in which the environment may be.
+// environmentDirs returns the directories that may contain the environment.
 func environmentDirs(p Plugin) []string {
 	dirs := []string{filepath.Dir(p.Entry), p.Manifest.Dir}
 	if p.Kind == Package {
@@ -74,8 +74,8 @@ func environmentDirs(p Plugin) []string {
 	return unique
 }
 
-// name returns the default name: the manifest's id, else the file's name. A file called plugin or
-// main has the name of its directory.
+// name returns the default name: the manifest's id, or else the file's name. A file called plugin
+// or main gets the name of its directory.
 func (p Plugin) name() string {
 	stem, dir := strings.TrimSuffix(filepath.Base(p.Entry), filepath.Ext(p.Entry)), filepath.Dir(p.Entry)
 	if p.Kind == Package {
@@ -88,7 +88,7 @@ func (p Plugin) name() string {
 	return cmp.Or(slug(p.Manifest.ID), slug(stem), "plugin")
 }
 
-// slug converts a text to a name: lower case, with dashes for other characters.
+// slug converts a text to a name: lower case, with dashes instead of other characters.
 func slug(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
@@ -109,7 +109,7 @@ func unfit(path string, info fs.FileInfo) string {
 
 func isPython(path string) bool { return strings.EqualFold(filepath.Ext(path), ".py") }
 
-// IsZip reports whether path is that of a zip application, which Python runs.
+// IsZip reports whether path is the path of a zip application, which Python runs.
 func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".pyz") }
 
 // leadsToPython reports whether path ends in .py or .pyz, or is a link to a file that does.
@@ -159,7 +159,7 @@ func scriptPython(file string) string {
 	return words[0]
 }
 
-// modulePrefix starts the path of a plugin that is a module: "-m json".
+// modulePrefix begins the path of a plugin that is a module: "-m json".
 const modulePrefix = "-m "
 
 // ModulePath returns the path of a module for [Resolve].
@@ -168,7 +168,7 @@ func ModulePath(module string) string { return modulePrefix + module }
 // ModuleOf returns the module that a path names. It returns false for a file.
 func ModuleOf(path string) (module string, ok bool) { return strings.CutPrefix(path, modulePrefix) }
 
-// TypedWords returns words of a command line as they were typed, with -m before a module.
+// TypedWords returns words of a command line as the user typed them, with -m before a module.
 func TypedWords(words []string) (typed []string) {
 	for _, word := range words {
 		if module, ok := ModuleOf(word); ok {
@@ -196,7 +196,7 @@ func resolveModule(path, module, from string) (Plugin, error) {
 	switch info, missing := os.Stat(entry + ".py"); {
 	case hasInit(entry):
 		if f, err = findDir(entry); err == nil && f.entry != entry {
-			f = found{entry: entry} // the manifest is about another entry
+			f = found{entry: entry} // the manifest applies to another entry
 		}
 	case missing == nil && info.Mode().IsRegular():
 		f, err = findBeside(entry+".py", true)
@@ -218,10 +218,10 @@ func resolveModule(path, module, from string) (Plugin, error) {
 	return p, nil
 }
 
-// Root returns the directory that contains the plugin's module: From, where Python looks first,
-// or Src, the directory of the project's sources. It is "" for an installed module.
+// Root returns the directory that contains the plugin's module: From, where Python looks first, or
+// Src, the directory of the project's sources. It is "" for an installed module.
 func (p Plugin) Root() string {
-	for _, dir := range []string{p.Src, p.From} { // the former may be in the latter
+	for _, dir := range []string{p.Src, p.From} { // Src may be in From
 		path := filepath.Join(dir, strings.ReplaceAll(p.Module, ".", string(filepath.Separator)))
 		if dir != "" && p.Module != "" && (p.Entry == path || p.Entry == path+".py") {
 			return dir

@@ -19,13 +19,14 @@ func isPlugin(dir string) bool {
 	return err != nil || len(f.manifests) > 0
 }
 
-// Expand lists the plugins that a path names: those that match if it is a pattern of [filepath.Match]; those in
-// a directory that is no plugin itself, which are its plugin directories and Python files; else the path. It
-// skips hidden files, and in a directory private and generated files, tests and setup.py. Expand starts no process.
+// Expand lists the plugins that a path names. If the path is a pattern of [filepath.Match], these
+// are its matches. If it is a directory that is not a plugin itself, these are its plugin
+// directories and Python files. Otherwise it is the path itself. Expand skips hidden files. In a
+// directory it also skips private and generated files, tests and setup.py. It starts no process.
 func Expand(path string) []string {
 	info, err := os.Stat(path)
 	if err != nil && strings.ContainsAny(path, "*?[") {
-		matches, _ := filepath.Glob(path) // none if it is no pattern
+		matches, _ := filepath.Glob(path) // none if the pattern is malformed
 		matches = slices.DeleteFunc(matches, func(match string) bool {
 			info, err := os.Stat(match)
 			return err != nil || info.IsDir() && !isPlugin(match) || strings.HasPrefix(filepath.Base(match), ".")
@@ -54,7 +55,7 @@ func Expand(path string) []string {
 	return all
 }
 
-// isHelper reports whether a file has a name that plugins never have, such as that of a test.
+// isHelper reports whether a file has a name that plugins never have, such as the name of a test.
 func isHelper(name string) bool {
 	for _, pattern := range []string{"test_*", "*_test.py", "conftest.py", "setup.py", "*_pb2.py", "*_pb2_grpc.py"} {
 		if ok, _ := filepath.Match(pattern, name); ok {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestExpand verifies which plugins a path and a pattern name.
+// TestExpand checks which plugins a path and a pattern name.
 func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, file := range []string{

@@ -15,9 +15,9 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// found is what files say about a plugin.
+// found is the content of the files about a plugin.
 type found struct {
-	// entry is the absolute path of what runs.
+	// entry is the absolute path of the file or program that runs.
 	entry     string
 	manifests []Manifest
 	requires  []interp.Requirement
@@ -41,7 +41,7 @@ func readDirectory(dir string) (f found, err error) {
 	return f, nil
 }
 
-// open reads the text of a manifest in a directory. File is empty if there is none.
+// open reads the text of a manifest in a directory. File is empty if the manifest does not exist.
 func open(dir string, form Form) (Manifest, error) {
 	file := filepath.Join(dir, form.String())
 	content, _, err := bounded.Read(file, pysrc.LargestManifest)
@@ -54,8 +54,8 @@ func open(dir string, form Form) (Manifest, error) {
 	return Manifest{File: file, Form: form, Dir: dir, document: document{text: bounded.Text(content)}}, nil
 }
 
-// Requires returns the requirements of the pyproject.toml in each directory. It ignores files
-// that are unreadable or invalid: the plugin is not in their directory, and other tools report
+// Requires returns the requirements of the pyproject.toml in each directory. It ignores files that
+// are unreadable or invalid, because the plugin is not in their directory and other tools report
 // them.
 func Requires(dirs []string) (all []interp.Requirement) {
 	for _, dir := range dirs {
@@ -67,7 +67,7 @@ func Requires(dirs []string) (all []interp.Requirement) {
 	return all
 }
 
-// readTOML adds a manifest in TOML, if its text has a table for pyplug.
+// readTOML adds a manifest in TOML if its text has a table for pyplug.
 func (f *found) readTOML(m Manifest) error {
 	values, err := m.parse()
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *found) readTOML(m Manifest) error {
 }
 
 // readRequirements reads requires-python in [project] or at the top of a script block, and the
-// version of Python that poetry's table asks for.
+// Python version in poetry's table.
 func (m Manifest) readRequirements(root map[string]any) (all []interp.Requirement, err error) {
 	path := []string{"requires-python"}
 	if m.Form == Pyproject {
@@ -130,7 +130,7 @@ func (m Manifest) readRequirements(root map[string]any) (all []interp.Requiremen
 	return append(all, interp.Requirement{Spec: spec, From: short(m.File) + " [tool.poetry]"}), nil
 }
 
-// checkSpecifiers returns the mistake in a specifier set, or nil. "" allows every version.
+// checkSpecifiers returns the mistake in a specifier set, or nil. The text "" allows every version.
 func checkSpecifiers(spec string) *settings.Mistake {
 	clause := interp.BadClause(spec)
 	if clause == "" {
@@ -143,7 +143,7 @@ func checkSpecifiers(spec string) *settings.Mistake {
 	return m
 }
 
-// valueAt returns the value that keys lead to, or nil.
+// valueAt returns the value at a path of keys, or nil.
 func valueAt(value any, keys ...string) any {
 	for _, key := range keys {
 		table, _ := value.(map[string]any)
@@ -174,7 +174,7 @@ func (m *Manifest) decode(values map[string]any) error {
 	return nil
 }
 
-// from makes path absolute from dir.
+// from returns path as an absolute path, relative to dir.
 func from(dir, path string) string {
 	path = filepath.FromSlash(path)
 	if filepath.IsAbs(path) {
@@ -185,7 +185,7 @@ func from(dir, path string) string {
 
 // readScript adds the metadata block of a .py file, if it has one.
 func (f *found) readScript(path string) error {
-	code, _ := pysrc.Read(path, pysrc.LargestFile) // Python says why it cannot be read
+	code, _ := pysrc.Read(path, pysrc.LargestFile) // Python reports a file that cannot be read
 	block, err := pysrc.Script(code)
 	if mistake := (*pysrc.BlockError)(nil); errors.As(err, &mistake) {
 		return wrong(fmt.Sprintf("%s:%d: %s", short(path), mistake.Line, mistake.Message), schema.Hintf("%s", mistake.Fix))

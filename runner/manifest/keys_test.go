@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// readText reads a pyplug.toml of that text.
+// readText reads a pyplug.toml with that text.
 func readText(text string) (m Manifest, err error) {
 	var f found
 	if err := f.readTOML(Manifest{File: "/p/pyplug.toml", Form: TOML, Dir: "/p", document: document{text: text}}); err != nil {
@@ -97,7 +97,7 @@ output-schema = ["*"]
 	}
 }
 
-// A 0 that is written differs from a key that is missing.
+// TestZero checks that an explicit 0 differs from a missing key.
 func TestZero(t *testing.T) {
 	m, err := readText("timeouts.stop = 0\nrestart.backoff = 0\nrestart.max = 0")
 	check(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Kind says what an entry is.
+// Kind is the kind of an entry.
 type Kind uint8
 
 // The kinds of entry. The zero Kind is invalid.
@@ -20,10 +20,10 @@ const (
 	Executable      // a program
 )
 
-// String names the kind.
+// String returns the name of the kind.
 func (k Kind) String() string { return [...]string{"none", "file", "package", "executable"}[k] }
 
-// Form says where a manifest is written.
+// Form is the place where a manifest is written.
 type Form uint8
 
 // The forms, in order of precedence.
@@ -35,24 +35,24 @@ const (
 	PluginJSON             // a Mattermost-style plugin.json
 )
 
-// String names the form in messages.
+// String returns the name of the form for messages.
 func (f Form) String() string {
 	return [...]string{"none", "pyplug.toml", "pyproject.toml", "script block", "plugin.json"}[f]
 }
 
-// Plugin is a path that was resolved to what runs. The caller owns it.
+// Plugin is the result of resolving a path. The caller owns it.
 type Plugin struct {
-	// Path is the path that was resolved, unchanged.
+	// Path is the resolved path, unchanged.
 	Path string
 	// Entry is the absolute path of the Python file, the package's directory or the executable.
-	// Symbolic links stay as they are. It is empty for a module that is not in From, until its
-	// Python was asked where the module is.
+	// Symbolic links are not followed. For a module that is not in From, it is empty until its
+	// Python has located the module.
 	Entry string
-	// Module is the dotted name of a plugin named by its module, else "". From is the directory
-	// in which Python looks for it first, Src the one of its project in which Python looks last,
-	// or "".
+	// Module is the dotted name of a plugin that was named by its module, or "". From is the
+	// directory in which Python looks for it first. Src is the directory of its project in which
+	// Python looks last, or "".
 	Module, From, Src string
-	// Kind says what Entry is.
+	// Kind is the kind of Entry.
 	Kind Kind
 	// Shebang is the Python that the #! line of an executable script names, such as "python3", or
 	// "".
@@ -60,11 +60,11 @@ type Plugin struct {
 	// ID is the default name, [a-z0-9][a-z0-9_-]*. It comes from the manifest's id or the file's
 	// name.
 	ID string
-	// Dirs are the directories that may contain the plugin's environment: those of entry and
-	// manifest, then those behind links.
+	// Dirs are the directories that may contain the plugin's environment: those of the entry and of
+	// the manifest, then those behind links.
 	Dirs []string
-	// Project is the project that [interp.FindProject] finds for Dirs and the caller's
-	// environment. Callers of [Resolve] set it.
+	// Project is the result of [interp.FindProject] for Dirs and the caller's environment. Callers
+	// of [Resolve] set it.
 	Project interp.Project
 	// Requires lists every requires-python, with or without a manifest.
 	Requires []interp.Requirement
@@ -85,7 +85,7 @@ type Manifest struct {
 	settings.Settings
 	// File is the absolute path of the manifest, or "".
 	File string
-	// Form says how it is written.
+	// Form says where the manifest is written.
 	Form Form
 	// Dir is the directory of File. Relative paths in the manifest start there.
 	Dir string

@@ -33,7 +33,7 @@ type pluginJSON struct {
 	Props any `json:"props"`
 }
 
-// readJSON adds a plugin.json. One without server belongs to another program.
+// readJSON adds a plugin.json. A plugin.json without server belongs to another program.
 func (f *found) readJSON(m Manifest) error {
 	var p pluginJSON
 	if err := schema.Decode([]byte(m.text), &p); err != nil {
@@ -53,7 +53,7 @@ func (f *found) readJSON(m Manifest) error {
 func (m Manifest) decodeError(err error) *hook.Error {
 	at := position{}
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		at = positionOf(m.text, syntax.Offset-1) // Offset is after the wrong byte
+		at = positionOf(m.text, syntax.Offset-1) // Offset is the position after the wrong byte
 	} else if key := (*schema.KeyError)(nil); errors.As(err, &key) {
 		at = positionOf(m.text, int64(key.Offset))
 	} else if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) {
@@ -116,13 +116,13 @@ func inside(dir, entry string) bool {
 	return err == nil || errors.Is(err, os.ErrNotExist)
 }
 
-// positionOf converts an offset in bytes.
+// positionOf converts an offset in bytes to a position.
 func positionOf(text string, offset int64) position {
 	before := text[:min(max(offset, 0), int64(len(text)))]
 	return position{line: 1 + strings.Count(before, "\n"), column: len(before) - strings.LastIndexByte(before, '\n')}
 }
 
-// locateJSON returns the place of the first key with the last name of a path.
+// locateJSON returns the place of the first key that is equal to the last name of a path.
 func locateJSON(text string, path []string) position {
 	key := strconv.Quote(path[len(path)-1])
 	i := strings.Index(text, key)

@@ -17,9 +17,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Resolve returns the plugin at path with its manifest. A relative path starts from the working
-// directory. A module, see [ModulePath], starts from from. Resolve starts no process. The error
-// is a [*hook.Error].
+// Resolve returns the plugin at path with its manifest. A relative path is relative to the working
+// directory, and a module, see [ModulePath], to from. Resolve starts no process. The error is a
+// [*hook.Error].
 func Resolve(path, from string) (Plugin, error) {
 	if module, ok := ModuleOf(path); ok {
 		return resolveModule(path, module, from)
@@ -47,8 +47,8 @@ func Resolve(path, from string) (Plugin, error) {
 	return f.plugin(path)
 }
 
-// findBeside finds the manifests of a file or package: those beside it, or beside the target of a
-// link.
+// findBeside finds the manifests of a file or package in its directory, or in the directory of a
+// link's target.
 func findBeside(entry string, isFile bool) (f found, err error) {
 	f.entry = entry
 	for _, dir := range slices.Compact([]string{filepath.Dir(entry), filepath.Dir(bounded.Real(entry))}) {
@@ -69,7 +69,7 @@ func findBeside(entry string, isFile bool) (f found, err error) {
 	return f, nil
 }
 
-// about returns the manifests that apply to an entry. Those are the manifests that name it, and for
+// about returns the manifests that apply to an entry. These are the manifests that name it, and for
 // a file also TOML without an entry. A manifest that names a missing file is an error, because it
 // was probably meant for this entry.
 func about(entry string, isFile bool, all []Manifest) (about []Manifest, err error) {
@@ -89,7 +89,7 @@ func about(entry string, isFile bool, all []Manifest) (about []Manifest, err err
 // same reports whether two paths are one file.
 func same(a, b string) bool { return a == b || interp.SamePath(a, b) }
 
-// findDir finds what a directory runs: the entry of its manifests, or the package itself.
+// findDir finds the entry of a directory: the entry of its manifests, or the package itself.
 func findDir(dir string) (found, error) {
 	f, err := readDirectory(dir)
 	if err != nil {
@@ -174,8 +174,8 @@ func TwoWords(path string) (file, hook string, ok bool) {
 	return file, hook, ok && hook != "" && missing == nil && err != nil
 }
 
-// closest returns the path that was probably meant by one that does not exist: the same with .py
-// at the end, or the most similar name.
+// closest returns an existing path that was probably meant instead of a missing path: the same with
+// .py at the end, or the most similar name.
 func closest(path string) string {
 	if _, err := os.Lstat(path); err == nil {
 		return ""

@@ -44,7 +44,7 @@ func TestShebang(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 		if runtime.GOOS == "windows" {
-			continue // where nothing is executable by its mode
+			continue // this system has no executable mode
 		}
 		if p, err := Resolve(file, ""); err != nil || p.Kind != Executable || p.Shebang != want {
 			t.Errorf("%q: got %+v, %v", text, p, err)

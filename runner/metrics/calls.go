@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// otherHooks is the label of all calls whose hook has no series of its own. No identifier and no
-// method of gRPC has parentheses.
+// otherHooks is the label of all calls whose hook has no series of its own. Neither an identifier
+// nor a gRPC method has parentheses.
 const otherHooks = "(other)"
 
 // maxHooks is the maximum number of hooks with series of their own, 27 each.
@@ -31,16 +31,15 @@ type Calls struct {
 	hooks map[string]*series // by the label of the hook
 }
 
-// series are the calls of one hook.
+// series contains the counts of one hook's calls.
 type series struct {
 	failures map[hook.Kind]uint64
-	buckets  [len(bounds) + 1]uint64 // calls above the bound before and at most the bucket's own
+	buckets  [len(bounds) + 1]uint64 // calls above the previous bound, up to the bucket's own
 	sum      float64                 // seconds; a Duration would overflow after 292 years of calls
 	longest  time.Duration
 }
 
-// Observe counts a call that has finished: its hook, its error, or nil if it succeeded, and its
-// duration.
+// Observe counts a finished call: its hook, its error or nil, and its duration.
 func (c *Calls) Observe(hookName string, err *hook.Error, took time.Duration) {
 	label := valid(hookName)
 	if err != nil && err.Reason == "no-hook" {
@@ -58,9 +57,10 @@ func (c *Calls) Observe(hookName string, err *hook.Error, took time.Duration) {
 	}
 }
 
-// series returns the series of a hook, or those of [otherHooks] if no call has shown yet that the
-// plugin has the hook, or if there are too many hooks. A rejected call, such as one that found the
-// queue full, shows nothing: its hook may be any text. c.mu is held.
+// series returns the series of a hook. It returns the series of [otherHooks] if no call has shown
+// yet that the plugin has the hook, or if there are too many hooks. A rejected call, such as one
+// that found the queue full, shows nothing, because its hook may be any text. The caller holds
+// c.mu.
 func (c *Calls) series(label string, err *hook.Error) *series {
 	s := c.hooks[label]
 	if has := err == nil || err.Kind == hook.Failed || err.Begun; s == nil && (!has || len(c.hooks) >= maxHooks) {
@@ -72,7 +72,7 @@ func (c *Calls) series(label string, err *hook.Error) *series {
 			c.hooks = map[string]*series{}
 		}
 		s = &series{failures: map[hook.Kind]uint64{}}
-		c.hooks[strings.Clone(label)] = s // the name may be a part of a large request
+		c.hooks[strings.Clone(label)] = s // clone it, because the name may be part of a large request
 	}
 	return s
 }
@@ -116,12 +116,12 @@ func (s *series) quantile(q float64) hook.Milliseconds {
 
 // Append appends the metrics of the plugin's status and those of its calls to text.
 //
-// The metrics by hook have names of their own. If the hook were a label of
-// pyplug_calls_failed_total, then `status --metrics`, which does not know the hooks, would print
-// that name with other labels, and a sum over a name that has both would count each failure
-// twice. The sums over all hooks equal pyplug_calls_total and pyplug_calls_failed_total if all
-// calls of the plugin are observed here. A counter of the calls of a hook would repeat the
-// _count of its histogram, so there is none.
+// The metrics by hook have names of their own, because `status --metrics` does not know the hooks.
+// If pyplug_calls_failed_total had a label for the hook, `status --metrics` would print it with
+// other labels, and a sum over both would count each failure twice. The sums over all hooks equal
+// pyplug_calls_total and pyplug_calls_failed_total if all calls of the plugin are observed here.
+// There is no counter of the calls of a hook, because it would repeat the _count of the hook's
+// histogram.
 func (c *Calls) Append(text []byte, p Plugin) []byte {
 	text = AppendStatus(text, p)
 	c.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// greeter is the status of a plugin.
+// greeter returns the status of a plugin.
 func greeter() *hook.Status {
 	return &hook.Status{
 		State: hook.StateReady, Workers: 2, Ready: 1, Calls: 1_200_000, Failed: 3, Failures: map[hook.Kind]uint64{hook.Failed: 2, hook.Timeout: 1},
@@ -112,13 +112,13 @@ func TestStatus(t *testing.T) {
 	if !strings.Contains(never, "pyplug_state{name=\"new\",state=\"stopped\"} 1\n") || strings.Contains(never, `""`) {
 		t.Errorf("a plugin that has never started: got\n%s", never)
 	}
-	// A state of another version of pyplug is printed, too.
+	// A state of another version of pyplug is printed unchanged.
 	if newer := string(AppendStatus(nil, Plugin{"new", &hook.Status{State: "asleep"}})); !strings.Contains(newer, "{name=\"new\",state=\"asleep\"} 1\n") {
 		t.Errorf("a state of another version: got\n%s", newer)
 	}
 }
 
-// The states and causes that have zeros are those that exist.
+// TestKnown checks that the states and causes with zeros are exactly the existing ones.
 func TestKnown(t *testing.T) {
 	for file, c := range map[string]struct {
 		constant string
@@ -143,7 +143,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// noHook is the error of a call of a hook that does not exist.
+// noHook returns the error of a call of a hook that does not exist.
 func noHook() *hook.Error { return &hook.Error{Kind: hook.Request, Reason: "no-hook"} }
 
 // samples returns the lines of the calls' metrics that contain all parts.
@@ -157,7 +157,7 @@ func samples(c *Calls, parts ...string) (lines []string) {
 	return lines
 }
 
-// want fails the test unless the calls have exactly the lines that contain the parts.
+// want fails the test unless the lines that contain all parts are exactly these.
 func want(t *testing.T, c *Calls, lines []string, parts ...string) {
 	t.Helper()
 	if got := samples(c, parts...); !slices.Equal(got, lines) {
@@ -210,7 +210,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Callers cannot add series by names of hooks that the plugin does not have.
+// TestUnknownHooks checks that callers cannot add series with the names of hooks that the plugin
+// does not have.
 func TestUnknownHooks(t *testing.T) {
 	var c Calls
 	for i := range 2 * maxHooks {
@@ -221,8 +222,8 @@ func TestUnknownHooks(t *testing.T) {
 	want(t, &c, []string{`pyplug_call_duration_seconds_count{name="p",hook="(other)"} 6000`}, "_count{")
 	want(t, &c, []string{`pyplug_hook_calls_failed_total{name="p",hook="(other)",kind="request"} 2000`}, `kind="request"`)
 
-	// A call that begins shows that there is such a hook. From then on, its rejected calls are its own,
-	// until a reload removes it.
+	// After a call begins, the hook is known to exist. From then on, its rejected calls are in its
+	// own series, until a reload removes the hook.
 	c.Observe("slow", &hook.Error{Kind: hook.Timeout, Begun: true}, time.Second)
 	c.Observe("raises", &hook.Error{Kind: hook.Failed}, 0)
 	c.Observe("slow", &hook.Error{Kind: hook.Unavailable, Reason: "queue-full"}, 0)
@@ -232,7 +233,7 @@ func TestUnknownHooks(t *testing.T) {
 		`pyplug_call_duration_seconds_count{name="p",hook="raises"} 1`, `pyplug_call_duration_seconds_count{name="p",hook="slow"} 2`,
 	}, "_count{")
 
-	// Even hooks that exist are bounded. Those that are counted already stay.
+	// The number of existing hooks is limited, too. Hooks that already have series keep them.
 	for i := range 2 * maxHooks {
 		c.Observe(fmt.Sprint("d", i), nil, 0)
 	}
@@ -244,7 +245,8 @@ func TestUnknownHooks(t *testing.T) {
 	want(t, &c, []string{`pyplug_call_duration_seconds_count{name="p",hook="(other)"} 7004`}, "_count{", otherHooks)
 }
 
-// A value has the escapes of the format alone, and no two series are equal.
+// TestEscapes checks that a value has only the escapes of the format, and that no two series are
+// equal.
 func TestEscapes(t *testing.T) {
 	for _, value := range []string{`a\b`, `a"b`, "a\nb", "é\x7f\u2028\t", "\xff", "", otherHooks} {
 		var c Calls

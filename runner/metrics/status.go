@@ -14,7 +14,7 @@ import (
 // ContentType is the media type of the text.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Plugin is a plugin and its status.
+// Plugin is the name and the status of a plugin.
 type Plugin struct {
 	// Name is the value of the label "name".
 	Name string
@@ -22,8 +22,8 @@ type Plugin struct {
 	Status *hook.Status
 }
 
-// metric is a metric of a plugin's status. values returns its values by the value of its label,
-// or by "" if it has no label.
+// metric is a metric of a plugin's status. values returns a map from the value of its label to its
+// value. The key is "" if it has no label.
 type metric struct {
 	name, kind, help, label string
 	values                  func(hook.Status) map[string]float64
@@ -34,7 +34,7 @@ func one(value func(hook.Status) float64) func(hook.Status) map[string]float64 {
 	return func(st hook.Status) map[string]float64 { return map[string]float64{"": value(st)} }
 }
 
-// counts returns counters by the value of their label. It adds zeros for known values.
+// counts returns counters by the value of their label. It adds zeros for the known labels.
 func counts[K ~string, N int | uint64](all map[K]N, known []K) map[string]float64 {
 	values := map[string]float64{}
 	for _, label := range known {
@@ -49,17 +49,18 @@ func counts[K ~string, N int | uint64](all map[K]N, known []K) map[string]float6
 // unknown is the state of a plugin whose status is unknown.
 const unknown hook.State = "unknown"
 
-// states are all states.
+// states lists all states.
 var states = []hook.State{
 	hook.StateStopped, hook.StateFailed, hook.StateStopping, hook.StateBackoff, hook.StateStarting, hook.StateDegraded, hook.StateReady, unknown,
 }
 
-// causes are the causes of restarts that [hook.Status] documents.
+// causes lists the causes of restarts that [hook.Status] documents.
 var causes = []string{"crash", "exit", "memory", "timeout", "probe", "start"}
 
 var metrics = []metric{
 	{"pyplug_state", "gauge", "1 for the state of the plugin.", "state", func(st hook.Status) map[string]float64 {
-		// A plugin that has never started does not run, without an error. An empty label would be none.
+		// A plugin that has never started counts as stopped, because an empty label would mean no
+		// label.
 		return counts(map[hook.State]int{cmp.Or(st.State, hook.StateStopped): 1}, states)
 	}},
 	{"pyplug_workers", "gauge", "Configured workers.", "", one(func(st hook.Status) float64 { return float64(st.Workers) })},
@@ -75,8 +76,8 @@ var metrics = []metric{
 	{"pyplug_uptime_seconds", "gauge", "Age of the plugin's process.", "", one(func(st hook.Status) float64 { return time.Duration(st.Uptime).Seconds() })},
 }
 
-// AppendStatus appends the metrics of the plugins' status to text. For a plugin whose status is
-// unknown it appends only the state.
+// AppendStatus appends the metrics of the plugins' status to text. For a plugin with an unknown
+// status it appends only the state.
 func AppendStatus(text []byte, plugins ...Plugin) []byte {
 	for _, m := range metrics {
 		text = appendHeader(text, m.name, m.kind, m.help)
@@ -105,7 +106,7 @@ func appendHeader(text []byte, name, kind, help string) []byte {
 // escape escapes the value of a label. The format has no other escapes.
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// appendSample appends a sample. labels are names, each with its value after it.
+// appendSample appends a sample. labels is a list of names, each followed by its value.
 func appendSample(text []byte, name string, value float64, labels ...string) []byte {
 	text = append(text, name...)
 	before := byte('{')

@@ -39,24 +39,24 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// names are the names that are taken.
+// names is a set of used names.
 type names map[string]bool
 
-// free returns a name, with a number if it is taken, and takes it.
+// free returns an unused name and adds it to the set. If name is used, it appends a number.
 func (n names) free(name string) string {
 	found := schema.FreeName(name, math.MaxInt, n)
 	n[found] = true
 	return found
 }
 
-// components are the schemas with a name.
+// components are the schemas that have a name.
 type components struct {
 	list  object
 	names names
 	moved map[string]links // by the text of the $defs
 }
 
-// links are the names of components by the names of the $defs that they come from.
+// links maps names in $defs to the names of their components.
 type links map[string]string
 
 // newComponents returns the components that every document has.
@@ -75,8 +75,8 @@ func (c *components) add(name string, value json.RawMessage) string {
 	return name
 }
 
-// schema returns a JSON Schema as a part of the document, or the fallback if there is none. Schemas with the same $defs
-// share the components.
+// schema returns a JSON Schema as a part of the document, or the fallback if there is none. Schemas
+// with the same $defs share components.
 func (c *components) schema(text, fallback json.RawMessage) json.RawMessage {
 	text = schema.Trim(text)
 	if len(text) == 0 {
@@ -99,7 +99,7 @@ func (c *components) schema(text, fallback json.RawMessage) json.RawMessage {
 			name := string(schema.Unquote(quoted))
 			to[name] = c.add(name, nil)
 		}
-		for _, value := range schema.Members(defs) { // now that each has a name
+		for _, value := range schema.Members(defs) { // each has a name now
 			c.list[first].value = to.schema(value)
 			first++
 		}
@@ -107,12 +107,12 @@ func (c *components) schema(text, fallback json.RawMessage) json.RawMessage {
 	return to.schema(text)
 }
 
-// What the value of a key has in it, by the key of a JSON Schema. The values of other keys are no schemas.
+// The kind of value that a key of a JSON Schema has. Values of other keys contain no schemas.
 const (
-	within  = iota + 1 // a schema, or an array of them
-	table              // schemas by names
-	link               // the place of a schema
-	dropped            // gives links another meaning
+	within  = iota + 1 // a schema, or an array of schemas
+	table              // an object whose values are schemas
+	link               // a reference to a schema
+	dropped            // removed, because it would change the meaning of references
 )
 
 var keys = map[string]int{
@@ -125,8 +125,8 @@ var keys = map[string]int{
 	"discriminator": dropped,
 }
 
-// schema returns a schema whose links lead to components. A link that leads elsewhere is left out, because one that
-// tools cannot follow would make the whole document useless.
+// schema returns a schema whose references lead to components. It removes all other references,
+// because a reference that tools cannot follow would make the whole document useless.
 func (l links) schema(text []byte) json.RawMessage {
 	if text[0] != '{' {
 		return text // true or false
@@ -152,7 +152,7 @@ func (l links) schema(text []byte) json.RawMessage {
 		}
 		found = append(found, member{key, changed})
 	}
-	whole, _ := hook.Marshal(found) // it was JSON before
+	whole, _ := hook.Marshal(found) // its parts were JSON before
 	return whole
 }
 
@@ -177,7 +177,7 @@ func (l links) table(text []byte) object {
 	return found
 }
 
-// target returns the name of the component that the value of a $ref means.
+// target returns the name of the component that a $ref refers to.
 func (l links) target(text []byte) (name string, ok bool) {
 	var ref string
 	if schema.Decode(text, &ref) != nil {

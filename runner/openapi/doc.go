@@ -1,12 +1,13 @@
-// Package openapi describes the hooks of a plugin as an HTTP API, in OpenAPI 3.1. Clients are generated from
-// such a document, and tools show and test the API with it.
+// Package openapi describes the hooks of a plugin as an HTTP API, in OpenAPI 3.1. Users generate
+// clients from such a document, and tools show and test the API with it.
 //
-//  1. [Document] makes the document. Each hook is a path of its own with the operation POST, because each
-//     has arguments of its own.
-//  2. A hook's JSON Schemas are parts of the document. Their $defs become components, and each $ref follows.
-//  3. The 200 response promises only what is sure: without a type that is known, a hook may also answer with bytes
+//  1. [Document] makes the document. Each hook is a path with the operation POST, because each hook
+//     has its own arguments.
+//  2. A hook's JSON Schemas become parts of the document. Their $defs become components, to which each $ref leads.
+//  3. The 200 response promises only facts: if the type of a result is unknown, the hook may also answer with bytes
 //     or with lines.
-//  4. The responses that are errors are components, one for each status. They share the schema Failure.
+//  4. The error responses are components, one for each status. They share the schema Failure.
 //
-// The package knows no transport and sends no request. Its caller says which statuses and which security the API has.
+// The package does not know transports and sends no requests. Its caller says which statuses and
+// which security the API has.
 package openapi

@@ -15,11 +15,11 @@ import (
 
 // Options are the parts of the document that do not come from hooks.
 type Options struct {
-	// Title and Version describe the plugin's API: its name, and "1" if the version is unknown.
+	// Title is the plugin's name. Version is the version of its API, or "1" if unknown.
 	Title, Version string
 	// Token reports whether requests need a bearer token.
 	Token bool
-	// Statuses are the HTTP statuses of errors, with their descriptions.
+	// Statuses maps the HTTP statuses of errors to their descriptions.
 	Statuses map[int]string
 }
 
@@ -52,14 +52,15 @@ type response struct {
 	Content     content `json:"content"`
 }
 
-// content has a schema for each media type.
+// content maps media types to schemas.
 type content map[string]media
 
 type media struct {
 	Schema any `json:"schema"`
 }
 
-// linesOf returns the schema of a body that consists of lines. OpenAPI 3.1 describes only whole bodies.
+// linesOf returns the schema of a body that consists of lines. OpenAPI 3.1 describes only whole
+// bodies.
 func linesOf(schema string) map[string]string {
 	return map[string]string{"type": "string", "description": "Lines of JSON, each with the schema " + schema + "."}
 }
@@ -68,14 +69,14 @@ type reference struct {
 	Ref string `json:"$ref"`
 }
 
-// Document returns an OpenAPI 3.1 document with a path for each hook, in their order, and for the requests that
-// describe and watch the plugin. Equal arguments give the same bytes. The hooks should have their Input; a hook
-// without it takes any named arguments.
+// Document returns an OpenAPI 3.1 document. It has a path for each hook, in the order of hooks, and
+// paths for the requests that describe and watch the plugin. Equal arguments give the same bytes.
+// The hooks should have their Input. A hook without Input accepts any named arguments.
 func Document(o Options, hooks []schema.Hook) []byte {
 	d := document{Options: o, components: newComponents(), ids: names{}}
 	for _, h := range hooks {
 		if isIdentifier(h.Name) {
-			d.ids[h.Name] = true // it is the identifier of this hook, even if an earlier hook's would be the same
+			d.ids[h.Name] = true // reserve it for this hook, because an earlier hook might get the same identifier
 		}
 	}
 	var paths object
@@ -109,7 +110,7 @@ func Document(o Options, hooks []schema.Hook) []byte {
 type document struct {
 	Options
 	components *components
-	ids        names // of operations
+	ids        names // operationIds
 }
 
 // isIdentifier reports whether every language can use the name for a function.
@@ -155,7 +156,7 @@ var results = map[string]string{
 	"None": `{"type":"null"}`, "bool": `{"type":"boolean"}`, "int": `{"type":"integer"}`, "float": `{"type":"number"}`, "str": `{"type":"string"}`,
 }
 
-// result describes the answer to a successful call.
+// result describes the response to a successful call.
 func (d *document) result(h schema.Hook) content {
 	bytes := media{map[string]string{"type": "string", "format": "binary"}}
 	known, isMethod := results[h.Returns], strings.Contains(h.Name, "/")
@@ -174,7 +175,7 @@ func (d *document) result(h schema.Hook) content {
 	return content{jsonType: media{anything}, bytesType: bytes, streamType: media{linesOf("#/components/schemas/Line")}}
 }
 
-// responses returns the errors of an operation.
+// responses returns the error responses of an operation.
 func (d *document) responses(except ...int) map[string]any {
 	found := map[string]any{}
 	for status := range d.Statuses {
@@ -185,7 +186,7 @@ func (d *document) responses(except ...int) map[string]any {
 	return found
 }
 
-// failures are the responses that are errors, by their status.
+// failures maps statuses to error responses.
 func (d *document) failures() map[string]response {
 	found := map[string]response{}
 	for status, description := range d.Statuses {
@@ -194,11 +195,11 @@ func (d *document) failures() map[string]response {
 	return found
 }
 
-// request is a request that concerns no single hook.
+// request is a request that does not concern a single hook.
 type request struct {
 	path, id, summary string
 	mediaType         string
-	schema            string // of the answer
+	schema            string // of the response
 	open              bool   // needs no token
 }
 
@@ -210,10 +211,10 @@ var requests = []request{
 	{"/openapi.json", "pyplug_openapi", "Return this document.", jsonType, `{"type":"object"}`, false},
 }
 
-// request describes a request that concerns no single hook.
+// request describes a request that does not concern a single hook.
 func (d *document) request(r request) operation {
 	op := operation{ID: d.ids.free(r.id), Tags: []string{"pyplug"}, Summary: r.summary}
-	op.Responses = d.responses(http.StatusUnprocessableEntity) // no hook runs
+	op.Responses = d.responses(http.StatusUnprocessableEntity) // 422 is only for calls of a hook
 	if r.open && d.Token {
 		op.Security = &[]map[string][]string{}
 		delete(op.Responses, strconv.Itoa(http.StatusUnauthorized))

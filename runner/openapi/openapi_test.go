@@ -27,7 +27,7 @@ var list = schema.Hook{
 	Output: json.RawMessage(`{"type":"object","$ref":"#/$defs/Node","$defs":{"Node":{"type":"object","additionalProperties":true}}}`),
 }
 
-// read returns the document, and wants its links to lead somewhere.
+// read returns the document, and checks that its references lead somewhere.
 func read(t *testing.T, o openapi.Options, hooks ...schema.Hook) map[string]any {
 	t.Helper()
 	text := openapi.Document(o, hooks)
@@ -42,7 +42,7 @@ func read(t *testing.T, o openapi.Options, hooks ...schema.Hook) map[string]any 
 	return d
 }
 
-// checkLinks wants each $ref outside of data to lead somewhere.
+// checkLinks checks that each $ref outside of data leads somewhere.
 func checkLinks(t *testing.T, whole map[string]any, value any) {
 	t.Helper()
 	switch value := value.(type) {
@@ -74,7 +74,7 @@ func at(value any, path ...string) any {
 	return value
 }
 
-// wantAt wants a value at a path.
+// wantAt checks the value at a path.
 func wantAt(t *testing.T, d any, want string, path ...string) {
 	t.Helper()
 	got, err := json.Marshal(at(d, path...))
@@ -104,7 +104,7 @@ func TestHook(t *testing.T) {
 	wantAt(t, d, `null`, "security")
 }
 
-// The document promises only what is sure.
+// TestResult checks that the document promises only facts about results.
 func TestResult(t *testing.T) {
 	const anything, lines = "application/json application/octet-stream application/x-ndjson", "application/x-ndjson"
 	for _, c := range []struct {
@@ -140,7 +140,8 @@ func mediaTypes(holder any) string {
 	return strings.Join(slices.Sorted(maps.Keys(found)), " ")
 }
 
-// An operationId is an identifier, unique, and the name of the hook if that is possible.
+// TestOperationIDs checks that an operationId is an identifier, unique, and if possible the name of
+// the hook.
 func TestOperationIDs(t *testing.T) {
 	names := []string{"a-b", "Counter.up", "grüße", "1st", "", "a_b", "KV/Put", "pyplug_health", "{x}"}
 	want := []string{"a_b_2", "Counter_up", "gr__e", "_1st", "_", "a_b", "KV_Put", "pyplug_health", "_x_"}
@@ -162,7 +163,7 @@ func TestOperationIDs(t *testing.T) {
 	wantAt(t, d, `"pyplug_health_2"`, "paths", "/health", "get", "operationId")
 }
 
-// Schemas become parts of the document, whatever is in them.
+// TestSchemas checks that schemas of any content become parts of the document.
 func TestSchemas(t *testing.T) {
 	for _, c := range []struct{ input, want, defs string }{
 		{`true`, `true`, ``},
@@ -171,11 +172,11 @@ func TestSchemas(t *testing.T) {
 			`{"const":{"$ref":1},"default":{"$ref":"#/$defs/A"},"enum":[{"$ref":"x"}],"examples":[{"$defs":{}}],"type":"object"}`, ``},
 		{`{"properties":{"default":{"$ref":"#/$defs/A"},"$defs":{"$ref":"#/$defs/A"}},"$defs":{"A":true}}`,
 			`{"properties":{"$defs":{"$ref":"#/components/schemas/A"},"default":{"$ref":"#/components/schemas/A"}}}`, `{"A":true}`},
-		// the name is escaped, or taken, or none for a component
+		// the name is escaped, used, or invalid for a component
 		{`{"anyOf":[{"$ref":"#/$defs/Error"},{"$ref":"#/$defs/a~1b%20c"},{"$ref":"#/$defs/Größe"}],"$defs":{"Error":{},"a/b c":{},"Größe":{"items":{"$ref":"#/$defs/Error"}}}}`,
 			`{"anyOf":[{"$ref":"#/components/schemas/Error_2"},{"$ref":"#/components/schemas/a_b_c"},{"$ref":"#/components/schemas/Gr__e"}]}`,
 			`{"Error_2":{},"Gr__e":{"items":{"$ref":"#/components/schemas/Error_2"}},"a_b_c":{}}`},
-		// nobody can follow these
+		// nobody can follow these references
 		{`{"items":{"$ref":"#/$defs/None","type":"array","$id":"x","$anchor":"y"},"not":{"$ref":"https://example.com"},"prefixItems":[{"$ref":"#"},false],"then":{"$ref":3}}`,
 			`{"items":{"type":"array"},"not":{},"prefixItems":[{},false],"then":{}}`, ``},
 		// a number keeps its digits
@@ -206,7 +207,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// A token is needed, but not to ask whether the server lives.
+// TestToken checks that requests need a token, except the one that checks whether the server lives.
 func TestToken(t *testing.T) {
 	o := options
 	o.Token = true
@@ -222,7 +223,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// The schema of errors has each member that an error may have.
+// TestError checks that the schema of errors has every member of an error.
 func TestError(t *testing.T) {
 	raised := hook.Raised{Type: "E", Message: "m", Frames: []hook.Frame{{File: "f", Line: 1, Function: "f", Text: "t", Column: 1, Repeated: 1, Cycle: 1}}}
 	raised.Cause, raised.Group = &hook.Raised{Type: "E"}, []*hook.Raised{{Type: "E"}}
@@ -253,7 +254,7 @@ func TestError(t *testing.T) {
 	describes(t, d, "Line", map[string]any{"$ref": "#/components/schemas/Line"}, value)
 }
 
-// describes wants a schema to have the type of a value, and a property for each of its members.
+// describes checks that a schema has the type of a value, and a property for each of its members.
 func describes(t *testing.T, d map[string]any, place string, s map[string]any, value any) {
 	t.Helper()
 	if ref, ok := s["$ref"].(string); ok {

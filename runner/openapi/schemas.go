@@ -2,7 +2,7 @@ package openapi
 
 import "encoding/json"
 
-// The schemas of hooks that say nothing.
+// The schemas of hooks whose arguments or results are unknown.
 var (
 	anything  = json.RawMessage(`{}`)
 	anyObject = json.RawMessage(`{"type":"object"}`)
@@ -15,8 +15,8 @@ const timeoutParameter = `{
 	"schema": {"type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?|([0-9]{1,5}(\\.[0-9]{1,3})?(ms|s|m|h)){1,3})?$"}
 }`
 
-// ownSchemas are the schemas that every document has, as docs/json.md and docs/http.md describe the objects. Objects may get
-// more members.
+// ownSchemas are the schemas in every document. docs/json.md and docs/http.md describe the same
+// objects. Objects may get more members.
 const ownSchemas = `{
 	"Failure": {
 		"description": "The body of every answer that is an error.",

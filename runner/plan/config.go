@@ -17,50 +17,49 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Config says what to open and how. It is copied and never written to: [Plan] is a copy
-// with the settings in force.
+// Config says which plugin to open and how. It is copied and never modified: [Plan] contains a copy
+// with the effective settings.
 type Config struct {
-	// Settings are those that flags and variables set. The manifest has others, then Defaults, then
-	// the table of settings.
+	// Settings are the settings of flags and variables. Those of the manifest have a lower
+	// precedence, then Defaults, then the defaults in the table of settings.
 	settings.Settings
 	Defaults settings.Settings
-	// Several says that the settings are those of several plugins: what does not apply to the
-	// transport of this one is ignored, and does not decide it.
+	// Several says that the settings are for several plugins. A setting that does not apply to the
+	// transport of this plugin is ignored, and does not choose the transport.
 	Several bool
 	// Plugin is the path as typed.
 	Plugin string
-	// Active prefers an activated environment to the plugin's own; NoActive ignores it.
+	// Active prefers an activated environment to the plugin's own. NoActive ignores it.
 	Active, NoActive bool
-	// Untrusted prevents the start of programs that files of the plugin's project choose.
-	// It is for callers that read a plugin and do not start it.
+	// Untrusted prevents the start of programs that files of the plugin's project choose. It is for
+	// callers that read a plugin and do not start it.
 	Untrusted bool
-	// Environ is the caller's environment, Cwd its working directory.
+	// Environ is the caller's environment, and Cwd its working directory.
 	Environ []string
 	Cwd     string
 	// Once starts one worker that is never restarted, whatever the settings say.
 	// It is for commands that make a call or two.
 	Once bool
-	// Jobs is the number of calls that are made at once, or 0. If nothing sets Workers, a
-	// functions file gets as many workers as these calls need; with Threads, one worker
-	// for all of them.
+	// Jobs is the number of concurrent calls, or 0. If nothing sets Workers, a functions file gets
+	// enough workers for these calls, or with Threads one worker for all of them.
 	Jobs int
-	// Patient, Await, Events and Note are those of [pool.Options]. ProbeEvery is the time between
-	// two probes, or 0 for the pool's default.
+	// Patient, Await, Events and Note have the same meaning as in [pool.Options]. ProbeEvery is the
+	// interval of probes, or 0 for the pool's default.
 	Patient    bool
 	ProbeEvery time.Duration
 	Await      func(ctx context.Context, inst hook.Instance) error
 	Events     func(hook.Event)
 	Note       func(text string)
-	// AnyHealth accepts a gRPC plugin whatever its health service answers. NoCookie sets no
-	// cookie, whatever the settings say.
+	// AnyHealth accepts a gRPC plugin whatever its health service answers. NoCookie sets no cookie,
+	// whatever the settings say.
 	AnyHealth, NoCookie bool
-	// Output receives what the plugin prints, a line at a time; nil discards
-	// it. Several processes may call it at once, each with one line at a time.
+	// Output receives the plugin's output line by line. A nil Output discards it. Several processes
+	// may call it at once, each with one line at a time.
 	Output func(stream, text string, cut int)
-	// Debug receives what happens, for a developer; nil discards it. The areas are
-	// those of DebugAreas.
+	// Debug receives messages for developers. A nil Debug discards them. The areas are listed by
+	// DebugAreas.
 	Debug func(area, text string)
-	// DebugWire asks for every frame, which costs time.
+	// DebugWire reports every frame to Debug, which costs time.
 	DebugWire bool
 }
 
@@ -75,12 +74,12 @@ func (c Config) decides() string {
 	return c.Deciding()
 }
 
-// once are the settings of one worker that is never restarted.
+// once contains the settings of one worker that is never restarted.
 var once = settings.Settings{Workers: 1, Restart: settings.Restart{Policy: settings.No}, Preload: "off",
 	Limits: settings.Limits{Calls: settings.NoLimit, Age: settings.NoLimit}}
 
-// settingsOf returns the settings in force of a plugin whose transport was chosen. It drops a limit of the manifest that
-// this system cannot enforce, and returns that as lacks.
+// settingsOf returns the effective settings of a plugin after its transport was chosen. It drops a
+// limit of the manifest that this system cannot enforce, and returns that limit as lacks.
 func settingsOf(c Config, m manifest.Manifest, transport string) (s settings.Settings, lacks string, err error) {
 	first, usual := settings.Settings{}, settings.Settings{}
 	if c.Once {
@@ -116,8 +115,8 @@ func settingsOf(c Config, m manifest.Manifest, transport string) (s settings.Set
 	return s, "", err
 }
 
-// workDir resolves the plugin's working directory: the caller's unless another was
-// named. A process that cannot enter it would look like a broken Python.
+// workDir resolves the plugin's working directory. The default is the caller's. It checks the
+// directory, because a process that cannot enter it would look like a broken Python.
 func workDir(c Config, dir string) (string, error) {
 	if dir == "" {
 		return c.Cwd, nil
@@ -133,7 +132,7 @@ func workDir(c Config, dir string) (string, error) {
 	return dir, nil
 }
 
-// InDir returns a path relative to a directory, unless it is absolute.
+// InDir joins a relative path to a directory. It returns an absolute path unchanged.
 func InDir(dir, path string) string {
 	if filepath.IsAbs(path) || dir == "" {
 		return path
@@ -141,7 +140,8 @@ func InDir(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// environ is the plugin's environment: ours, then the manifest's, then flags'.
+// environ returns the plugin's environment: pyplug's own, then the variables of the manifest, then
+// those of flags.
 func environ(c Config, m manifest.Manifest) []string {
 	return proc.Environ(c.Environ, c.CleanEnv == settings.On, slices.Concat(m.Env, c.Env))
 }

@@ -38,8 +38,8 @@ func DescribedBy(c Config) ([]protoschema.Source, error) {
 	return sources, nil
 }
 
-// notGenerated returns the error for a file of --proto that is no generated code. Its hint
-// compiles a source.
+// notGenerated returns the error for a file of --proto that is not generated code. For a .proto
+// file its hint is the command that compiles it.
 func notGenerated(name string) error {
 	e := hook.NewError(hook.Usage, fmt.Errorf("%s is no code that protoc generated, want a *_pb2.py", name))
 	if base, isSource := strings.CutSuffix(name, ".proto"); isSource {
@@ -50,11 +50,11 @@ func notGenerated(name string) error {
 	return e
 }
 
-// PB2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may
-// describe no service, for example because the script extends the search path before it
-// imports them. Then, or if the plugin uses an SDK, PB2Sources also reads the installed
-// packages that it imports. If these describe no service either, it reads all files below
-// the plugin's directory. An error names a file that Python could not load either.
+// PB2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may describe
+// no service, for example because the script extends the search path before it imports them. In
+// this case, or if the plugin uses an SDK, PB2Sources also reads the installed packages that it
+// imports. If these describe no service either, it reads all files below the plugin's directory. An
+// error names a file that Python could not load either.
 func (r *Plan) PB2Sources() ([]protoschema.Source, error) {
 	found := pb2Reader{shown: r.Shown, seen: map[string]bool{}}
 	files, others := pysrc.Own(r.Script, r.Dirs, pysrc.Whole)
@@ -68,7 +68,7 @@ func (r *Plan) PB2Sources() ([]protoschema.Source, error) {
 			return strings.HasSuffix(name, "_pb2") || strings.HasSuffix(name, "_pb2_grpc")
 		})
 	}
-	imported := len(found.sources) // nobody says that Python loads the other files
+	imported := len(found.sources) // Python may never load the files after these
 	if found.services == 0 || slices.ContainsFunc(others, isGenerated) || pysrc.ServesOf(files).SDK != "" {
 		for _, file := range pysrc.Libraries(r.Python.SearchPath(r.Environ), others, pysrc.Whole) {
 			_ = found.read(file.Path, file.Text)
@@ -80,13 +80,13 @@ func (r *Plan) PB2Sources() ([]protoschema.Source, error) {
 			_ = found.read(path, text)
 		}
 	}
-	if _, err := protoschema.MergeDescriptors(found.sources...); err != nil { // such as those of a stale copy
+	if _, err := protoschema.MergeDescriptors(found.sources...); err != nil { // for example because of a stale copy
 		return found.sources[:imported], nil
 	}
 	return found.sources, nil
 }
 
-// ShownCookie returns the magic cookie that the plugin's own files show.
+// ShownCookie returns the magic cookie that the plugin's own files contain.
 func (r *Plan) ShownCookie() (key, value string) {
 	files, _ := pysrc.Own(r.Script, r.Dirs, pysrc.Short)
 	return pysrc.Cookie(files)
@@ -105,13 +105,13 @@ func isPB2(path string) bool { return strings.HasSuffix(path, "_pb2.py") }
 
 // pb2Reader collects the descriptors of *_pb2.py files.
 type pb2Reader struct {
-	shown    func(path string) string // for the names of sources
-	seen     map[string]bool          // paths
+	shown    func(path string) string // formats the names of sources
+	seen     map[string]bool          // paths that were read
 	sources  []protoschema.Source
 	services int
 }
 
-// read reads the descriptors of a file, if it is generated code that was not read before.
+// read reads the descriptors of a file if it is generated code that was not read before.
 func (r *pb2Reader) read(path, text string) error {
 	if r.seen[path] || !isPB2(path) {
 		return nil
@@ -122,7 +122,7 @@ func (r *pb2Reader) read(path, text string) error {
 		return err
 	}
 	for _, file := range source.Files {
-		// The services of go-plugin and gRPC tell nothing about the plugin.
+		// The services of go-plugin and gRPC say nothing about the plugin.
 		if pkg := file.GetPackage(); pkg != "plugin" && !strings.HasPrefix(pkg, "grpc.") {
 			r.services += len(file.GetService())
 		}

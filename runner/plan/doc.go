@@ -1,14 +1,15 @@
-// Package plan decides how a plugin is run: [Resolve] turns a [Config] into a [Plan], from files. It starts
-// nothing, except a Python whose version no file states or that alone knows where a module is.
+// Package plan decides how a plugin is run: [Resolve] turns a [Config] into a [Plan], using only
+// files. It starts no program, except a Python if no file has its version or if only Python can
+// locate a module.
 //
-//  1. manifest finds the plugin and its manifest. The plugin's working directory and environment follow.
-//  2. interp chooses the Python (python.go). The same request answers `python find`, `list`, `why` and `sync`
+//  1. Package manifest finds the plugin and its manifest, which determine the plugin's working directory and environment.
+//  2. Package interp chooses the Python (python.go). The same request answers `python find`, `list`, `why` and `sync`
 //     (explain.go, sync.go).
-//  3. A [Transport] is chosen by a flag, the manifest or the source.
-//  4. settings merges flags, the manifest and defaults (config.go).
+//  3. A flag, the manifest or the source chooses a [Transport].
+//  4. Package settings merges flags, the manifest and defaults (config.go).
 //
-// A Plan also says what the plugin's files show: how Python imports it, which descriptors it has, whether it
-// serves the Model Context Protocol.
+// A Plan also has facts from the plugin's files: how Python imports it, which descriptors it has,
+// and whether it serves the Model Context Protocol.
 //
-// The package knows no process of the plugin, no launcher and no pool.
+// The package does not know processes of the plugin, launchers or pools.
 package plan

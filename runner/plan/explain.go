@@ -17,9 +17,9 @@ type Decision struct {
 	Variables []interp.Variable
 }
 
-// Explain says how the Python is chosen for c.Plugin, or without one for c.Cwd. It starts
-// nothing, whatever the plugin is. The error is a [*hook.Error]. If no Python was chosen,
-// the decision says why, and Explain returns no error.
+// Explain says how the Python is chosen for c.Plugin, or for c.Cwd if c.Plugin is empty. It starts
+// no program, whatever the plugin is. The error is a [*hook.Error]. If no Python was chosen, the
+// decision says why, and Explain returns no error.
 func Explain(ctx context.Context, c Config) (Decision, error) {
 	return hook.Interruptible(ctx, func() (d Decision, err error) {
 		r, p, err := pythonRequest(c)
@@ -36,7 +36,7 @@ func Explain(ctx context.Context, c Config) (Decision, error) {
 }
 
 // FindPython returns the Python that a start of c.Plugin would use. If c.Plugin is empty, it
-// is that of c.Cwd. The error is a [*hook.Error].
+// returns the Python of c.Cwd. The error is a [*hook.Error].
 func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 	return hook.Interruptible(ctx, func() (interp.Interpreter, error) {
 		r, _, err := pythonRequest(c)
@@ -47,8 +47,8 @@ func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 	})
 }
 
-// OrProject returns c. If c.Plugin is a directory and not a plugin whose Python pyplug chooses, the
-// result is about the project in that directory.
+// OrProject returns c for a plugin whose Python pyplug chooses. If c.Plugin is any other directory,
+// the result is about the project in that directory.
 func OrProject(ctx context.Context, c Config) Config {
 	dir := InDir(c.Cwd, c.Plugin)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -70,8 +70,7 @@ func Pythons(ctx context.Context, c Config) ([]interp.Interpreter, error) {
 	return hook.Interruptible(ctx, func() ([]interp.Interpreter, error) { return interp.List(ctx, r) })
 }
 
-// pythonRequest returns the request for the Python of c.Plugin, which may be empty, with the
-// plugin.
+// pythonRequest returns the request for the Python of c.Plugin, which may be empty, and the plugin.
 func pythonRequest(c Config) (interp.Request, manifest.Plugin, error) {
 	p, err := manifest.Plugin{Dirs: []string{c.Cwd}}, error(nil)
 	if c.Plugin != "" {

@@ -10,7 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Hints returns the hints of an error of the plugin, with those about its limits and its hooks.
+// Hints returns the hints of an error of the plugin, including those about its limits and its
+// hooks.
 func (r *Plan) Hints(e *hook.Error) []schema.Hint {
 	hints := slices.Clone(e.Hints)
 	if e.Exit != nil && e.Exit.Limit != "" {
@@ -26,7 +27,7 @@ func (r *Plan) Hints(e *hook.Error) []schema.Hint {
 	return hints
 }
 
-// MissingHints returns how to provide a module that the plugin lacks.
+// MissingHints returns hints that say how to provide a module that the plugin lacks.
 func (r *Plan) MissingHints(e *schema.MissingModuleError) []schema.Hint {
 	source, canSync := r.syncSource()
 	return missing.Plugin{

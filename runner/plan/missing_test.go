@@ -11,14 +11,14 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestMissingHints has modules that a plugin lacks, and what its files say about them.
+// TestMissingHints checks the hints for missing modules, with what the plugin's files list.
 func TestMissingHints(t *testing.T) {
 	python := runnertest.Python(t)
 	for _, c := range []struct {
 		name, module string
-		file         string // which imports it, or "plugin.py"
-		unfound      string // module:file, by spaces
-		files        string // names that exist, by spaces
+		file         string // the file that imports the module, by default "plugin.py"
+		unfound      string // module:file, separated by spaces
+		files        string // names of existing files, separated by spaces
 		want         string // part of the first hint; DIR is the plugin's directory
 		hints        int
 	}{

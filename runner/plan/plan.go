@@ -22,30 +22,30 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Plan is what is known about a plugin before its transport opens it. The zero value is
-// empty. After an error it has what was resolved before.
+// Plan contains the facts about a plugin before its transport opens it. The zero value is empty.
+// After an error it contains the parts that were resolved before.
 type Plan struct {
-	Config  Config // with the values of the manifest and the defaults, once they are known
+	Config  Config // includes the values of the manifest and the defaults once they are known
 	Plugin  manifest.Plugin
-	Took    time.Duration // to find the plugin
+	Took    time.Duration // the time to find the plugin
 	Environ []string
 	Dir     string             // the working directory
 	Sync    string             // the command line that makes its environment
-	Python  interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
-	Script  string             // what Python runs, see scriptOf
-	Dirs    []string           // in which the plugin's own modules are
-	Why     string             // what decided the transport; or empty for the default
-	Lacks   string             // the limits that this system cannot enforce; or empty
-	// FirstProbe is the timeout of a probe that a flag or the manifest sets; or 0. Without one, a gRPC plugin has more
-	// time for its first answer.
+	Python  interp.Interpreter // runs the plugin, even if that is an executable script; zero for any other executable
+	Script  string             // the file that Python runs, see scriptOf
+	Dirs    []string           // the directories of the plugin's own modules
+	Why     string             // the reason for the transport, or "" for the default
+	Lacks   string             // the limits that this system cannot enforce, or ""
+	// FirstProbe is the timeout of a probe in a flag or the manifest, or 0. If it is 0, a gRPC
+	// plugin gets more time for its first answer.
 	FirstProbe time.Duration
 }
 
 // Resolve finds the plugin and its Python, chooses the transport and applies the settings. The
-// error is a [*hook.Error], or has ctx's in its chain.
+// error is a [*hook.Error], or has the error of ctx in its chain.
 func Resolve(ctx context.Context, c Config) (r Plan, err error) {
 	r.Config = c
-	r.Config.Transport = "" // until it is chosen
+	r.Config.Transport = "" // empty until it is chosen
 	began := time.Now()
 	r.Plugin, err = findPlugin(c)
 	if r.Took = time.Since(began); err != nil {
@@ -71,8 +71,9 @@ func Resolve(ctx context.Context, c Config) (r Plan, err error) {
 	return r, nil
 }
 
-// misfit returns a usage error if a flag or a key of the manifest does not apply to the plugin's transport. If a flag
-// chose the transport, the manifest may be written for the other one.
+// misfit returns a usage error if a flag or a key of the manifest does not apply to the plugin's
+// transport. If a flag chose the transport, keys of the manifest for another transport are
+// accepted.
 func (r *Plan) misfit(c Config) error {
 	for i := range settings.Table {
 		row := &settings.Table[i]
@@ -106,8 +107,8 @@ func findPlugin(c Config) (manifest.Plugin, error) {
 }
 
 // isFunctions reports whether an executable is a functions file: a Python script that defines
-// public functions and does nothing that servers do, and neither does a file that it imports. A
-// script beside its Python is not one: it was installed as a program.
+// public functions, if neither it nor a file that it imports looks like a server. A script in the
+// directory of its Python is not a functions file, because it was installed as a program.
 func isFunctions(c Config, p manifest.Plugin) bool {
 	switch transport := cmp.Or(c.Transport, p.Manifest.Transport); {
 	case p.Kind != manifest.Executable || p.Shebang == "":
@@ -166,7 +167,7 @@ func (r *Plan) resolvePython(ctx context.Context, transport string) (err error) 
 		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 	}
 	if ask, ok := shebangRequest(c, r.Plugin, r.Environ); ok {
-		r.Python, _ = interp.Find(ctx, ask) // the zero one if that is unknown
+		r.Python, _ = interp.Find(ctx, ask) // the zero value if that is unknown
 		r.Python.OfProject = true
 	}
 	return nil
@@ -177,17 +178,18 @@ func (r *Plan) resolvePython(ctx context.Context, transport string) (err error) 
 //go:embed module.py
 var findModule string
 
-// Marked returns the answer of a Python program of ours, which is between two marks: a .pth file or
-// a script that wraps Python may print something before and after it.
+// Marked returns the answer of pyplug's own Python program from its output. The answer is between
+// two marks, because a .pth file or a script that wraps Python may print something before and after
+// it.
 func Marked(stdout []byte) (answer []byte, ok bool) {
 	_, answer, ok = bytes.Cut(stdout, []byte("\x1epyplug "))
 	answer, _, ended := bytes.Cut(answer, []byte("\x1e"))
 	return answer, ok && ended
 }
 
-// locateModule asks the plugin's Python where the plugin's module is. Python imports neither the module nor its parent
-// packages, except for a module that an installed package creates during its own import. As with uv run, the project
-// counts as installed: its src is searched last.
+// locateModule runs the plugin's Python to find the plugin's module. Python does not import the
+// module or its parent packages, except for a module that an installed package creates during its
+// own import. As with uv run, the project counts as installed: Python searches its src last.
 func (r *Plan) locateModule(ctx context.Context) error {
 	p := r.Plugin
 	if err := r.MayRun(); err != nil {
@@ -210,7 +212,7 @@ func (r *Plan) locateModule(ctx context.Context) error {
 		p.Entry, p.Kind = where, manifest.Package
 	case "file":
 		p.Entry, p.Kind = where, manifest.File
-	case "built-in": // each has a path of its own
+	case "built-in": // each of these kinds has its own path
 		p.Entry, p.Kind = r.Python.Path+":"+p.Module, manifest.File
 	case "namespace":
 		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is a directory without __init__.py: want a module with code", p.Module))
@@ -232,8 +234,8 @@ func (r *Plan) lacksSource() bool {
 	return manifest.IsZip(r.Script) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")
 }
 
-// ownDirs returns the directories of the plugin's own modules. An installed module has only
-// that of its package.
+// ownDirs returns the directories of the plugin's own modules. For an installed module this is only
+// the directory of its package.
 func (r *Plan) ownDirs() []string {
 	p := r.Plugin
 	if p.Module != "" && p.Root() == "" {
@@ -254,7 +256,7 @@ func (r *Plan) Imported() pysrc.Place {
 	}
 }
 
-// modulePlace returns the place of what -m names, which is where Python finds it.
+// modulePlace returns the place of a module that -m names, as Python finds it.
 func modulePlace(p manifest.Plugin) pysrc.Place {
 	place := pysrc.Place{Name: p.Module, First: p.From, Last: p.Src}
 	switch {
@@ -269,13 +271,13 @@ func modulePlace(p manifest.Plugin) pysrc.Place {
 	return place
 }
 
-// Place says how Python imports the plugin, or runs it as a program. It reads the file: an edit may
-// change it. Hosts run a script as python FILE, and a package as python -m. A module that runs only
-// under its full name is run by that name.
+// Place says how Python imports the plugin, or runs it as a program. It reads the file, because an
+// edit may change it. Hosts run a script as python FILE, and a package as python -m. A module that
+// runs only under its full name is run with that name.
 func (r *Plan) Place() pysrc.Place {
 	place := r.Imported()
 	switch {
-	case !r.Transport().Serves: // or it is not known yet
+	case !r.Transport().Serves: // also while the transport is unknown
 	case place.Name == "":
 		return pysrc.ScriptPlace(r.Script)
 	case r.Plugin.Kind == manifest.Package:
@@ -284,11 +286,12 @@ func (r *Plan) Place() pysrc.Place {
 	return place
 }
 
-// byFlag is why a transport was chosen that a flag names.
+// byFlag is the reason for a transport that a flag names.
 const byFlag = "--transport"
 
-// chooseTransport decides on the transport, and says why, without running the plugin.
-// Below, an entry is that of [manifest.Plugin]: a file, or the directory of a package.
+// chooseTransport chooses the transport, and returns the reason, without running the plugin. In the
+// comments below, an entry is the Entry of a [manifest.Plugin]: a file, or the directory of a
+// package.
 func (r *Plan) chooseTransport(flag string) (transport, why string) {
 	switch {
 	case flag != "":
@@ -315,10 +318,10 @@ func (r *Plan) chooseTransport(flag string) (transport, why string) {
 	return "pipe", ""
 }
 
-// looksGRPC reports whether a plugin is a gRPC plugin, and why. Either it imports a library
-// that serves go-plugin's hosts. Or one of its own files prints a handshake, and one imports gRPC.
-// One sign alone is not enough: any function may print such a line, and a test may
-// start a server. If [pysrc.ServesOf] cannot detect the line, --transport is needed.
+// looksGRPC reports whether a plugin is a gRPC plugin, and why. It is one if it imports a library
+// that serves go-plugin's hosts, or if one of its own files prints a handshake and one imports
+// gRPC. One sign alone is not enough: any function may print such a line, and a test may start a
+// server. If [pysrc.ServesOf] cannot detect the line, --transport is needed.
 func (r *Plan) looksGRPC() (yes bool, why string) {
 	files, _ := pysrc.Own(r.Script, r.Dirs, pysrc.Short)
 	switch all := pysrc.ServesOf(files); {
@@ -332,20 +335,19 @@ func (r *Plan) looksGRPC() (yes bool, why string) {
 	return false, ""
 }
 
-// Transport returns how the plugin is run. It is the zero value until it is known.
+// Transport returns the plugin's transport, or the zero value if it is not known yet.
 func (r *Plan) Transport() Transport { return TransportOf(r.Config.Transport) }
 
-// Source is the plugin's Python source: the files that Python runs, the Python that
-// runs them, and the directories in which the plugin's own modules are. There are none
-// for a program that is not Python's, and no files for a zip application or a module that
-// is not written in Python.
+// Source returns the plugin's Python source: the files that Python runs, the Python that runs them,
+// and the directories of the plugin's own modules. All are empty for a program that is not written
+// in Python. There are no files for a zip application or a module that is not written in Python.
 func (r *Plan) Source() (scripts []string, python interp.Interpreter, dirs []string) {
 	if python = r.Python; python.Path == "" || r.lacksSource() {
 		return nil, python, nil
 	}
 	if r.Plugin.Kind == manifest.Package {
 		scripts = append(scripts, filepath.Join(r.Plugin.Entry, "__init__.py"))
-		if !r.Transport().Serves { // it is imported, and __main__.py is not
+		if !r.Transport().Serves { // the package is imported, which does not load __main__.py
 			return scripts, python, r.Dirs
 		}
 	}
@@ -367,14 +369,14 @@ func (r *Plan) MayRun() error {
 	case !r.Config.Untrusted:
 	case r.Python.OfProject:
 		return fmt.Errorf("the plugin's directory chooses %s (%s)", r.Python.Path, r.Python.Source)
-	case len(r.Plugin.Manifest.Env) > 0: // LD_PRELOAD, PYTHONPATH and the like
+	case len(r.Plugin.Manifest.Env) > 0: // they may contain LD_PRELOAD, PYTHONPATH and similar variables
 		return fmt.Errorf("%s sets variables for %s", r.Plugin.Manifest.File, r.Python.Path)
 	}
 	return nil
 }
 
-// Reader returns a Python that may read the plugin's source, with its environment: the
-// plugin's own if MayRun allows it, else one of the user or the system.
+// Reader returns a Python that may read the plugin's source, with its environment: the plugin's own
+// if MayRun allows it, or else one of the user or the system.
 func (r *Plan) Reader(ctx context.Context) (path string, vars []string, err error) {
 	if r.MayRun() == nil {
 		return r.Python.Path, r.Environ, nil
@@ -384,7 +386,7 @@ func (r *Plan) Reader(ctx context.Context) (path string, vars []string, err erro
 	return found.Path, environ(own, manifest.Manifest{}), err
 }
 
-// Interpreter is the Python that was chosen; the zero one for an executable.
+// Interpreter returns the chosen Python, or the zero value for an executable.
 func (r *Plan) Interpreter() interp.Interpreter {
 	if r.Plugin.Kind == manifest.Executable {
 		return interp.Interpreter{}
@@ -392,7 +394,7 @@ func (r *Plan) Interpreter() interp.Interpreter {
 	return r.Python
 }
 
-// Host is the host that --host or the manifest names; false if none is named.
+// Host returns the host that --host or the manifest names. It returns false if none is named.
 func (r *Plan) Host() (settings.Host, bool) {
 	host, named := settings.Hosts[r.Config.Host]
 	return host, named

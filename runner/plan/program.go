@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// ProgramHint says that a functions file without hooks may be a gRPC plugin.
+// ProgramHint returns a hint that a functions file without hooks may be a gRPC plugin.
 func (r *Plan) ProgramHint() []schema.Hint {
 	if r.Transport().Serves {
 		return nil
@@ -21,11 +21,11 @@ func (r *Plan) ProgramHint() []schema.Hint {
 	return nil
 }
 
-// mainBlock matches the statement that only a program runs.
+// mainBlock matches the condition of a block that runs only in a program.
 var mainBlock = pysrc.Expression(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
 
-// programPart names the part of the plugin that Python executes only if it runs the plugin as
-// a program, or "".
+// programPart returns the name of the part that Python executes only if it runs the plugin as a
+// program, or "".
 func (r *Plan) programPart() string {
 	entry := r.Plugin.Entry
 	if _, err := os.Stat(filepath.Join(entry, "__main__.py")); err == nil {
@@ -50,7 +50,7 @@ func (r *Plan) MCPServer() error {
 	return nil
 }
 
-// parsed returns the files that Python runs, as far as they can be read.
+// parsed returns the files that Python runs. It omits files that cannot be read.
 func (r *Plan) parsed() (files []pysrc.File) {
 	scripts, _, _ := r.Source()
 	for _, script := range scripts {

@@ -15,8 +15,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// askLimit is the timeout of a Python that prints its version. A healthy one takes
-// milliseconds. A wrapper that hangs may be tried under several names.
+// askLimit is the timeout of a Python that prints its version. A healthy Python takes milliseconds.
+// A wrapper that hangs may be tried under several names.
 const askLimit = 10 * time.Second
 
 // request returns the request for an interpreter.
@@ -41,7 +41,7 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 		Dirs:        p.Dirs,
 		Project:     p.Project,
 		Environ:     c.Environ,
-		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
+		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // the directory may have been deleted
 		Untrusted:   c.Untrusted,
 		Run: func(ctx context.Context, path string, args []string) (stdout []byte, stderr string, err error) {
 			out, err := proc.Run(ctx, proc.Tool{Path: path, Args: args, Env: vars, Limit: askLimit})
@@ -53,7 +53,7 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 	}
 }
 
-// shebangRequest is a request for the Python of an executable that is a Python script.
+// shebangRequest returns a request for the Python of an executable that is a Python script.
 func shebangRequest(c Config, p manifest.Plugin, env []string) (interp.Request, bool) {
 	own := Config{Environ: c.Environ, Cwd: c.Cwd}
 	own.Python = p.Shebang

@@ -11,7 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// TestSettingsOf holds what comes before what: flag, manifest, the caller's default, default.
+// TestSettingsOf checks the precedence of flags, the manifest, the caller's defaults and the
+// defaults.
 func TestSettingsOf(t *testing.T) {
 	const second = time.Second
 	said := settings.Settings{
@@ -23,7 +24,7 @@ func TestSettingsOf(t *testing.T) {
 	nothing := func(*Config) {}
 	grpc := func(c *Config) { c.Concurrency, c.Preload, c.Timeouts.Start = 100, "off", 30*second }
 	if runtime.GOOS != "linux" {
-		said.Limits.Memory = 0 // cannot be held
+		said.Limits.Memory = 0 // cannot be enforced
 	}
 	ofManifest := func(c *Config) {
 		c.Workers, c.Concurrency, c.Preload, c.Restart = 3, 4, "off", said.Restart
@@ -37,7 +38,7 @@ func TestSettingsOf(t *testing.T) {
 		given    change
 		manifest settings.Settings
 		grpc     bool
-		want     change // of the defaults
+		want     change // differences from the defaults
 	}{
 		"nobody":       {given: nothing, want: nothing},
 		"nobody, grpc": {given: nothing, grpc: true, want: grpc},

@@ -16,14 +16,14 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// staticTree makes files, and an environment with a Python that never runs.
+// staticTree makes files and an environment with a Python that never runs.
 func staticTree(t testing.TB, grpc bool, files map[string]string) (root string, python interp.Interpreter) {
 	t.Helper()
 	root = runnertest.SourceTree(t, grpc, files)
 	return root, treePython(root)
 }
 
-// treePython is the interpreter of the environment in a [runnertest.SourceTree].
+// treePython returns the interpreter of the environment in a [runnertest.SourceTree].
 func treePython(root string) interp.Interpreter {
 	return interp.Interpreter{Path: filepath.Join(root, "env", "bin", "python"), Version: interp.Version{Major: 3, Minor: 12}}
 }
@@ -31,7 +31,7 @@ func treePython(root string) interp.Interpreter {
 const (
 	makesServer = "import grpc\nserver = grpc.server(pool)\n"
 	prints      = `print(f"1|1|tcp|127.0.0.1:{port}|grpc", flush=True)` + "\n"
-	// Parts of a handshake, and what puts them together.
+	// The parts of a handshake, and code that joins them.
 	partNames   = "CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n"
 	printsParts = `print(f"{CORE}|{APP}|{NETWORK}|{address}|{PROTOCOL}", flush=True)` + "\n"
 )
@@ -92,8 +92,7 @@ func TestLooksGRPC(t *testing.T) {
 	}
 }
 
-// manyFiles is a chain of so many files that a script imports, of which the last
-// prints a handshake.
+// manyFiles returns a script that imports a chain of n files. The last file prints a handshake.
 func manyFiles(n int) map[string]string {
 	files := map[string]string{"plug/main.py": "import grpc, m0\n"}
 	for i := range n {
@@ -103,8 +102,8 @@ func manyFiles(n int) map[string]string {
 	return files
 }
 
-// pb2 is a generated file of the room pysrc: "shapes", which has a service and
-// imports "common", or "common" itself.
+// pb2 returns a generated file from the test data of package pysrc: "shapes", which has a service
+// and imports "common", or "common" itself.
 func pb2(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "interp", "pysrc", "testdata", "pb2", "7.35", name+"_pb2.py"))
@@ -114,7 +113,7 @@ func pb2(t testing.TB, name string) string {
 	return string(text)
 }
 
-// names are the names of sources.
+// names joins the names of sources.
 func names(sources []protoschema.Source) string {
 	var all []string
 	for _, s := range sources {
@@ -172,7 +171,8 @@ func TestPB2Sources(t *testing.T) {
 	}
 }
 
-// openedAt is a plugin that is no module, as far as its source needs it.
+// openedAt returns the plan of a plugin that is not a module, with the fields that its source
+// needs.
 func openedAt(python interp.Interpreter, entry string) *Plan {
 	return &Plan{Plugin: manifest.Plugin{Entry: entry}, Python: python, Script: scriptOf(entry), Dirs: pysrc.PlaceOf(entry, nil).Dirs()}
 }
@@ -190,8 +190,8 @@ func TestPB2SourcesBroken(t *testing.T) {
 	}
 }
 
-// TestLinked holds that a script behind a link imports what is beside itself, as
-// Python has it, and not what is beside the link.
+// TestLinked checks that a script behind a link imports modules from its own directory, as in
+// Python, and not from the directory of the link.
 func TestLinked(t *testing.T) {
 	root, _ := staticTree(t, true, map[string]string{"real/main.py": "import sdk, shapes_pb2, helper\n",
 		"real/sdk.py": "import grpc\n", "real/shapes_pb2.py": pb2(t, "shapes"), "helper.py": prints, "shapes_pb2.py": "broken"})
@@ -215,7 +215,7 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// TestPB2Entries holds how much is looked at below a plugin's directory.
+// TestPB2Entries checks how many files below a plugin's directory are examined.
 func TestPB2Entries(t *testing.T) {
 	for n, want := range map[int]string{4000: "zz/shapes_pb2.py", 5100: ""} {
 		files := map[string]string{"plug/main.py": "x = 1\n", "plug/zz/shapes_pb2.py": pb2(t, "shapes")}
@@ -229,7 +229,7 @@ func TestPB2Entries(t *testing.T) {
 	}
 }
 
-// TestExample is go-plugin's own Python plugin.
+// TestExample checks go-plugin's own Python plugin.
 func TestExample(t *testing.T) {
 	dir := filepath.Join(runnertest.Example(t), "plugin-python")
 	entry := filepath.Join(dir, "plugin.py")
@@ -250,8 +250,8 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// BenchmarkLooksGRPC is what a functions file pays, which is to stay below 10 ms, with as
-// much of its own as a plugin can have.
+// BenchmarkLooksGRPC measures the check for a functions file with as many files of its own as
+// possible. It should stay below 10 ms.
 func BenchmarkLooksGRPC(b *testing.B) {
 	code := strings.Repeat("def f(x: int | None) -> str | None:\n    \"\"\"Say \"tcp\".\"\"\"\n    return g(x, \"|\", 1)\n", 300)
 	large, small := map[string]string{"plug/main.py": ""}, map[string]string{"plug/main.py": ""}
@@ -285,7 +285,7 @@ func BenchmarkLooksGRPC(b *testing.B) {
 	}
 }
 
-// BenchmarkPB2Sources is to stay below 15 ms.
+// BenchmarkPB2Sources should stay below 15 ms.
 func BenchmarkPB2Sources(b *testing.B) {
 	files, script := map[string]string{}, ""
 	for n := range 50 {

@@ -12,11 +12,11 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 )
 
-// SyncOptions say how Sync makes an environment.
+// SyncOptions are the user's choices for a sync.
 type SyncOptions = env.Options
 
-// PlanSync returns which environment c.Plugin needs. If c.Plugin is empty, that is the one of the
-// project in c.Cwd. Like a start, PlanSync starts only a Python whose version no file states. The
+// PlanSync returns the plan of the environment for c.Plugin, or for the project in c.Cwd if
+// c.Plugin is empty. Like a start, PlanSync runs a Python only if no file has its version. The
 // error is a [*hook.Error].
 func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 	return hook.Interruptible(ctx, func() (plan env.Plan, err error) {
@@ -31,7 +31,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 			Entry: p.Entry, Dirs: p.Project.Dirs, Options: o, Complete: syncLine(p, c.Python, "--into-existing"), Environ: c.Environ,
 		}
 		var base interp.Interpreter
-		if r.Making = env.SourceOf(p.Entry, p.Project.Dirs).Venv(); r.Making != "" { // else NewPlan says why
+		if r.Making = env.SourceOf(p.Entry, p.Project.Dirs).Venv(); r.Making != "" { // if it is empty, NewPlan says why
 			if base, err = interp.Find(ctx, r); err != nil {
 				return plan, err
 			}
@@ -44,8 +44,8 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 	})
 }
 
-// SyncNote says that a start of c.Plugin takes another Python than that of the environment in dir, or
-// is "". The flag --python, which was for the sync, does not count.
+// SyncNote returns a note if a start of c.Plugin uses another Python than the one of the
+// environment in dir, or "". It ignores the flag --python, which was for the sync.
 func SyncNote(ctx context.Context, c Config, dir string) string {
 	c.Python = ""
 	if found, err := FindPython(ctx, c); err == nil && !interp.SamePath(found.Env, dir) { // a start reports an error
@@ -57,8 +57,8 @@ func SyncNote(ctx context.Context, c Config, dir string) string {
 // Cache returns pyplug's directory in the user's cache, which may not exist.
 func Cache() (string, error) { return bounded.UserCache() }
 
-// syncSource returns the file that lists what the plugin needs, or the zero Source. ok is false if
-// a start would not use the environment of a sync, even without --python and PYPLUG_PYTHON.
+// syncSource returns the file that lists the plugin's requirements, or the zero Source. ok is false
+// if a start would not use the environment of a sync, even without --python and PYPLUG_PYTHON.
 func (r *Plan) syncSource() (source env.Source, ok bool) {
 	named := r.Python.Source == interp.SourceManifest && !r.Python.AnyOf
 	if named {
@@ -68,7 +68,7 @@ func (r *Plan) syncSource() (source env.Source, ok bool) {
 }
 
 // PythonNotes returns notes about the Pythons that a start skips, see [interp.Interpreter.Skipped],
-// and about an environment that may lack what the plugin needs.
+// and about an environment that may not satisfy the plugin's requirements.
 func (r *Plan) PythonNotes() (notes []string) {
 	for _, skipped := range r.Python.Skipped {
 		note := skipped.String()
@@ -86,7 +86,7 @@ func (r *Plan) PythonNotes() (notes []string) {
 	return notes
 }
 
-// synced returns what is known about the environment of the plugin's Python.
+// synced returns the state of the environment of the plugin's Python.
 func (r *Plan) synced() env.State {
 	if r.Python.Env == "" {
 		return env.State{}
@@ -94,11 +94,11 @@ func (r *Plan) synced() env.State {
 	return env.Look(r.Python.Env, r.Plugin.Entry, r.Plugin.Project.Dirs)
 }
 
-// SyncMarker returns the file that changes when the environment of the plugin's Python is synced.
+// SyncMarker returns a file that changes at each sync of the environment of the plugin's Python.
 func (r *Plan) SyncMarker() string { return filepath.Join(r.Python.Env, interp.EnvMarker) }
 
-// SyncStale says that the environment that pyplug made may lack what the plugin needs now, and what
-// to do, or is "".
+// SyncStale says that the environment that pyplug made may not satisfy the plugin's requirements
+// any more, and what to do. It returns "" otherwise.
 func (r *Plan) SyncStale() string {
 	if stale := r.synced().Stale; stale != "" {
 		return stale + "; `" + r.Sync + "` installs what is needed"

@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// Transport is a way to run and call a plugin, as far as users notice it. The zero value is
-// an unknown transport.
+// Transport is a way to run and call a plugin, as users see it. The zero value is an unknown
+// transport.
 type Transport struct {
-	// What names such a plugin in a message.
+	// What is the word for such a plugin in a message.
 	What string
-	// Serves reports whether the plugin is a server that hosts of go-plugin start, too.
+	// Serves reports whether the plugin is a server, which hosts of go-plugin can start, too.
 	// Otherwise a worker of pyplug imports it.
 	Serves bool
 	// Streams reports whether a hook may read a stream of messages as its input.
@@ -18,10 +18,10 @@ type Transport struct {
 	NoHooks string
 }
 
-// plural names such plugins in a message.
+// plural returns the word for several such plugins in a message.
 func (t Transport) plural() string { return strings.TrimPrefix(t.What, "a ") + "s" }
 
-// transports has every transport by its name.
+// transports maps the names of transports to transports.
 var transports = map[string]Transport{
 	"pipe": {What: "a functions file", NoHooks: "it defines no public function"},
 	"grpc": {
@@ -30,5 +30,5 @@ var transports = map[string]Transport{
 	},
 }
 
-// TransportOf returns the transport of a name, or the zero value.
+// TransportOf returns the transport with a name, or the zero value.
 func TransportOf(name string) Transport { return transports[name] }

@@ -12,9 +12,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// attach returns the JSON that says how to attach to a plugin with that status, or nil
-// while nobody can attach. For a gRPC plugin it is a host's configuration under the
-// plugin's id, in Terraform's form; for a functions file, its name and socket.
+// attach returns the JSON that says how to attach to a plugin with that status, or nil if that is
+// impossible now. For a gRPC plugin it is a host's configuration under the plugin's id, in
+// Terraform's form. For a functions file it is the name and the socket.
 func (s *Service) attach(st hook.Status) json.RawMessage {
 	id := s.server.Identity()
 	own := attachment{Schema: 1, Name: id.Name, Socket: id.Socket}
@@ -25,7 +25,7 @@ func (s *Service) attach(st hook.Status) json.RawMessage {
 		}
 		key := id.Name
 		if written := s.Plugin.Manifest.ID; written != "" {
-			key = written // such as a provider's address
+			key = written // for example a provider's address
 		}
 		own.Reattach = map[string]json.RawMessage{key: st.Attach}
 		shape = own.Reattach
@@ -34,7 +34,7 @@ func (s *Service) attach(st hook.Status) json.RawMessage {
 		own.URLs, own.Who = s.access.URLs(), s.access.Who()
 		shape = &own
 	}
-	line, _ := json.Marshal(shape) // text and JSON
+	line, _ := json.Marshal(shape) // text and JSON can always be encoded
 	return line
 }
 
@@ -43,9 +43,9 @@ type attachment struct {
 	Schema   int                        `json:"schema"`
 	Name     string                     `json:"name"`
 	Socket   schema.Path                `json:"socket"`
-	URLs     []string                   `json:"urls,omitempty"`     // over TCP
-	Who      string                     `json:"access,omitempty"`   // who may call there
-	Reattach map[string]json.RawMessage `json:"reattach,omitempty"` // in Terraform's form, for a gRPC plugin
+	URLs     []string                   `json:"urls,omitempty"`     // the URLs over TCP
+	Who      string                     `json:"access,omitempty"`   // who may call over TCP
+	Reattach map[string]json.RawMessage `json:"reattach,omitempty"` // in Terraform's form, only for a gRPC plugin
 }
 
 // metrics returns the status and the calls in the text format of Prometheus.

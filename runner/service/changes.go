@@ -18,14 +18,14 @@ import (
 
 // changes tracks which of a plugin's files have changed since its workers loaded them.
 type changes struct {
-	started runner.Snapshot // when the plugin started; a restart loads no other manifest or interpreter
+	started runner.Snapshot // when the plugin started; a restart does not load another manifest or interpreter
 
 	mu     sync.Mutex      // protects the following
-	loaded runner.Snapshot // of what the workers run
-	broken string          // why the changed files do not start; empty if they do
-	text   string          // what changed, at the time noted
+	loaded runner.Snapshot // the files that the workers run
+	broken string          // why the changed files do not start, or ""
+	text   string          // the changes when they were last noted
 	noted  time.Time
-	took   time.Duration // the shortest time to find that out
+	took   time.Duration // the shortest time that finding the changes took
 }
 
 // load records that the workers have loaded the files.
@@ -36,23 +36,23 @@ func (c *changes) load(files runner.Snapshot) {
 }
 
 const (
-	// noteAge is the maximum age of the note in a call's result, because a new note reads the
-	// state of every file of the plugin.
+	// noteAge is the maximum age of the note in a call's result. The age is limited because a new
+	// note reads the state of every file of the plugin.
 	noteAge = 100 * time.Millisecond
-	// noteShare also limits the age of a note, to this many times the time that finding it
-	// took. So notes slow calls little, and an edit right after a call is still noted.
+	// noteShare also limits the age of a note, to this many times the time that finding it took. So
+	// notes hardly slow down calls, and an edit right after a call is still noted.
 	noteShare = 50
 )
 
-// notes returns what a caller should know: whether the plugin's files have changed since it
-// started. The answer is at most maxAge old.
+// notes returns messages for a caller: whether the plugin's files have changed since it started.
+// The answer is at most maxAge old.
 func (s *Service) notes(maxAge time.Duration) []string {
 	c := &s.changes
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if began := time.Now(); began.Sub(c.noted) >= min(maxAge, noteShare*c.took) {
 		c.text, c.noted = s.changed(), time.Now()
-		if took := c.noted.Sub(began); c.took == 0 || took < c.took { // longer by chance
+		if took := c.noted.Sub(began); c.took == 0 || took < c.took { // a longer time is chance
 			c.took = took
 		}
 	}
@@ -62,8 +62,8 @@ func (s *Service) notes(maxAge time.Duration) []string {
 	return []string{c.text}
 }
 
-// changed says what has changed since the plugin started; empty if nothing has. s.changes
-// is locked.
+// changed returns what changed since the plugin started, or "" if nothing did. The caller holds the
+// lock of s.changes.
 func (s *Service) changed() string {
 	c, name := &s.changes, s.name
 	if stale := s.SyncStale(); stale != "" {
@@ -95,7 +95,7 @@ func (s *Service) changed() string {
 	return text + ", and is being loaded"
 }
 
-// changedHow says how a file differs from what was loaded, and whether it was removed.
+// changedHow describes how a file differs from the loaded one, and reports whether it was removed.
 func changedHow(path string) (how string, removed bool) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return filepath.Base(path) + " was removed", true
@@ -118,7 +118,7 @@ func (s *Service) reload(ctx context.Context, files []string) {
 	s.changes.broken, _, _ = strings.Cut(err.Error(), "\n")
 	s.changes.mu.Unlock()
 	text += " and does not start"
-	if s.status().Ready > 0 { // it may have exited meanwhile
+	if s.status().Ready > 0 { // the plugin may have exited meanwhile
 		text += ", so the old plugin stays"
 	}
 	s.note(text + ": " + err.Error())

@@ -23,7 +23,8 @@ func TestChangeOf(t *testing.T) {
 	}
 }
 
-// A reload that a further change has canceled is not reported: the next one is.
+// TestReloadCanceled checks that a reload canceled by a further change is not reported, and that
+// the next one is.
 func TestReloadCanceled(t *testing.T) {
 	runnertest.NothingLeft(t)
 	file := filepath.Join(t.TempDir(), "greeter.py")
@@ -52,7 +53,7 @@ func TestReloadCanceled(t *testing.T) {
 	}
 }
 
-// silent is a [Reporter] that must not be used.
+// silent is a [Reporter] that must not be called.
 type silent struct{ *testing.T }
 
 func (t silent) Note(text string)       { t.Errorf("reported %q", text) }

@@ -7,7 +7,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// complete adds to an error what only this process knows: its hints, the plugin's name,
+// complete adds information to an error that only this process has: its hints, the plugin's name,
 // and that the cause may be an old file.
 func (s *Service) complete(err error) *hook.Error {
 	e, name := s.Complete(err), s.name
@@ -25,8 +25,8 @@ func (s *Service) complete(err error) *hook.Error {
 	return e
 }
 
-// forCaller completes the hints that name a setting of the plugin. Callers of the running plugin
-// name must start it again.
+// forCaller completes hints that name a setting of the plugin. Callers of the running plugin name
+// must restart it.
 func forCaller(name string, hints []schema.Hint) (all []schema.Hint) {
 	newEnv := false
 	for _, hint := range hints {
@@ -47,7 +47,7 @@ func startAgain(name string) string {
 	return hook.Word(schema.Hintf("%s, then start it again", schema.Command{"stop", name}))
 }
 
-// NoAttachError is the error of a plugin that no other host can attach to.
+// NoAttachError returns the error for a plugin that no other host can attach to.
 func NoAttachError() error {
 	return &hook.Error{Kind: hook.Usage, Err: errors.New("with mtls only pyplug has the key, so no other host can attach"),
 		Hints: schema.Hints("remove %s, or set %[1]s=false if the manifest has mtls", schema.Setting("mtls"))}

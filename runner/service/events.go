@@ -11,24 +11,24 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// note reports something to the user, once.
+// note reports a message to the user, once.
 func (s *Service) note(text string) {
 	s.logOwn(text)
 	s.o.Starter.Note(text)
 	s.to.Note(text)
 }
 
-// log adds a line to the log, once there is one.
+// log adds a line to the log if the log exists already.
 func (s *Service) log(line daemon.Line) {
 	if s.server != nil {
 		s.server.Log().Add(line)
 	}
 }
 
-// logOwn adds a line of pyplug's own to the log.
+// logOwn adds a line from pyplug itself to the log.
 func (s *Service) logOwn(text string) { s.log(daemon.Line{Stream: daemon.Own, Text: text}) }
 
-// Printed adds a line that the plugin printed to the log.
+// Printed adds a line of the plugin's output to the log.
 func (s *Service) Printed(stream, text string, cut int) {
 	if cut > 0 {
 		text += fmt.Sprintf(" … (%d bytes left out)", cut)
@@ -36,14 +36,14 @@ func (s *Service) Printed(stream, text string, cut int) {
 	s.log(daemon.Line{Generation: int(s.generation.Load()), Stream: stream, Text: text})
 }
 
-// logDetails logs the lines below an error's headline, which the log already has.
+// logDetails logs the lines below an error's headline, which is in the log already.
 func (s *Service) logDetails(e *hook.Error) {
 	for _, line := range e.Details(e.Error(), "") {
 		s.logOwn("  " + line)
 	}
 }
 
-// maxFailures is how many failed calls a second the log names. It counts further ones.
+// maxFailures is the number of failed calls per second that the log names. It counts the rest.
 const maxFailures = 10
 
 // failures counts the failed calls of the current second.
@@ -52,7 +52,7 @@ type failures struct {
 	count int
 }
 
-// callFailed writes a failed call into the log.
+// callFailed writes a failed call to the log.
 func (s *Service) callFailed(name string, err error) {
 	f := &s.failures
 	f.mu.Lock()
@@ -80,15 +80,15 @@ func (s *Service) endFailures() {
 }
 
 const (
-	// maxBacklog is how many transitions may wait to be reported. Further ones are dropped
-	// and counted.
+	// maxBacklog is the number of transitions that may wait to be reported. Further transitions are
+	// dropped and counted.
 	maxBacklog = 4096
 	// backlogTimeout is how long an ending service waits for the readers of its reports.
 	backlogTimeout = 2 * time.Second
 )
 
-// startReports reports transitions in a goroutine of its own, in order, until endReports: the
-// plugin must not wait for a terminal or a disk.
+// startReports reports transitions in order in a separate goroutine, until endReports. The plugin
+// must not wait for a terminal or a disk.
 func (s *Service) startReports() {
 	s.transitions = make(chan hook.Event, maxBacklog)
 	reported := make(chan struct{})
@@ -119,7 +119,7 @@ func (s *Service) event(e hook.Event) {
 	}
 }
 
-// report writes a transition into the log and passes it on.
+// report writes a transition to the log and passes it on.
 func (s *Service) report(e hook.Event) {
 	text := eventText(e)
 	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
@@ -131,7 +131,7 @@ func (s *Service) report(e hook.Event) {
 	}
 }
 
-// eventText is a transition in one line.
+// eventText returns a transition as one line.
 func eventText(e hook.Event) string {
 	text := string(e.To) + ": " + e.Reason
 	if e.Worker != 0 {
@@ -149,8 +149,8 @@ func eventText(e hook.Event) string {
 	return text
 }
 
-// notable reports whether the user of serve should know of a transition: all but
-// the first start and the stop.
+// notable reports whether the user of serve should know of a transition. This is true for all
+// except the first start and the stop.
 func notable(e hook.Event) bool {
 	switch e.To {
 	case hook.StateStopping, hook.StateStopped:

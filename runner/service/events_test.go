@@ -21,8 +21,8 @@ func (r reporter) Warn(err error)                       { *r.warnings = append(*
 func (r reporter) Transition(text string)               { r.report(text) }
 func (r reporter) Attach(context.Context, string) error { return nil }
 
-// withReports returns a service whose transitions go to report, and its warnings. All are
-// reported, or warned of, once end has returned.
+// withReports returns a service whose transitions are passed to report, and its warnings. When end
+// has returned, every transition was reported or counted in a warning.
 func withReports(report func(text string)) (s *Service, warnings *[]string, end func()) {
 	warnings = new([]string)
 	s = New(Options{}, reporter{report, warnings})
@@ -30,7 +30,7 @@ func withReports(report func(text string)) (s *Service, warnings *[]string, end 
 	return s, warnings, s.endReports
 }
 
-// Transitions are reported in order.
+// TestReports checks that transitions are reported in order.
 func TestReports(t *testing.T) {
 	var got []string
 	s, warnings, end := withReports(func(text string) { got = append(got, text) })
@@ -42,7 +42,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A blocked reader does not block the plugin. What it misses is told once.
+// TestReportsNobodyReads checks that a blocked reader does not block the plugin, and that one
+// warning counts the transitions that it misses.
 func TestReportsNobodyReads(t *testing.T) {
 	release := make(chan struct{})
 	s, warnings, end := withReports(func(string) { <-release })

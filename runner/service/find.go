@@ -17,10 +17,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Find returns the background plugin that word, a NAME or a PLUGIN, means: the plugin with that name, else one whose
-// name differs only in _ and -, else the one that runs from that path. It returns the zero Identity if the plugin does
-// not run. For a plain word that is neither a name nor a plugin, the error has kind Unavailable. Otherwise it is the
-// error of the path.
+// Find returns the background plugin that word, a NAME or a PLUGIN, means: the plugin with that
+// name, or one whose name differs only in _ and -, or the one that runs from that path. It returns
+// the zero Identity if the plugin does not run. For a plain word that is neither a name nor a
+// plugin, the error has kind Unavailable. Otherwise Find returns the error of the path.
 func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	none := daemon.Identity{}
 	if word == "" {
@@ -32,7 +32,7 @@ func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	}
 	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return resolve(ctx, word) })
 	entry := schema.Path(p.Entry)
-	if err != nil { // the file may be gone since the plugin started
+	if err != nil { // the file may have been removed since the plugin started
 		path, _ := filepath.Abs(word)
 		entry = schema.Path(path)
 	}
@@ -40,7 +40,7 @@ func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	switch own := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == p.ID }); {
 	case len(running) == 1:
 		return running[0], nil
-	case own >= 0: // of several, the one with the plugin's own name
+	case own >= 0: // if there are several, the one with the plugin's own name
 		return running[own], nil
 	case len(running) > 1:
 		return none, &hook.Error{Kind: hook.Usage, Hints: schema.Hints("name one of them"),
@@ -55,8 +55,8 @@ func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	return none, hook.NewError(hook.Usage, err)
 }
 
-// indexOf returns the index of the plugin that a typed name means, or -1. Package
-// commands/fastcall has a part of the rule.
+// indexOf returns the index of the plugin that a typed name means, or -1. Package commands/fastcall
+// has a part of this rule.
 func indexOf(running []daemon.Identity, word string) int {
 	exact := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == word })
 	if exact >= 0 {
@@ -66,7 +66,7 @@ func indexOf(running []daemon.Identity, word string) int {
 	return slices.IndexFunc(running, func(e daemon.Identity) bool { return dashed(e.Name) == dashed(word) })
 }
 
-// FindRunning is [Find] for a plugin that must run.
+// FindRunning is like [Find], but a plugin that does not run is an error.
 func FindRunning(ctx context.Context, word string) (daemon.Identity, error) {
 	id, err := Find(ctx, word)
 	if err == nil && id.Name == "" {
@@ -75,8 +75,8 @@ func FindRunning(ctx context.Context, word string) (daemon.Identity, error) {
 	return id, err
 }
 
-// FindAll returns the running plugins that words mean, or without words all. A directory that
-// cannot be read is an error, which comes with the plugins of the others.
+// FindAll returns the running plugins for words, or all plugins if words is empty. If a directory
+// cannot be read, it returns an error and the plugins of the other directories.
 func FindAll(ctx context.Context, words []string) (all []daemon.Identity, err error) {
 	if len(words) == 0 {
 		return daemon.List(ctx)
@@ -91,7 +91,7 @@ func FindAll(ctx context.Context, words []string) (all []daemon.Identity, err er
 	return all, nil
 }
 
-// resolve returns the plugin at the path or module word. Only Python can find a module.
+// resolve returns the plugin at a path or with a module name. Only Python can find a module.
 func resolve(ctx context.Context, word string) (manifest.Plugin, error) {
 	if _, ok := manifest.ModuleOf(word); !ok {
 		return manifest.Resolve(word, "")
@@ -104,7 +104,7 @@ func resolve(ctx context.Context, word string) (manifest.Plugin, error) {
 	return o.Plugin, err
 }
 
-// Plain reports whether a word does not look like a path: it is meant as a name.
+// Plain reports whether a word does not look like a path, and is therefore meant as a name.
 func Plain(word string) bool { return word != "" && !strings.ContainsAny(word, `./\ `) }
 
 // Names returns the names of plugins.

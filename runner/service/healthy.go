@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// healthyLimit is how long a plugin that has started may take to be healthy.
+	// healthyLimit is how long a started plugin may take to become healthy.
 	healthyLimit = 10 * time.Second
-	// healthyAgain is the time between two probes of that plugin.
+	// healthyAgain is the time between two probes of such a plugin.
 	healthyAgain = time.Second
 )
 
-// awaitHealthy waits until the plugin's first process is healthy. If that takes longer than 10 s
-// or than the start timeout, the start fails. Until then callers get the reason as an error.
+// awaitHealthy waits until the plugin's first process is healthy. If that takes longer than 10 s or
+// than the start timeout, the start fails. Until then callers get the reason as an error.
 func (s *Service) awaitHealthy(ctx context.Context, inst hook.Instance) error {
 	t := s.Keeper.Config.Timeouts
 	limit, cancel := context.WithTimeout(ctx, min(healthyLimit, t.Start))
@@ -30,7 +30,7 @@ func (s *Service) awaitHealthy(ctx context.Context, inst hook.Instance) error {
 		if err == nil {
 			return nil
 		}
-		if why == nil || limit.Err() == nil { // else the limit cut the probe short
+		if why == nil || limit.Err() == nil { // otherwise the limit interrupted the probe
 			why = err
 			s.server.Unhealthy(hook.NewError(hook.Unhealthy, fmt.Errorf("not healthy yet: %w", why)))
 		}
@@ -45,7 +45,7 @@ func (s *Service) awaitHealthy(ctx context.Context, inst hook.Instance) error {
 			}
 			e := hook.NewError(hook.Unhealthy, fmt.Errorf("not healthy within %s: %w", schema.Span(min(healthyLimit, t.Start)), why))
 			if hook.AsError(why).Kind == hook.Timeout {
-				e.Hints = nil // they are for calls
+				e.Hints = nil // the hints are for calls
 			}
 			return e
 		}

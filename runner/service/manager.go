@@ -13,15 +13,15 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// The variables that a service manager such as systemd sets for pyplug. The plugin does
-// not get them, because it would report in pyplug's place.
+// The variables that a service manager such as systemd sets for pyplug. The plugin does not get
+// them, because it would report instead of pyplug.
 const (
 	notifyVariable   = "NOTIFY_SOCKET" // where readiness is reported
 	watchdogVariable = "WATCHDOG_USEC" // how often pyplug must report that it is healthy
-	watchdogPID      = "WATCHDOG_PID"  // the process that must; pyplug if it is not set
+	watchdogPID      = "WATCHDOG_PID"  // the process that must report; pyplug if it is not set
 )
 
-// withoutManager is an environment without the service manager's variables.
+// withoutManager returns an environment without the service manager's variables.
 func withoutManager(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -29,8 +29,8 @@ func withoutManager(environ []string) []string {
 	})
 }
 
-// notify reports a state, such as "READY=1", to the service manager that started this
-// process, as sd_notify(3) does: to a path, or to an abstract name that begins with "@".
+// notify reports a state, such as "READY=1", to the service manager that started this process, as
+// sd_notify(3) does: to a path, or to an abstract name that begins with "@".
 func (s *Service) notify(state string) {
 	socket := os.Getenv(notifyVariable)
 	if socket == "" {
@@ -47,8 +47,8 @@ func (s *Service) notify(state string) {
 	}
 }
 
-// watchdog reports to the service manager, at half the interval that it set, that the
-// plugin is healthy.
+// watchdog reports to the service manager that the plugin is healthy, at half the interval that the
+// manager has set.
 func (s *Service) watchdog(ctx context.Context) {
 	interval, err := strconv.ParseInt(os.Getenv(watchdogVariable), 10, 64)
 	if pid := os.Getenv(watchdogPID); err != nil || interval <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
@@ -62,9 +62,10 @@ func (s *Service) watchdog(ctx context.Context) {
 	}
 }
 
-// Hangups returns the channel for [Options], and what is to be done on SIGHUP. do returns false if
-// this process was started on a terminal and by no service manager: then SIGHUP means that the
-// terminal closed. The channel holds one, because a restart is enough for all that came before it.
+// Hangups returns the channel for [Options], and a function that handles SIGHUP. do returns false
+// if this process was started on a terminal and not by a service manager. SIGHUP then means that
+// the terminal closed. The capacity of the channel is one, because one restart is enough for all
+// earlier signals.
 func Hangups() (hangups <-chan struct{}, do func() bool) {
 	c := make(chan struct{}, 1)
 	if os.Getenv(notifyVariable) == "" && hasTerminal() {
@@ -79,7 +80,7 @@ func Hangups() (hangups <-chan struct{}, do func() bool) {
 	}
 }
 
-// followHangups restarts the workers on SIGHUP, until ctx ends. One that came before the plugin was
+// followHangups restarts the workers on SIGHUP, until ctx ends. A SIGHUP from before the plugin was
 // ready counts, because the plugin may have loaded older files.
 func (s *Service) followHangups(ctx context.Context) {
 	for {
@@ -97,6 +98,6 @@ func (s *Service) followHangups(ctx context.Context) {
 // hasTerminal reports whether this process has a controlling terminal.
 func hasTerminal() bool {
 	f, err := os.Open("/dev/tty")
-	_ = f.Close() // which fails if it is nil
+	_ = f.Close() // Close fails if the file is nil
 	return err == nil
 }

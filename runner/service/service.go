@@ -27,15 +27,15 @@ import (
 // autoIdle is the time without a call after which a plugin that a call started stops.
 const autoIdle = 15 * time.Minute
 
-// defaultDrain is how long calls are still accepted over TCP once a stop has begun.
+// defaultDrain is how long calls are still accepted over TCP after a stop has begun.
 const defaultDrain = 5 * time.Second
 
 // Options say which plugin is kept under a name, and how.
 type Options struct {
 	Config plan.Config
-	// Name is the name as typed; empty means one made from the plugin.
+	// Name is the name as typed, or empty to derive it from the plugin.
 	Name string
-	// AutoStarted says that a call started the plugin: it stops when nobody calls it.
+	// AutoStarted says that a call started the plugin. It stops when it is idle.
 	AutoStarted bool
 	// Detached says that the plugin runs in the background.
 	Detached bool
@@ -43,9 +43,9 @@ type Options struct {
 	Access access.Options
 	// Version is the version of this pyplug.
 	Version string
-	// Starter is the process that waits for the plugin; nil if none does.
+	// Starter is the process that waits for the plugin, or nil.
 	Starter *daemon.Starter
-	// Kill, when it ends, makes a stop kill the plugin.
+	// Kill makes a stop kill the plugin when it ends.
 	Kill context.Context
 	// Hangups is the channel of [Hangups].
 	Hangups <-chan struct{}
@@ -53,7 +53,7 @@ type Options struct {
 
 // Reporter reports to the user of the surrounding process. Its methods may block.
 type Reporter interface {
-	// Note and Warn report what the user should know once.
+	// Note and Warn report a message to the user, once.
 	Note(text string)
 	Warn(err error)
 	// Transition reports a transition of the plugin's state.
@@ -62,26 +62,26 @@ type Reporter interface {
 	Attach(ctx context.Context, line string) error
 }
 
-// Service is a plugin that is kept alive under a name. Make one with [New]. While
-// [Service.Run] runs, its other methods are safe for concurrent use.
+// Service is a plugin that is kept running under a name. Create one with [New]. While [Service.Run]
+// runs, its other methods are safe for concurrent use.
 type Service struct {
 	*runner.Keeper // nil until Start
 	o              Options
 	to             Reporter
 	attachEnded    bool // Attach failed
 	name           string
-	access         *access.Access  // nil: not over TCP
-	mcp            *mcp.Server     // the same
+	access         *access.Access  // nil if it does not listen over TCP
+	mcp            *mcp.Server     // nil if it does not listen over TCP
 	server         *daemon.Server  // nil until it has its name
-	transitions    chan hook.Event // to report
-	dropped        atomic.Int64    // transitions that are not reported
+	transitions    chan hook.Event // to be reported
+	dropped        atomic.Int64    // number of transitions that are not reported
 	endReports     func()          // waits until the transitions are reported; the plugin must be gone
 
 	calls      metrics.Calls
 	changes    changes
 	failures   failures     // for the log
-	generation atomic.Int64 // the newest
-	ready      atomic.Bool  // the plugin was ready: errors are those of calls
+	generation atomic.Int64 // the newest generation
+	ready      atomic.Bool  // the plugin was ready: errors are now errors of calls
 }
 
 var _ hook.Plugin = (*Service)(nil)
@@ -89,8 +89,8 @@ var _ hook.Plugin = (*Service)(nil)
 // New prepares a service.
 func New(o Options, to Reporter) *Service { return &Service{o: o, to: to} }
 
-// OpenConfig is the configuration with which the plugin is to be opened. What the plugin
-// prints must go to [Service.Printed], too.
+// OpenConfig returns the configuration with which the plugin must be opened. The plugin's output
+// must be passed to [Service.Printed], too.
 func (s *Service) OpenConfig() plan.Config {
 	c := s.o.Config
 	c.Environ = withoutManager(c.Environ)
@@ -103,8 +103,8 @@ func (s *Service) OpenConfig() plan.Config {
 	return c
 }
 
-// Start acquires the name and starts the plugin, which was opened with [Service.OpenConfig]. After an
-// error, which is that of the start, nothing is left.
+// Start acquires the name and starts the plugin, which was opened with [Service.OpenConfig]. If the
+// start fails, Start returns its error, and nothing is left.
 func (s *Service) Start(ctx context.Context, k *runner.Keeper) error {
 	s.Keeper = k
 	s.startReports()
@@ -118,7 +118,7 @@ func (s *Service) Start(ctx context.Context, k *runner.Keeper) error {
 		s.endReports() // before the log is closed
 		if s.server != nil {
 			s.logDetails(hook.AsError(err))
-			s.server.Fail(err) // it reports to everybody who waits for the start
+			s.server.Fail(err) // it reports the error to everybody who waits for the start
 		}
 	}
 	return err
@@ -166,11 +166,12 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	return nil
 }
 
-// Run serves the started plugin until ctx ends, a client stops it, or it is idle. In the foreground it
-// also ends when the pool gives up; in the background it stays, and reports that to callers.
+// Run serves the started plugin until ctx ends, a client stops it, or it is idle. In the foreground
+// it also ends when the pool gives up. In the background it continues then, and reports that to
+// callers.
 //
-// The error is that the pool gave up, or of kind Canceled if ctx ended and the plugin had to be killed.
-// If ctx ended and the plugin stopped by itself, it is nil.
+// It returns an error if the pool gave up, or an error of kind Canceled if ctx ended and the plugin
+// had to be killed. If ctx ended and the plugin stopped by itself, it returns nil.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.endReports()
 	running, stop := context.WithCancel(ctx)
@@ -192,7 +193,7 @@ func (s *Service) Run(ctx context.Context) error {
 		work.Go(func() {
 			failed := s.Failed()
 			if s.o.Config.Watch == settings.On {
-				failed = nil // it starts again when its files change
+				failed = nil // the plugin starts again when its files change
 			}
 			select {
 			case <-failed:
@@ -203,7 +204,7 @@ func (s *Service) Run(ctx context.Context) error {
 			s.notify("STOPPING=1")
 		})
 	}
-	work.Go(debug.FreeOSMemory) // what only the start needed
+	work.Go(debug.FreeOSMemory) // frees memory that only the start needed
 	s.describe(running)
 	work.Go(func() { s.followStarts(running, events) })
 	s.ready.Store(true)
@@ -214,7 +215,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.to.Warn(err)
 	}
 	switch {
-	case ctx.Err() == nil: // a client stopped it, it was idle, or it was given up
+	case ctx.Err() == nil: // a client stopped it, it was idle, or the pool gave up
 		return gaveUp
 	case err != nil:
 		return hook.NewError(hook.Canceled, context.Cause(ctx))
@@ -222,8 +223,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// gaveUpError returns the error of a plugin that is not started again. It is nil if the
-// plugin exited with code 0 and the restart policy accepts that.
+// gaveUpError returns the error of a plugin that is not restarted. It returns nil if the plugin
+// exited with code 0 and the restart policy accepts that.
 func gaveUpError(st hook.Status) error {
 	if exit := st.LastExit; exit != nil && exit.Code == 0 && exit.Signal == "" && st.State == hook.StateStopped {
 		return nil
@@ -244,7 +245,7 @@ func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return r, nil
 }
 
-// CallSeries makes calls that one worker makes one after the other.
+// CallSeries makes calls in one worker, in order.
 func (s *Service) CallSeries(ctx context.Context, calls *hook.Series) {
 	own, began := *calls, time.Now()
 	own.Answered = func(r hook.Result, err *hook.Error) {
@@ -270,7 +271,7 @@ func (s *Service) Status(ctx context.Context) (hook.Status, error) {
 	return st, err
 }
 
-// status is that of the pool, which never fails.
+// status returns the pool's status, which never fails.
 func (s *Service) status() hook.Status {
 	st, _ := s.Pool.Status(context.Background())
 	return st
@@ -287,8 +288,8 @@ func (s *Service) Restart(ctx context.Context, reason string) error {
 	return nil
 }
 
-// Close drains and stops the plugin, and writes its end into the log. The error is not nil
-// if the plugin was killed.
+// Close drains and stops the plugin, and writes its end to the log. It returns an error if the
+// plugin was killed.
 func (s *Service) Close(ctx context.Context) error {
 	err := s.Keeper.Close(ctx)
 	s.endFailures() // before the log is closed
@@ -299,24 +300,24 @@ func (s *Service) Close(ctx context.Context) error {
 // describeLimit is how long a ready worker may take to describe its hooks.
 const describeLimit = 2 * time.Second
 
-// describe asks the worker of a functions file for its hooks before it is busy: it does
-// one thing at a time, and clients then get the answer even while a call runs.
+// describe gets the hooks of a functions file's worker before it is busy. Such a worker does one
+// thing at a time, and clients then get the answer even while a call runs.
 func (s *Service) describe(ctx context.Context) {
 	if s.Transport().Serves {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
-	all, _ := s.Hooks(ctx, schema.Query{}) // a client that asks for them gets the error
+	all, _ := s.Hooks(ctx, schema.Query{}) // a client that requests them gets the error
 	for _, h := range all.Hooks {
 		_, _ = s.Hooks(ctx, schema.Query{Hook: h.Name})
 	}
 	_, _ = s.Hooks(ctx, schema.Query{Input: true})
 }
 
-// followStarts reports every worker that becomes ready, until ctx ends. With a single worker
-// it also records the files as they were when that started. With several, the others may have
-// loaded older files.
+// followStarts reports every worker that becomes ready, until ctx ends. With a single worker it
+// also records the state of the files when the worker started. With several workers, the others may
+// have loaded older files.
 func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
 	s.printAttach(ctx)
 	alone := s.Keeper.Config.Workers == 1
@@ -326,10 +327,10 @@ func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event,
 		case err != nil:
 			return
 		case e.To == hook.StateStarting:
-			if now, err := s.Snapshot(ctx); err == nil { // else ctx has ended
+			if now, err := s.Snapshot(ctx); err == nil { // otherwise ctx has ended
 				seen = now
 			}
-		case e.To == hook.StateReady && e.From == hook.StateStarting: // a degraded one is not new
+		case e.To == hook.StateReady && e.From == hook.StateStarting: // a degraded worker is not new
 			if alone {
 				s.changes.load(seen)
 			}
@@ -342,7 +343,7 @@ func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event,
 	}
 }
 
-// printAttach reports how to attach, if that is possible just now.
+// printAttach reports how to attach, if that is possible now.
 func (s *Service) printAttach(ctx context.Context) {
 	line := s.attach(s.status())
 	if s.o.Detached || s.attachEnded || line == nil {

@@ -14,23 +14,22 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// StartAttempts limits how often [Start] tries again while other processes start and stop the
-// same plugin.
+// StartAttempts is the number of attempts of [Start] while other processes start and stop the same
+// plugin.
 const StartAttempts = 5
 
-// Starter holds the functions that [Start] calls.
+// Starter contains the functions that [Start] calls.
 type Starter struct {
 	// Spawn starts the plugin in another process, which serves it.
 	Spawn func() (daemon.Identity, error)
-	// Note tells the user something.
+	// Note reports a message to the user.
 	Note func(text string)
-	// Replacing is called before Start stops the plugin of that name, which a call
-	// started, and starts it anew.
+	// Replacing is called before Start replaces the plugin with that name, which a call started.
 	Replacing func(name string)
 }
 
-// Start returns the name under which the opened plugin runs in the background. It starts
-// the plugin if it does not run yet.
+// Start returns the name under which the opened plugin runs in the background. It starts the plugin
+// if it does not run yet.
 func Start(ctx context.Context, k *runner.Keeper, o Options, by Starter) (string, error) {
 	for range StartAttempts {
 		for _, name := range namesOf(k, o.Name) {
@@ -39,17 +38,16 @@ func Start(ctx context.Context, k *runner.Keeper, o Options, by Starter) (string
 			}
 		}
 		id, err := by.Spawn()
-		if !daemon.Is(err, daemon.AlreadyRuns) { // else another process was faster
+		if !daemon.Is(err, daemon.AlreadyRuns) { // otherwise another process was faster
 			return id.Name, err
 		}
 	}
 	return "", hook.NewError(hook.Unavailable, fmt.Errorf("other processes keep starting and stopping %s", o.Config.Plugin))
 }
 
-// reuse reports whether the wanted plugin already runs under its name, and waits until it
-// is ready. If its settings differ from the wanted ones, a note says so. reuse stops a
-// plugin that a call started if the plugin's files have changed, or if the wanted one must
-// not stop when idle.
+// reuse reports whether the wanted plugin already runs under its name, and waits until it is ready.
+// If its settings differ from the wanted ones, it reports a note. reuse stops a plugin that a call
+// started if the plugin's files have changed, or if the wanted plugin must not stop when idle.
 func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, error) {
 	c, err := daemon.Open(ctx, wanted.Name)
 	if daemon.Is(err, daemon.NotRunning) || err == nil && c.Identity().Entry != wanted.Entry {
@@ -76,7 +74,7 @@ func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 	if text := difference(running, wanted); text != "" {
 		notes = []string{text}
 	} else if wanted.AutoStarted {
-		notes = nil // the result of the call brings them
+		notes = nil // the result of the call has them
 	}
 	for _, note := range notes {
 		by.Note(note)
@@ -84,7 +82,7 @@ func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 	return true, nil
 }
 
-// StartedAttach says how to attach to a plugin that [Start] started.
+// StartedAttach returns how to attach to a plugin that [Start] started.
 func StartedAttach(ctx context.Context, name string) (string, error) {
 	c, err := daemon.Open(ctx, name)
 	if err != nil {
@@ -97,9 +95,9 @@ func StartedAttach(ctx context.Context, name string) (string, error) {
 	return string(st.Attach), err
 }
 
-// namesOf returns the names that a plugin may get, the preferred one first: the typed one;
-// or, if none was typed, its own name and then that name with a short hash of its path. The
-// second is for when another plugin has the first.
+// namesOf returns the names that a plugin may get, the preferred one first. If a name was typed, it
+// is the only one. Otherwise they are the plugin's own name, and that name with a short hash of its
+// path, in case another plugin has the first.
 func namesOf(k *runner.Keeper, typed string) []string {
 	if typed != "" {
 		return []string{typed}
@@ -109,7 +107,7 @@ func namesOf(k *runner.Keeper, typed string) []string {
 	return []string{p.ID, p.ID + "-" + hex.EncodeToString(hash[:3])}
 }
 
-// identity says what is served under a name.
+// identity describes the plugin under a name.
 func identity(k *runner.Keeper, o Options, name string) daemon.Identity {
 	c := k.Config
 	calls, rest := c.Digest()
@@ -120,8 +118,8 @@ func identity(k *runner.Keeper, o Options, name string) daemon.Identity {
 	}
 }
 
-// difference says how the running plugin differs from the wanted one, apart from its files;
-// "" if it does not. The settings after the dot of a digest do not matter to a call.
+// difference says how the running plugin differs from the wanted one, apart from its files. It
+// returns "" if there is no difference. The settings after the dot of a digest do not affect calls.
 func difference(running, wanted daemon.Identity) string {
 	has, want := running.Digest, wanted.Digest
 	if wanted.AutoStarted {

@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// A running plugin may differ from the wanted one by its Python or its flags.
+// TestDifference checks differences in the Python and in the flags.
 func TestDifference(t *testing.T) {
 	running := daemon.Identity{Name: "n", Python: "/a/python", Digest: "a.b"}
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestDifference(t *testing.T) {
 		{"/a/python", "a.b", false, ""},
 		{"/a/python", "x.b", false, "n runs with other settings: `pyplug stop n`"},
 		{"/a/python", "a.x", false, "n runs with other settings: `pyplug stop n`"},
-		{"/a/python", "a.x", true, ""}, // a call says the rest itself
+		{"/a/python", "a.x", true, ""}, // a call has the other settings itself
 		{"/a/python", "x.b", true, "n runs with other settings: "},
 		{"/b/python", "x.b", false, "n runs with another Python, /a/python, and now it would be /b/python: "},
 	} {
@@ -41,7 +41,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// The digest depends on the settings, not on how the flags say them.
+// TestDigest checks that the digest depends on the settings, not on the form of the flags.
 func TestDigest(t *testing.T) {
 	plugin := filepath.Join(t.TempDir(), "plugin.py")
 	if err := os.WriteFile(plugin, nil, 0o600); err != nil {
@@ -62,11 +62,11 @@ func TestDigest(t *testing.T) {
 	plain := digest(func(*Options) {})
 	for name, c := range map[string]struct {
 		change    func(o *Options)
-		how, rest bool // the halves that differ
+		how, rest bool // the halves that must differ
 	}{
 		"defaults": {func(o *Options) {
 			s := settings.Defaults()
-			s.Python, s.Transport, s.ProtocolVersions, s.MaxMessage = python, "pipe", nil, 0 // the last two are not for it
+			s.Python, s.Transport, s.ProtocolVersions, s.MaxMessage = python, "pipe", nil, 0 // the last two do not apply to it
 			o.Config.Settings = s
 		}, false, false},
 		"workers":     {func(o *Options) { o.Config.Workers = 2 }, true, false},
@@ -82,7 +82,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// A hint on how a plugin is started tells a caller to start it again.
+// TestForCaller checks that a hint about a start flag tells the caller to restart the plugin.
 func TestForCaller(t *testing.T) {
 	nan, timeout := schema.Setting("nan"), schema.CallSetting("timeout")
 	env := schema.Hintf("run %s", schema.EnvLine("python -m venv e"))
@@ -92,7 +92,7 @@ func TestForCaller(t *testing.T) {
 	}{
 		{schema.Hintf("pass %s null", nan), []string{"pass --nan null: `pyplug stop n`, then start it again with that"}},
 		{schema.Hintf("allow more time with %s", timeout), []string{"allow more time with --timeout"}},
-		{schema.Hintf("it said --nan"), []string{"it said --nan"}}, // in text
+		{schema.Hintf("it said --nan"), []string{"it said --nan"}}, // as text, not as a setting
 		{schema.Hintf("nothing is installed: %s", env), []string{"nothing is installed: run python -m venv e",
 			"to use the environment that this makes, run `pyplug stop n`, then start it again"}},
 	} {

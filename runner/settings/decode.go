@@ -12,10 +12,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Decode stores the values of a manifest: a table of TOML with tables in it.
+// Decode stores the values of a manifest, which is a table of TOML that may contain tables.
 func Decode(s *Settings, table map[string]any) *Mistake { return decodeTable(s, "", table) }
 
-// decodeTable stores the values of a table. prefix leads to it.
+// decodeTable stores the values of a table. prefix is the path of the table.
 func decodeTable(s *Settings, prefix string, table map[string]any) *Mistake {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if m := decodeKey(s, prefix, key, table[key]); m != nil {
@@ -40,7 +40,8 @@ func decodeKey(s *Settings, prefix, key string, value any) *Mistake {
 	}
 }
 
-// keysBelow returns the keys of a table with their rows, or with nil for a table. prefix leads to the table.
+// keysBelow maps the keys in a table to their rows, or to nil if the key is a table. prefix is the
+// path of the table.
 func keysBelow(prefix string) map[string]*Row {
 	keys := map[string]*Row{}
 	for i := range Table {
@@ -54,12 +55,12 @@ func keysBelow(prefix string) map[string]*Row {
 	return keys
 }
 
-// unknownKey returns the mistake that a key is not one of those that are known. Its text is empty.
+// unknownKey returns the mistake for a key that is not known. Its text is empty.
 func unknownKey(key string, known []string) *Mistake {
 	return &Mistake{Hints: schema.DidYouMean(schema.Suggest(key, known))}
 }
 
-// decode stores a value of a manifest: a value of TOML. Texts, numbers, and true and false, are read as for a flag.
+// decode stores a value of a manifest. It reads texts, numbers and booleans of TOML as for a flag.
 func (r *Row) decode(s *Settings, value any) *Mistake {
 	switch to := r.field(s).(type) {
 	case *[]hook.Call:
@@ -99,7 +100,7 @@ func (r *Row) decodeTexts(s *Settings, value any) *Mistake {
 	return nil
 }
 
-// Index is the step of a path into an array.
+// Index returns the step of a path into an array.
 func Index(i int) string { return fmt.Sprintf("[%d]", i) }
 
 // decodeEnv reads a table of variables.
@@ -165,7 +166,7 @@ func decodeCall(to *hook.Call, value any) *Mistake {
 	return nil
 }
 
-// decodeArguments converts a table or an array to JSON, dates to text.
+// decodeArguments converts a table or an array to JSON. Dates become text.
 func decodeArguments(value any) (json.RawMessage, *Mistake) {
 	switch value.(type) {
 	case map[string]any, []any:

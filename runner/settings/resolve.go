@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Resolve merges sources: each setting has the value of the first source that sets it. Lists of texts add up, that of
-// the first source last.
+// Resolve merges sources. Each setting has the value of the first source that sets it. Lists of
+// texts are concatenated, with the list of the first source at the end.
 func Resolve(sources ...Settings) (s Settings) {
 	for i := range Table {
 		row := &Table[i]
@@ -28,10 +28,10 @@ func Resolve(sources ...Settings) (s Settings) {
 	return s
 }
 
-// Defaults returns the defaults.
+// Defaults returns the default values.
 var Defaults = sync.OnceValue(func() Settings { return columnOf(func(r *Row) string { return r.Default }) })
 
-// ServerDefaults returns the defaults that only gRPC plugins have.
+// ServerDefaults returns the defaults that apply only to gRPC plugins.
 var ServerDefaults = sync.OnceValue(func() Settings { return columnOf(func(r *Row) string { return r.ServerDefault }) })
 
 // columnOf returns the values in a column of the table.
@@ -47,8 +47,8 @@ func columnOf(column func(r *Row) string) (s Settings) {
 	return s
 }
 
-// Digest returns the same texts for two starts with equal settings. calls covers the settings that matter to a call,
-// and rest the others.
+// Digest returns the same texts for two starts with equal settings. calls covers the settings that
+// affect calls, and rest the others.
 func (s Settings) Digest() (calls, rest string) {
 	var texts [2][]byte
 	for i := range Table {

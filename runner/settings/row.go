@@ -16,38 +16,40 @@ import (
 
 // Row declares one setting.
 type Row struct {
-	// Flag, Variable and Key are its names on the command line, in the environment and in the manifest. A name is
-	// empty if the setting cannot be given there. Letter is the short name of the flag.
+	// Flag, Variable and Key are its names on the command line, in the environment and in the
+	// manifest. A name is empty if the setting cannot be set there. Letter is the short name of the
+	// flag.
 	Flag, Letter, Variable, Key string
 	// Help says what the setting does. The placeholder of its value is in backquotes.
 	Help string
-	// Commands says which commands have the flag. Rare flags are in --help-all only.
+	// Commands says which commands have the flag. Only --help-all shows Rare flags.
 	Commands Commands
 	Rare     bool
-	// Only is the one transport that the setting applies to, or "".
+	// Only is the only transport that the setting applies to, or "".
 	Only string
 
-	// Default is the default, written as for a flag, and ServerDefault that of gRPC plugins if they have another one.
-	// Shown replaces both in texts.
+	// Default is the default, written as for a flag. ServerDefault is the default for gRPC plugins
+	// if it differs. Shown replaces both in texts.
 	Default, ServerDefault, Shown string
-	// Least and Most are the range of a number or a size. Most 0 means no upper limit.
+	// Least and Most are the range of a number or a size. If Most is 0, there is no upper limit.
 	Least, Most int64
-	// Zero is what a 0 is stored as, such as [NoLimit], or 0 if a 0 has no meaning of its own.
+	// Zero is the value that represents 0, such as [NoLimit], or 0 if 0 has no meaning of its own.
 	Zero int64
-	// Words are the valid texts. A number may also be its word, which stands for [Auto].
+	// Words are the valid texts. For a number, the word stands for [Auto].
 	Words []string
-	// File reports that the value names a file or a directory.
+	// File reports whether the value names a file or a directory.
 	File bool
-	// Decides reports that the flag makes the plugin a gRPC plugin.
+	// Decides reports whether the flag makes the plugin a gRPC plugin.
 	Decides bool
 	// Secret reports that the value may hold a secret behind its name.
 	Secret bool
 	// Unread reports that the flag does not read the variable: interp does, whose messages name it.
 	Unread bool
-	// Matters says to what the value of the setting matters.
+	// Matters says which uses of a plugin depend on the setting.
 	Matters Matters
 
-	// check returns what is wrong with a text, as the end of a message. nil means that the text must not be empty.
+	// check returns what is wrong with a text, as the end of a message. If check is nil, the text
+	// must not be empty.
 	check func(text string) error
 	// field returns a pointer to the field of the setting.
 	field func(s *Settings) any
@@ -67,25 +69,26 @@ const (
 	Background                 // commands that keep a plugin alive under a name
 )
 
-// blank is for questions on the type of a field.
+// blank is used to find out the type of a field.
 var blank Settings
 
-// Matters says to what a setting matters, for [Settings.Digest].
+// Matters says which uses of a plugin depend on a setting, for [Settings.Digest].
 type Matters uint8
 
-// What a setting may matter to.
+// The values of Matters.
 const (
-	ToAll     Matters = iota // to every use of a plugin that runs
-	ToStart                  // only to starts: a call has a value of its own, or does not depend on it
+	ToAll     Matters = iota // every use of a running plugin depends on it
+	ToStart                  // only starts depend on it: a call has its own value, or does not need it
 	ToNothing                // it only helps to find the plugin and its Python
 )
 
-// Name returns the name of the setting: that of its flag, else its key.
+// Name returns the name of the setting: its flag, or else its key.
 func (r *Row) Name() string { return cmp.Or(r.Flag, r.Key) }
 
-// Mistake says what is wrong with a value. Its text reads after the name of a flag or a key: `is "x", want …`.
+// Mistake says what is wrong with a value. Its text follows the name of a flag or a key: `is "x",
+// want …`.
 type Mistake struct {
-	// Path leads from the setting to the wrong part of its value.
+	// Path is the path from the setting to the wrong part of its value.
 	Path []string
 	Text string // empty if the key is unknown
 	// Hints say what to do.
@@ -98,12 +101,13 @@ func (m *Mistake) Within(steps ...string) *Mistake {
 	return m
 }
 
-// Wrong returns the mistake that a value of a manifest is not what was wanted.
+// Wrong returns the mistake for a value of a manifest that is not what was wanted.
 func Wrong(value any, wanted string) *Mistake {
 	return &Mistake{Text: "is " + show(value) + ", want " + wanted}
 }
 
-// Set stores a value that is written as for a flag. A list gets one more element. The error is a [*hook.Error].
+// Set stores a value that is written as for a flag. It appends the value to a list. The error is a
+// [*hook.Error].
 func (r *Row) Set(s *Settings, text string) error {
 	if m := r.set(s, text, strconv.Quote(text)); m != nil {
 		return &hook.Error{Kind: hook.Usage, Err: errors.New(m.Text), Hints: m.Hints}
@@ -111,7 +115,7 @@ func (r *Row) Set(s *Settings, text string) error {
 	return nil
 }
 
-// set stores a value. shown is the value as the message shows it.
+// set stores a value. shown is the value in messages.
 func (r *Row) set(s *Settings, text, shown string) *Mistake {
 	valid := false
 	switch to := r.field(s).(type) {
@@ -166,7 +170,7 @@ func (r *Row) inRange(n int64) bool {
 	return n == 0 && r.Zero != 0 || n >= r.Least && (r.Most == 0 || n <= r.Most)
 }
 
-// checkText returns the mistake in a text that is not one of a few words.
+// checkText returns the mistake in a text for a setting without Words, or nil.
 func (r *Row) checkText(text, shown string) *Mistake {
 	switch {
 	case strings.ContainsRune(text, 0):
@@ -181,7 +185,7 @@ func (r *Row) checkText(text, shown string) *Mistake {
 	return nil
 }
 
-// wanted says which values are valid.
+// wanted describes the valid values.
 func (r *Row) wanted() string {
 	switch r.field(&blank).(type) {
 	case *Bool:
@@ -215,7 +219,7 @@ func (r *Row) oneOf() string {
 	return strings.Join(r.Words[:last], ", ") + " or " + r.Words[last]
 }
 
-// zeroText says what a 0 means, if that is not obvious.
+// zeroText says what 0 means, if that is not obvious.
 func (r *Row) zeroText() string {
 	switch r.Zero {
 	case 0:
@@ -226,13 +230,14 @@ func (r *Row) zeroText() string {
 	return ", 0 for no limit"
 }
 
-// IsSwitch reports whether the flag may stand without a value.
+// IsSwitch reports whether the flag may be given without a value.
 func (r *Row) IsSwitch() bool {
 	_, is := r.field(&blank).(*Bool)
 	return is
 }
 
-// Repeats reports whether the flag may be given more than once. Then the values of several sources add up.
+// Repeats reports whether the flag may be given more than once. If so, the values of several
+// sources are concatenated.
 func (r *Row) Repeats() bool {
 	_, is := r.field(&blank).(*[]string)
 	return is
@@ -244,8 +249,9 @@ func (r *Row) value(s *Settings) reflect.Value { return reflect.ValueOf(r.field(
 // IsSet reports whether the setting has a value.
 func (r *Row) IsSet(s *Settings) bool { return !r.value(s).IsZero() }
 
-// Usage returns the help of the flag: what it does, which words are valid, what a 0 means and what the default is.
-// usual has the defaults of a command that has others.
+// Usage returns the help of the flag: what it does, which words are valid, what 0 means and what
+// the default is. usual contains the defaults of the command, which may differ from the general
+// ones.
 func (r *Row) Usage(usual *Settings) string {
 	help := r.Help + r.zeroText()
 	if _, isText := r.field(usual).(*string); isText && len(r.Words) > 0 {

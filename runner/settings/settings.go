@@ -7,15 +7,16 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Settings has the values of settings. A field with its zero value is not set.
+// Settings contains the values of settings. A field with its zero value is not set.
 type Settings struct {
-	// ID is the id as written. Entry is the entry as written.
+	// ID and Entry have the text of the manifest.
 	ID, Entry string
 	// Transport is "pipe" or "grpc".
 	Transport string
-	// Python is an interpreter, environment, name or version, as written. RequiresPython is a version specifier.
+	// Python is an interpreter, environment, name or version, in the user's words. RequiresPython
+	// is a version specifier.
 	Python, RequiresPython string
-	// Env sets variables of the plugin ("K=V"). With CleanEnv, "K" passes one on.
+	// Env sets variables of the plugin ("K=V"). With CleanEnv, "K" passes on the caller's variable.
 	Env      []string
 	CleanEnv Bool
 	// WorkDir is the plugin's working directory.
@@ -26,8 +27,8 @@ type Settings struct {
 	// NoConvert disables the conversion of arguments by annotations.
 	NoConvert Bool
 
-	// Workers is the number of processes, or [Auto]. Concurrency is the number of concurrent calls in each. With
-	// Threads, a worker runs its plain functions in as many threads.
+	// Workers is the number of processes, or [Auto]. Concurrency is the number of concurrent calls
+	// in each. With Threads, a worker runs its plain functions in that many threads.
 	Workers, Concurrency int
 	Threads              Bool
 	// Queue is the number of calls that may wait for a worker.
@@ -36,17 +37,19 @@ type Settings struct {
 	Limits  Limits
 	// Preload is "off", "auto" or "force".
 	Preload string
-	// Drain is how long calls are still accepted once a stop has begun; 0 is the default, AtOnce not at all.
+	// Drain is how long calls are still accepted after a stop has begun. 0 means the default, and
+	// AtOnce not at all.
 	Drain time.Duration
 	// Watch restarts the workers when the plugin's own files change.
 	Watch Bool
 	// Probe is the hook that reports health.
 	Probe string
-	// Bootstrap calls follow every start, Shutdown calls precede every stop, in order.
+	// Bootstrap calls follow every start, and Shutdown calls precede every stop. Both are made in
+	// order.
 	Bootstrap, Shutdown []hook.Call
 	MCP                 MCP
 
-	// Host names one of [Hosts]. The plugin is started as that host does.
+	// Host is a key of [Hosts]. The plugin is started as that host does.
 	Host string
 	// Cookie is go-plugin's magic cookie, KEY=VALUE.
 	Cookie string
@@ -54,16 +57,16 @@ type Settings struct {
 	ProtocolVersions []int
 	// MTLS secures the connection as go-plugin's AutoMTLS does.
 	MTLS Bool
-	// Service is the name to ask the health service for.
+	// Service is the name in requests to the health service.
 	Service string
 	// Args are the arguments of the program.
 	Args []string
-	// Header is the metadata of every request, see [ParseHeader].
+	// Header is metadata for every request, see [ParseHeader].
 	Header []string
 	// MaxMessage is the maximum size of a message in bytes.
 	MaxMessage int64
-	// Proto and Protoset are files that describe the plugin's methods. Proto has generated code, Protoset what protoc
-	// -o writes.
+	// Proto and Protoset are files that describe the plugin's methods. Proto files are generated
+	// code. Protoset files are outputs of protoc -o.
 	Proto, Protoset []string
 }
 
@@ -81,8 +84,8 @@ type Restart struct {
 	Policy string
 	// Max is the number of failures in a row after which pyplug gives up.
 	Max int
-	// Backoff is the first delay and BackoffMax the longest. A worker that was ready for HealthyAfter resets the
-	// delay.
+	// Backoff is the first delay, and BackoffMax the longest. A worker that was ready for
+	// HealthyAfter resets the delay.
 	Backoff, BackoffMax, HealthyAfter time.Duration
 }
 
@@ -93,22 +96,22 @@ const (
 	Always    = "always"     // after every exit that was not requested
 )
 
-// Limits are the limits of each worker. One that exceeds a limit is replaced.
+// Limits are the limits of each worker. A worker that exceeds a limit is replaced.
 type Limits struct {
 	Memory int64 // in bytes
 	Calls  int
 	Age    time.Duration
 }
 
-// MCP describes the tools of an LLM client, as patterns of hook names. nil says nothing about a property. An empty
-// list says that no tool has it.
+// MCP describes the tools of an LLM client with patterns of hook names. A nil list says nothing
+// about a property. An empty list says that no tool has it.
 type MCP struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld []string
-	// OutputSchema are the tools with a schema of their result.
+	// OutputSchema lists the tools that have a schema of their result.
 	OutputSchema []string
 }
 
-// Bool is a bool that may be unset, its zero value.
+// Bool is a bool that may be unset. The zero value is unset.
 type Bool int8
 
 // The values of a Bool that is set.
@@ -117,12 +120,12 @@ const (
 	On  Bool = 1
 )
 
-// Auto is as many workers as there are cores.
+// Auto means as many workers as there are cores.
 const Auto = -1
 
-// What a 0 is stored as, because the value 0 means that nothing is set.
+// Values that represent 0, because the value 0 means that nothing is set.
 const (
-	// Forever is the timeout of a wait without one. It does not overflow a time.
+	// Forever is the timeout of a wait without a limit. Adding it to a time does not overflow.
 	Forever = schema.MaxDuration
 	// AtOnce is a delay of 0.
 	AtOnce = time.Nanosecond
@@ -133,11 +136,11 @@ const (
 // Host is a host of go-plugin. It starts plugins with settings of its own.
 type Host struct {
 	Settings
-	// Pings reports that it calls the health service.
+	// Pings reports whether the host calls the health service.
 	Pings bool
 }
 
-// Hosts lists the known hosts. The values are those of their own source. To add a host, add a line.
+// Hosts lists the known hosts. The values come from their source code. To add a host, add a line.
 var Hosts = map[string]Host{
 	"mattermost": {Settings{Cookie: "MATTERMOST_PLUGIN=Securely message teams, anywhere.", ProtocolVersions: []int{1}, MTLS: Off}, true},
 	"nomad": {Settings{Cookie: "NOMAD_PLUGIN_MAGIC_COOKIE=e4327c2e01eabfd75a8a67adb114fb34a757d57eee7728d857a8cec6e91a7255",

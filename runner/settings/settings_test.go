@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestTable holds what a row must have.
+// TestTable checks the properties of each row.
 func TestTable(t *testing.T) {
 	names := map[string]bool{}
 	fields := map[any]bool{}
@@ -40,11 +40,11 @@ func TestTable(t *testing.T) {
 	if got := countFields(reflect.TypeFor[Settings]()); got != len(Table) {
 		t.Errorf("%d settings have %d rows", got, len(Table))
 	}
-	Defaults() // panics if one is not valid
+	Defaults() // panics if a default is not valid
 	ServerDefaults()
 }
 
-// countFields counts the fields of a struct and of the structs in it.
+// countFields counts the fields of a struct, including those of the structs in it.
 func countFields(in reflect.Type) (n int) {
 	for i := range in.NumField() {
 		if field := in.Field(i); field.Type.Kind() == reflect.Struct {
@@ -138,7 +138,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestResolve has earlier sources come before later ones, and lists add up.
+// TestResolve checks that earlier sources take precedence, and that lists are concatenated.
 func TestResolve(t *testing.T) {
 	flags := Settings{Workers: 2, MTLS: Off, Args: []string{"b"}, Cookie: "K="}
 	manifest := Settings{Workers: 3, MTLS: On, Args: []string{"a"}, Cookie: "K=V", Preload: "off", MCP: MCP{Destructive: []string{}}}
@@ -151,7 +151,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestDigest holds that every setting of a start matters, but for those that only say what starts.
+// TestDigest checks that every setting of a start affects the digest, except those that only say
+// which plugin starts.
 func TestDigest(t *testing.T) {
 	calls, rest := Settings{}.Digest()
 	for i := range Table {
@@ -181,7 +182,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestUsage has the help say what a 0 means and what the default is, also that of a command.
+// TestUsage checks that the help says what 0 means and what the default is, even that of a command.
 func TestUsage(t *testing.T) {
 	mcp := &Settings{Concurrency: 8, Timeouts: Timeouts{Stop: 300 * time.Millisecond, Start: time.Minute}}
 	for _, c := range []struct {

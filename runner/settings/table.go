@@ -12,10 +12,10 @@ const (
 	grpc = "grpc"
 )
 
-// env is the key of the variables, a table.
+// env is the key of the table of variables.
 const env = "env"
 
-// Table has every setting, in the order of the documentation.
+// Table contains every setting, in the order of the documentation.
 var Table = []Row{
 	{Key: "entry", Help: "the file, package or program", Shown: "plugin.py, main.py and the like", Matters: ToNothing,
 		field: func(s *Settings) any { return &s.Entry }},
@@ -128,7 +128,7 @@ var Table = []Row{
 		Help:  "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; base64 if the name ends in -bin",
 		field: func(s *Settings) any { return &s.Header }},
 	{Flag: "max-message", Commands: Start, Rare: true, Only: grpc, Help: "limit messages to `SIZE`, such as 16MB",
-		Default: "64MB", Least: 1, Most: math.MaxInt32, // of HTTP/2's framing by gRPC
+		Default: "64MB", Least: 1, Most: math.MaxInt32, // the limit of HTTP/2 framing in gRPC
 		field: func(s *Settings) any { return &s.MaxMessage }},
 	{Flag: "proto", Commands: Start, Only: grpc, File: true, Help: "read the plugin's methods from `FILE`, a *_pb2.py",
 		field: func(s *Settings) any { return &s.Proto }},
@@ -144,7 +144,7 @@ const (
 	MaxConcurrency = 65536
 )
 
-// Of returns the rows with a flag of a group of commands.
+// Of returns the rows whose flag a group of commands has.
 func Of(group Commands) (rows []*Row) {
 	for i := range Table {
 		if Table[i].Commands == group {

@@ -43,7 +43,7 @@ func show(value any) string {
 	case int64, float64, bool:
 		return fmt.Sprint(v)
 	}
-	return "a date" // or a time
+	return "a date" // this includes times
 }
 
 // anyText accepts every text.
@@ -57,7 +57,8 @@ func checkCookie(text string) error {
 	return nil
 }
 
-// checkVariable accepts what sets a variable of the environment, or passes one on.
+// checkVariable accepts NAME=VALUE, which sets an environment variable, and NAME, which passes one
+// on.
 func checkVariable(text string) error {
 	if text == "" || text[0] == '=' {
 		return fmt.Errorf("is %q, want NAME=VALUE or NAME", text)
@@ -65,14 +66,14 @@ func checkVariable(text string) error {
 	return nil
 }
 
-// checkHeader accepts what [ParseHeader] reads.
+// checkHeader accepts metadata that [ParseHeader] can read.
 func checkHeader(text string) error {
 	_, _, err := ParseHeader(text)
 	return err
 }
 
-// ParseHeader reads metadata of a gRPC request: NAME=VALUE or, as for HTTP, "NAME: VALUE". Its error reads after the
-// name of a flag.
+// ParseHeader reads metadata of a gRPC request: NAME=VALUE or, as in HTTP, "NAME: VALUE". Its error
+// follows the name of a flag.
 func ParseHeader(text string) (name, value string, err error) {
 	name, value, ok := strings.Cut(text, "=")
 	if before, after, colon := strings.Cut(text, ":"); colon && len(before) < len(name) {
@@ -86,7 +87,7 @@ func ParseHeader(text string) (name, value string, err error) {
 	case !ok || name == "" || bad:
 		return "", "", fmt.Errorf("is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits, and . - or _", text)
 	case strings.HasPrefix(name, "grpc-"), slices.Contains([]string{"te", "content-type", "user-agent"}, name):
-		return "", "", fmt.Errorf("has the name %s, which is gRPC's own", name) // which would drop it
+		return "", "", fmt.Errorf("has the name %s, which is gRPC's own", name) // gRPC would drop it
 	case strings.HasSuffix(name, "-bin"):
 		content, err := base64.StdEncoding.DecodeString(value)
 		if err != nil {

@@ -24,26 +24,26 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// Spec says what the host starts, and how. It is the host's one argument, as JSON.
+// Spec says what the host starts, and how. The host's only argument is a Spec in JSON.
 type Spec struct {
 	// Command is the plugin's program and its arguments.
 	Command []string
-	// Dir is the plugin's working directory; empty is the host's.
+	// Dir is the plugin's working directory. By default it is the host's.
 	Dir string
 	// CookieKey and CookieValue are the magic cookie.
 	CookieKey, CookieValue string
-	// Versions are the app versions that the host offers; none means 1.
+	// Versions are the app versions that the host offers. By default it offers 1.
 	Versions []int
-	// MTLS asks for mutual TLS with one-time certificates.
+	// MTLS enables mutual TLS with one-time certificates.
 	MTLS bool
-	// Ping asks for the plugin's health, as some hosts do.
+	// Ping makes the host ask for the plugin's health, as some hosts do.
 	Ping bool
 	// StartTimeout is go-plugin's limit for the handshake.
 	StartTimeout time.Duration
-	// Watch is how long the plugin must keep running while the host is idle. 0 skips the
-	// step.
+	// Watch is how long the plugin must keep running while the host is idle. If it is 0, the host
+	// skips the step.
 	Watch time.Duration
-	// Limit is the timeout of each step. The start has StartTimeout in addition, so that
+	// Limit is the timeout of each step. It is added to StartTimeout for the start, so that
 	// go-plugin can report its own timeout.
 	Limit time.Duration
 }
@@ -51,28 +51,28 @@ type Spec struct {
 // The names of the steps, in their order.
 const (
 	StepStart   = "start"   // the process runs and go-plugin accepts its handshake
-	StepConnect = "connect" // client and dispensed plugin, as go-plugin makes them
+	StepConnect = "connect" // go-plugin makes the client and the dispensed plugin
 	StepPing    = "ping"
 	StepWatch   = "watch" // the host is idle
 	StepStop    = "stop"  // go-plugin's Kill
 )
 
 const (
-	// lookEvery is how often the host looks whether the plugin has exited.
+	// lookEvery is the interval at which the host checks whether the plugin has exited.
 	lookEvery = 10 * time.Millisecond
-	// exitTime is how long go-plugin may take to notice an exit after the connection broke.
+	// exitTime is how long go-plugin may take to detect an exit after the connection broke.
 	exitTime = 500 * time.Millisecond
 )
 
-// The host's exit codes; Go's runtime has 2 for a panic.
+// The host's exit codes. Go's runtime exits with 2 after a panic.
 const (
 	exitDone  = 0
 	exitUsage = 2
 )
 
-// Main runs the host. args are those that [Run] appends to Request.Host. out is the
-// standard output, which Run reads. The process must exit with the returned code at once, and
-// do nothing else, because Main starts a process and reads the environment.
+// Main runs the host. args are the arguments that [Run] appends to Request.Host. out is the
+// standard output, which Run reads. The process must exit with the returned code at once, and do
+// nothing else, because Main starts a process and reads the environment.
 func Main(args []string, out io.Writer) int {
 	h := host{out: json.NewEncoder(out)}
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &h.spec) != nil || len(h.spec.Command) == 0 {
@@ -83,19 +83,19 @@ func Main(args []string, out io.Writer) int {
 	return exitDone
 }
 
-// host does the steps, one after the other.
+// host runs the steps in order.
 type host struct {
 	spec    Spec
 	cmd     *exec.Cmd // the plugin
-	address net.Addr  // where it listens
+	address net.Addr  // the plugin's address
 	known   record
-	gaveUp  atomic.Bool // go-plugin gave up waiting for the plugin's exit
+	gaveUp  atomic.Bool // go-plugin stopped waiting for the plugin's exit
 
 	mu  sync.Mutex // protects out
 	out *json.Encoder
 }
 
-// run executes the steps as hosts do: after a failed step it still calls Kill.
+// run runs the steps as hosts do: after a failed step it still calls Kill.
 func (h *host) run() {
 	client := plugin.NewClient(h.config())
 	var conn plugin.ClientProtocol
@@ -125,7 +125,7 @@ func (h *host) run() {
 	}
 	uptime := time.Since(started)
 	h.step(StepStop, 0, func() error { client.Kill(); return nil })
-	if state := h.cmd.ProcessState; state != nil { // Kill has waited for it
+	if state := h.cmd.ProcessState; state != nil { // Kill has waited for the exit
 		e := Exit{ByItself: exited, Uptime: uptime}
 		e.Code, e.Signal = proc.StatusOf(state)
 		e.Killed = !exited && h.gaveUp.Load() && (e.Signal == "SIGKILL" || runtime.GOOS == "windows")
@@ -134,8 +134,8 @@ func (h *host) run() {
 	}
 }
 
-// exits reports whether the plugin exits within a time. go-plugin notices an exit when the
-// last process that has the plugin's pipes has closed them.
+// exits reports whether the plugin exits within the given time. go-plugin detects an exit when the
+// last process with the plugin's pipes has closed them.
 func exits(client *plugin.Client, within time.Duration) bool {
 	for end := time.Now().Add(within); !client.Exited(); time.Sleep(lookEvery) {
 		if time.Now().After(end) {
@@ -145,8 +145,8 @@ func exits(client *plugin.Client, within time.Duration) bool {
 	return true
 }
 
-// step does one step and reports whether it succeeded. Its limit is longer than that of other
-// steps by a time. [Run] kills a host that exceeds it.
+// step runs one step and reports whether it succeeded. Its limit is longer than that of other steps
+// by the given time. [Run] kills a host that exceeds the limit.
 func (h *host) step(name string, longer time.Duration, do func() error) bool {
 	h.known.Begun, h.known.Limit = name, h.spec.Limit+longer
 	h.print(h.known)
@@ -161,8 +161,8 @@ func (h *host) step(name string, longer time.Duration, do func() error) bool {
 	return err == nil
 }
 
-// print prints a record or a line of the log. It fails only if the parent is gone, which ends
-// this process, too.
+// print prints a record or a line of the log. It fails only if the parent process is gone, which
+// also ends this process.
 func (h *host) print(what any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -194,7 +194,7 @@ func (h *host) config() *plugin.ClientConfig {
 	}
 }
 
-// dial connects as go-plugin does, but only to a server of the plugin's own process.
+// dial connects as go-plugin does, but only to a server in the plugin's own process.
 func (h *host) dial(ctx context.Context, _ string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, h.address.Network(), h.address.String())
@@ -222,8 +222,7 @@ func (h *host) logger(program string) hclog.Logger {
 	})
 }
 
-// logOwn prints a line of go-plugin's own log. Only there go-plugin says that it kills
-// the plugin.
+// logOwn prints a line of go-plugin's own log. Only this log says that go-plugin kills the plugin.
 func (h *host) logOwn(line string, cut int) {
 	if strings.HasSuffix(line, "plugin failed to exit gracefully") {
 		h.gaveUp.Store(true)
@@ -237,8 +236,8 @@ func (h *host) log(line string, _ int) {
 	}
 }
 
-// pluginName is the name of the one plugin that this host dispenses: a client that
-// calls nothing, since every plugin serves something else.
+// pluginName is the name of the one plugin that this host dispenses. Its client makes no calls,
+// because every plugin serves something else.
 const pluginName = "plugin"
 
 type service struct{ plugin.NetRPCUnsupportedPlugin }
@@ -251,13 +250,13 @@ func (*service) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.C
 	return conn, nil
 }
 
-// A record is one line, and proc keeps 16 KiB of a line. These lengths fit even if JSON
-// turns each byte into six, as it does with control characters.
+// A record is one line, and proc keeps 16 KiB of a line. These lengths fit even if JSON expands
+// each byte to six, as it does for control characters.
 const (
 	maxError   = 2400
 	maxAddress = 200
 	maxLine    = 1 << 10
 )
 
-// shorten cuts a long text, which is what the plugin printed.
+// shorten cuts a long text that the plugin printed.
 func shorten(text string, most int) string { return text[:min(len(text), most)] }

@@ -21,26 +21,25 @@ import (
 )
 
 const (
-	// hostWord makes this test binary the host.
+	// hostWord is the argument that makes this test binary the host.
 	hostWord = "stock-host"
-	// behaviour is the environment variable that makes it one of the plugins
-	// below.
-	behaviour = "STOCK_TEST_BEHAVIOUR"
-	// stranger is the one that has the address of a server that is not a plugin's.
+	// behavior is the environment variable that makes it one of the plugins below.
+	behavior = "STOCK_TEST_BEHAVIOR"
+	// stranger is the variable with the address of a server that does not belong to a plugin.
 	stranger = "STOCK_TEST_STRANGER"
 )
 
-// tag is in the environment of all that a test starts, and no other run of the tests.
+// tag is in the environment of every process that a test starts, and of no other run of the tests.
 var tag = fmt.Sprint("STOCK_TEST_TAG=", os.Getpid())
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == hostWord {
 		os.Exit(stock.Main(os.Args[2:], os.Stdout))
 	}
-	if name := os.Getenv(behaviour); name != "" {
-		do, ok := behaviours[name]
+	if name := os.Getenv(behavior); name != "" {
+		do, ok := behaviors[name]
 		if !ok {
-			fmt.Fprintln(os.Stderr, "no behaviour", name)
+			fmt.Fprintln(os.Stderr, "no behavior", name)
 			os.Exit(99)
 		}
 		do()
@@ -49,10 +48,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// request is one whose plugin is yet to be named. Its host speaks to the zoo.
+// request returns a request without a plugin. Its host uses the cookie of the zoo.
 func request(t testing.TB, set ...string) stock.Request {
 	t.Helper()
-	// The race detector would rest for a second at each exit.
+	// The race detector would sleep for a second at each exit.
 	set = append(set, tag, "GORACE=atexit_sleep_ms=0")
 	return stock.Request{
 		Host: []string{self(t), hostWord},
@@ -70,18 +69,18 @@ func self(t testing.TB) string {
 	return path
 }
 
-// fake is the request of one of the behaviours.
+// fake returns a request for one of the behaviors.
 func fake(t testing.TB, name string) stock.Request {
 	t.Helper()
-	if _, ok := behaviours[name]; !ok {
-		t.Fatalf("no behaviour %q", name)
+	if _, ok := behaviors[name]; !ok {
+		t.Fatalf("no behavior %q", name)
 	}
-	r := request(t, behaviour+"="+name)
+	r := request(t, behavior+"="+name)
 	r.Spec.Command = []string{self(t)}
 	return r
 }
 
-// zoo is the request of the real Python plugin.
+// zoo returns a request for the real Python plugin.
 func zoo(t testing.TB, args ...string) stock.Request {
 	t.Helper()
 	python := runnertest.GRPCIO(t)
@@ -94,7 +93,7 @@ func zoo(t testing.TB, args ...string) stock.Request {
 	return r
 }
 
-// run runs a request, and holds that nothing of it is left.
+// run runs a request, and checks that no process is left.
 func run(t *testing.T, r stock.Request) stock.Outcome {
 	t.Helper()
 	o, err := stock.Run(t.Context(), r)
@@ -108,11 +107,11 @@ func run(t *testing.T, r stock.Request) stock.Outcome {
 	return o
 }
 
-// behaviours are plugins.
-var behaviours = map[string]func(){
+// behaviors are plugins by their name.
+var behaviors = map[string]func(){
 	"silent": hang,
 	"exit": func() {
-		fmt.Fprint(os.Stderr, "\nno licence\r\n[ERROR] none at all")
+		fmt.Fprint(os.Stderr, "\nno license\r\n[ERROR] none at all")
 		os.Exit(3)
 	},
 	"exits after the handshake": func() {
@@ -147,7 +146,7 @@ var behaviours = map[string]func(){
 		hang()
 	},
 	"prints its environment": func() {
-		dir, _ := os.Getwd() // an empty one fails the test
+		dir, _ := os.Getwd() // if this fails, the empty directory fails the test
 		input, err := io.ReadAll(os.Stdin)
 		fmt.Fprintln(os.Stderr, "directory", dir)
 		fmt.Fprintf(os.Stderr, "input %q %v\n", input, err)
@@ -158,10 +157,10 @@ var behaviours = map[string]func(){
 	},
 }
 
-// hang waits for the end that the host or the test makes.
+// hang waits until the host or the test ends the process.
 func hang() { time.Sleep(time.Hour) }
 
-// certificate is one as handshakes have it.
+// certificate returns a certificate in the form of a handshake.
 func certificate() string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

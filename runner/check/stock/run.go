@@ -14,7 +14,7 @@ import (
 const (
 	// startLimit is how long the host may take to reach its first step.
 	startLimit = 10 * time.Second
-	// maxLog and maxCrash are how many lines are kept of the log and of a crash.
+	// maxLog and maxCrash are the numbers of lines that are kept of the log and of a crash.
 	maxLog   = 40
 	maxCrash = 8
 )
@@ -24,31 +24,30 @@ type Request struct {
 	// Host is the absolute path of a program, and the first words of a command line that
 	// runs [Main].
 	Host []string
-	// Env is the whole environment of the host. The plugin inherits it, with the
-	// variables that hosts add. nil means pyplug's environment, cleaned.
+	// Env is the whole environment of the host. The plugin inherits it, with the variables that
+	// hosts add. If it is nil, the host gets pyplug's own environment without unsuitable variables.
 	Env  []string
 	Spec Spec
 }
 
-// Step is one step that ended.
+// Step is a step that has ended.
 type Step struct {
 	// Name is one of the constants, such as [StepStart].
 	Name string
 	Took time.Duration
-	// Err is go-plugin's error, or "" if the step succeeded. An error longer than 2400
-	// bytes lacks its end.
+	// Err is go-plugin's error, or "" if the step succeeded. It is cut after 2400 bytes.
 	Err string
 }
 
 // Exit describes how the plugin's own process ended.
 type Exit struct {
-	// Code and Signal are those of [proc.Exit].
+	// Code and Signal have the same meaning as in [proc.Exit].
 	Code   int
 	Signal string
-	// ByItself reports that it exited before the host stopped it, Killed that go-plugin
-	// killed it.
+	// ByItself reports whether the plugin exited before the host stopped it, and Killed whether
+	// go-plugin killed it.
 	ByItself, Killed bool
-	// Uptime is the time from the start until it exited by itself, or was stopped.
+	// Uptime is the time from the start until the plugin exited by itself, or was stopped.
 	Uptime time.Duration
 }
 
@@ -57,19 +56,19 @@ type Outcome struct {
 	// Steps are the steps that ended, in order. Only StepStop follows a failed step.
 	// Nothing follows a step that hung or in which the host exited.
 	Steps []Step
-	// Hung is the step that did not end within its limit; empty if all did.
+	// Hung is the step that exceeded its limit, or empty if none did.
 	Hung string
 	// Crashed describes a crash of the host itself: the step, a colon, and the first
 	// lines of the panic, or the exit. It is empty if the host did not crash.
 	Crashed string
-	// Exit describes the exit of the plugin's process; nil if no process was started, and
-	// if the host did not see it exit.
+	// Exit describes the exit of the plugin's process. It is nil if no process was started, or if
+	// the host did not see the exit.
 	Exit *Exit
-	// Address is the network, a colon, and the address that go-plugin read in
-	// the handshake; empty if it accepted none.
+	// Address is the network, a colon, and the address that go-plugin read in the handshake. It is
+	// empty if go-plugin accepted no handshake.
 	Address string
-	// Log holds the last lines of the host's log: go-plugin's warnings and errors,
-	// and the plugin's standard error.
+	// Log contains the last lines of the host's log: go-plugin's warnings and errors, and the
+	// plugin's standard error.
 	Log []string `json:"-"`
 	// Left names the processes that outlived the host, in the form of [proc.Exit].
 	// After a crash, or if a step other than [StepStop] hung, it contains the plugin,
@@ -77,7 +76,7 @@ type Outcome struct {
 	Left []string
 }
 
-// Step returns the step of a name, and whether it ended.
+// Step returns the step with a name, and whether it ended.
 func (o Outcome) Step(name string) (Step, bool) {
 	i := slices.IndexFunc(o.Steps, func(s Step) bool { return s.Name == name })
 	if i < 0 {
@@ -86,10 +85,10 @@ func (o Outcome) Step(name string) (Step, bool) {
 	return o.Steps[i], true
 }
 
-// Run runs the host and returns when it, the plugin, and everything they started are gone.
-// It returns an error if the host cannot be started, or does not reach Main's first step. If
-// ctx ends, it returns ctx's error and the outcome so far. A plugin that breaks its host is
-// not an error. Run is safe for concurrent use.
+// Run runs the host and returns when the host, the plugin, and everything they started are gone. It
+// returns an error if the host cannot be started, or does not reach Main's first step. If ctx ends,
+// it returns the error of ctx and the outcome so far. A plugin that breaks its host is not an
+// error. Run is safe for concurrent use.
 func Run(ctx context.Context, r Request) (Outcome, error) {
 	spec, _ := json.Marshal(r.Spec) // always marshals
 	rec := recorder{late: time.NewTimer(startLimit)}
@@ -102,7 +101,7 @@ func Run(ctx context.Context, r Request) (Outcome, error) {
 	select {
 	case <-p.Done():
 	case <-rec.late.C:
-		_ = p.Crash() // the host alone: what it leaves behind is part of the outcome
+		_ = p.Crash() // kills only the host: processes that it leaves behind are part of the outcome
 		<-p.Done()
 		if rec.inStep() {
 			rec.Hung = rec.Begun
@@ -114,19 +113,19 @@ func Run(ctx context.Context, r Request) (Outcome, error) {
 	return rec.result(r.Host[0], p.Exit())
 }
 
-// record is what the host knows. The host prints it whenever that changes, without the log,
-// each line of which it prints as a JSON string.
+// record is the outcome so far as the host knows it. The host prints it after each change, without
+// the log. It prints each line of the log as a JSON string.
 type record struct {
 	Outcome
 	Begun string        // the last step that began
 	Limit time.Duration // its timeout
 }
 
-// recorder records what the host prints. Until the process is done, only proc uses it; then
-// only Run does.
+// recorder records the output of the host. Until the process is done, only proc uses it. After
+// that, only Run does.
 type recorder struct {
 	record
-	late    *time.Timer // it takes too long
+	late    *time.Timer // fires when the host takes too long to start
 	crashed bool        // Go's runtime has begun to report a crash
 	stderr  []string    // the first lines of the crash, or of standard error if there is no crash
 }
@@ -146,14 +145,14 @@ func (r *recorder) line(line proc.Line) {
 	case json.Unmarshal([]byte(line.Text), &logged) == nil:
 		r.Log = append(r.Log, logged)
 		r.Log = r.Log[max(0, len(r.Log)-maxLog):]
-	default: // fails if the line is not the host's, which prints whole lines only
+	default: // if it fails, another program printed the line; the host prints only whole lines
 		_ = json.Unmarshal([]byte(line.Text), &r.record)
 		r.late.Reset(r.Limit)
 	}
 }
 
-// stderrLine keeps the first lines of the host's own standard error, from where a
-// crash begins. The plugin's standard error is in the log.
+// stderrLine keeps the first lines of the host's own standard error. When a crash begins, it starts
+// again. The plugin's standard error is in the log.
 func (r *recorder) stderrLine(line string) {
 	if !r.crashed && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")) {
 		r.crashed, r.stderr = true, nil

@@ -16,10 +16,10 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// all are the steps of a host that is content.
+// all lists the steps of a host without problems.
 var all = []string{stock.StepStart, stock.StepConnect, stock.StepPing, stock.StepStop}
 
-// holds wants the steps, of which one may have failed with these words.
+// holds checks the steps of an outcome. The step failed, if set, must have failed with these words.
 func holds(t *testing.T, o stock.Outcome, steps []string, failed string, words ...string) {
 	t.Helper()
 	var names []string
@@ -47,7 +47,8 @@ func logged(o stock.Outcome, words string) bool {
 	return slices.ContainsFunc(o.Log, func(line string) bool { return strings.Contains(line, words) })
 }
 
-// left reports whether one process of that name was left, if the system says so.
+// left reports whether exactly one process, with that name, was left. It returns true if the system
+// cannot report it.
 func left(o stock.Outcome, name string) bool {
 	return runtime.GOOS == "windows" || len(o.Left) == 1 && strings.HasPrefix(strings.ToLower(o.Left[0]), name)
 }
@@ -55,7 +56,7 @@ func left(o stock.Outcome, name string) bool {
 func TestPython(t *testing.T) {
 	for name, test := range map[string]struct {
 		args   []string
-		slow   bool // the stop takes go-plugin's 2 s
+		slow   bool // the stop takes 2 s in go-plugin
 		failed string
 		words  string
 	}{
@@ -63,7 +64,7 @@ func TestPython(t *testing.T) {
 		"signal only": {slow: true},
 		"no health": {args: []string{"--controller", "--health=none"}, failed: stock.StepPing,
 			words: "rpc error: code = Unimplemented desc = Method not found!"},
-		// go-plugin looks whether there is an answer, and not at it.
+		// go-plugin ignores the status in the answer.
 		"not serving": {args: []string{"--controller", "--health=NOT_SERVING"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestPythonHangs(t *testing.T) {
 		left string
 	}{
 		"health": {[]string{"--health=hang"}, stock.StepPing, "python"},
-		// It has the plugin's pipes, which Kill wants to see closed.
+		// The child has the plugin's pipes. Kill waits until they are closed.
 		"child": {[]string{"--child", "--controller"}, stock.StepStop, "sleep"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +142,7 @@ func TestPythonStarts(t *testing.T) {
 		holds(t, run(t, r), refused, stock.StepStart,
 			"incompatible API version with plugin. Plugin version: 1, Client versions: [7]")
 	})
-	t.Run("mutual TLS", func(t *testing.T) { // which the zoo does not speak
+	t.Run("mutual TLS", func(t *testing.T) { // the zoo does not support it
 		runnertest.NothingLeft(t)
 		r := zoo(t, "--controller")
 		r.Spec.MTLS = true
@@ -164,7 +165,7 @@ func TestGo(t *testing.T) {
 	}
 }
 
-// TestExits has the exit of a plugin that nothing stopped, whichever step sees it.
+// TestExits checks that a plugin's own exit is reported, whichever step detects it.
 func TestExits(t *testing.T) {
 	runnertest.NothingLeft(t)
 	o := run(t, fake(t, "exits after the handshake"))
@@ -196,7 +197,7 @@ func TestFails(t *testing.T) {
 			t.Errorf("got %q, log %q", s.Err, o.Log)
 		}
 		plain := slices.DeleteFunc(o.Log, func(line string) bool { return strings.Contains(line, " plugin: ") })
-		if !slices.Equal(plain, []string{"no licence", "[ERROR] none at all"}) {
+		if !slices.Equal(plain, []string{"no license", "[ERROR] none at all"}) {
 			t.Errorf("standard error %q", plain)
 		}
 	})
@@ -228,7 +229,7 @@ func TestFails(t *testing.T) {
 	})
 }
 
-// TestStranger sends nothing to a server that is not the plugin's.
+// TestStranger checks that the host sends nothing to a server of another process.
 func TestStranger(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only linux reports whose a port is")
@@ -241,7 +242,7 @@ func TestStranger(t *testing.T) {
 	go func() { // ends with the listener and the connections
 		all := ""
 		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
-			content, _ := io.ReadAll(conn) // until it is closed
+			content, _ := io.ReadAll(conn) // until the connection is closed
 			all += string(content)
 			conn.Close()
 		}
@@ -262,7 +263,7 @@ func TestStranger(t *testing.T) {
 func TestCrashes(t *testing.T) {
 	for name, words := range map[string]string{
 		"certificate":    "start: panic: runtime error: invalid memory address or nil pointer dereference",
-		"kills its host": "start: ", // and how depends on the system
+		"kills its host": "start: ", // the rest depends on the system
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
@@ -275,8 +276,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestSurroundings holds that the plugin gets what was asked for, with what
-// hosts add, and nothing of ours.
+// TestSurroundings checks that the plugin gets the requested environment and directory and the
+// variables that hosts add, but none of pyplug's own.
 func TestSurroundings(t *testing.T) {
 	runnertest.NothingLeft(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	behaviours["suspends its host"] = func() {
+	behaviors["suspends its host"] = func() {
 		if err := syscall.Kill(os.Getppid(), syscall.SIGSTOP); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
@@ -22,8 +22,8 @@ func init() {
 	}
 }
 
-// TestSuspended holds that a host which cannot watch over its steps is watched
-// over, too.
+// TestSuspended checks that Run also ends a host that is suspended and so cannot enforce its own
+// limits.
 func TestSuspended(t *testing.T) {
 	runnertest.NothingLeft(t)
 	r := fake(t, "suspends its host")

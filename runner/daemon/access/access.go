@@ -18,30 +18,33 @@ import (
 
 // Options say who may call, and from where. The zero value listens nowhere.
 type Options struct {
-	// Listen are the addresses, such as 127.0.0.1:8080, :8080 or [::1]:0.
+	// Listen lists the addresses, such as 127.0.0.1:8080, :8080 or [::1]:0.
 	Listen []string
-	// TokenFile has the tokens, one on each line. With it, a request needs one of them.
+	// TokenFile contains the tokens, one per line. If it is set, a request needs one of them.
 	TokenFile string
-	// NoToken lets everybody call: a proxy in front judges.
+	// NoToken lets everybody call. A proxy in front decides who may call.
 	NoToken bool
-	// Hosts are the names that a request without a token may have as its Host, and any as its Origin, beside loopback.
+	// Hosts are the allowed names in the Host of a request without a token, and in the Origin of
+	// any request, in addition to loopback.
 	Hosts []string
-	// MaxBody is the largest body in bytes.
+	// MaxBody is the largest size of a body in bytes.
 	MaxBody int64
-	// MaxConnections is how many connections an address has at once.
+	// MaxConnections is the number of connections that an address may have at once.
 	MaxConnections int
 }
 
-// Access listens, and judges requests. Make one with [Open]. It is safe for concurrent use.
+// Access listens, and decides which requests are served. Create one with [Open]. It is safe for
+// concurrent use.
 type Access struct {
 	o         Options
-	tokens    *tokens // nil: nobody needs one
+	tokens    *tokens // nil if requests need no token
 	listeners []net.Listener
-	bodies    atomic.Int64 // bytes of the bodies that are held
+	bodies    atomic.Int64 // number of bytes of bodies in memory
 }
 
-// Open listens. log receives what goes wrong later. The errors are of kind Usage if the options do not allow an
-// address, and of kind Unavailable if an address cannot be listened on. After an error nothing is open.
+// Open listens. log receives later errors. Open returns an error of kind Usage if the options do
+// not allow an address, or of kind Unavailable if it cannot listen on an address. After an error
+// nothing is open.
 func Open(ctx context.Context, o Options, log func(text string)) (*Access, error) {
 	a := &Access{o: o}
 	switch {
@@ -89,7 +92,7 @@ func (a *Access) listen(ctx context.Context, address string) (net.Listener, erro
 		return nil, e
 	}
 	if host != "" {
-		host = ip.String() // the one that was checked
+		host = ip.String() // the address that was checked
 	}
 	c := net.ListenConfig{KeepAliveConfig: keepAlive, Control: limitUnacknowledged}
 	l, err := c.Listen(ctx, "tcp", net.JoinHostPort(host, port))
@@ -119,7 +122,7 @@ func (a *Access) Close() {
 	}
 }
 
-// URLs are those of the addresses, with the real ports.
+// URLs returns the URLs of the addresses, with the real ports.
 func (a *Access) URLs() (all []string) {
 	for _, l := range a.listeners {
 		all = append(all, "http://"+l.Addr().String())
@@ -127,7 +130,7 @@ func (a *Access) URLs() (all []string) {
 	return all
 }
 
-// Who says who may call: "token", "user" or "anybody".
+// Who returns who may call: "token", "user" or "anybody".
 func (a *Access) Who() string {
 	switch {
 	case a.tokens != nil:
@@ -138,10 +141,10 @@ func (a *Access) Who() string {
 	return "user"
 }
 
-// MaxBody is the size of the largest body, and of the largest message of a stream, in bytes.
+// MaxBody returns the size of the largest body, and of the largest message of a stream, in bytes.
 func (a *Access) MaxBody() int64 { return a.o.MaxBody }
 
-// Limits sets those limits of a server that do not depend on a request.
+// Limits sets the limits of a server that do not depend on a request.
 func (a *Access) Limits(s *http.Server) {
 	s.MaxHeaderBytes, s.IdleTimeout, s.ConnContext = headerSize, idleLimit, withPeer
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// own is a peer that is this user, and stranger one that is not.
+// own is a peer with this user, and stranger a peer with another user.
 var (
 	own      = peer{func() (int, error) { return os.Geteuid(), nil }}
 	stranger = peer{func() (int, error) { return os.Geteuid() + 1, nil }}
 )
 
-// newTokens returns tokens that are one and two.
+// newTokens returns the tokens one and two.
 func newTokens(t *testing.T) *tokens {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tokens")
@@ -44,8 +44,8 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	}
 }
 
-// serve answers a request, and returns the status and, after a refusal, its text; else what the handler read and
-// whether the sender was known.
+// serve answers a request, and returns the status. After a rejection it also returns the text.
+// Otherwise it returns the body that the handler read and whether the sender was known.
 func serve(a *Access, r *http.Request, p peer) (int, string) {
 	w := httptest.NewRecorder()
 	served := func(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +63,7 @@ func serve(a *Access, r *http.Request, p peer) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// TestHandler holds who and what passes, in which order.
+// TestHandler checks which requests of which senders are served, and the order of the checks.
 func TestHandler(t *testing.T) {
 	token, user, anybody := &Access{tokens: newTokens(t)}, &Access{}, &Access{}
 	anybody.o = Options{NoToken: true, Hosts: []string{"Api.Example"}}
@@ -140,7 +140,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestBodies holds that bodies share a limit, and that one that comes too slowly fails.
+// TestBodies checks that bodies share a limit, and that a slow body fails.
 func TestBodies(t *testing.T) {
 	a := &Access{o: Options{NoToken: true, MaxBody: 10}}
 	post := func() *http.Request {
@@ -171,7 +171,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestUnreadBody holds that a body that never comes does not keep a connection, whoever sends it and wherever.
+// TestUnreadBody checks that a body that never arrives does not keep a connection open, for any
+// sender and path.
 func TestUnreadBody(t *testing.T) {
 	before := bodyGrace
 	bodyGrace = 10 * time.Millisecond
@@ -205,7 +206,8 @@ func TestUnreadBody(t *testing.T) {
 	}
 }
 
-// TestTokens holds that tokens are read again when the file changes, and that the old ones stay if that fails.
+// TestTokens checks that tokens are read again when the file changes, and that the old ones stay if
+// that fails.
 func TestTokens(t *testing.T) {
 	all := newTokens(t)
 	var logged []string
@@ -237,7 +239,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestOpen holds where is listened, and which addresses need a token.
+// TestOpen checks which addresses Open listens on, and which of them need a token.
 func TestOpen(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -247,7 +249,7 @@ func TestOpen(t *testing.T) {
 	path := newTokens(t).path
 	for _, c := range []struct {
 		o    Options
-		kind hook.Kind // empty: it listens
+		kind hook.Kind // empty if Open succeeds
 		who  string
 	}{
 		{Options{Listen: []string{":0"}}, hook.Usage, ""},
@@ -273,7 +275,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestPeer holds that the user at the other end of a connection is found, and is unknown once it has closed it.
+// TestPeer checks that the user at the other end of a connection is found, and is unknown after the
+// connection is closed.
 func TestPeer(t *testing.T) {
 	if !knowsPeers {
 		t.Skip("the user at the other end is unknown here")
@@ -281,7 +284,7 @@ func TestPeer(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		l, err := net.Listen("tcp", address)
 		if err != nil {
-			t.Log(err) // without IPv6
+			t.Log(err) // a system without IPv6
 			continue
 		}
 		defer l.Close()
@@ -304,7 +307,8 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// TestFrozenReader holds that a client that accepts nothing is given up in time, and one that is slow is not.
+// TestFrozenReader checks that a connection ends in time if the client accepts nothing, but not if
+// it is slow.
 func TestFrozenReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
@@ -314,7 +318,7 @@ func TestFrozenReader(t *testing.T) {
 			_, err := conn{ours}.Write(make([]byte, 3*writeSize))
 			written <- err
 		}()
-		for range 5 { // so that a write ends in part
+		for range 5 { // so that a write ends in the middle
 			<-time.After(writeLimit - 2*writeStep)
 			_, _ = io.ReadFull(theirs, make([]byte, 1000))
 		}

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// writeLimit is how long a client may accept no byte, or not acknowledge one.
+	// writeLimit is how long a client may go without accepting or acknowledging a byte.
 	writeLimit = 30 * time.Second
-	// writeStep is how long one write may take, so that a stop of the client is noticed.
+	// writeStep is the timeout of one write, so that pyplug detects when a client stops reading.
 	writeStep = 5 * time.Second
 	// writeSize is the size of one write.
 	writeSize = 64 << 10
@@ -20,10 +20,10 @@ const (
 	idleLimit = 2 * time.Minute
 )
 
-// keepAlive finds within 30 s that a client has vanished that need not send anything.
+// keepAlive detects within 30 s that a client has vanished which does not have to send anything.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
 
-// listener accepts connections that end when the client does not read.
+// listener accepts connections that end when the client stops reading.
 type listener struct{ net.Listener }
 
 func (l listener) Accept() (net.Conn, error) {
@@ -34,7 +34,8 @@ func (l listener) Accept() (net.Conn, error) {
 	return conn{c}, nil
 }
 
-// conn is a connection that fails when the client stops reading. A long answer may take any time as long as it reads.
+// conn is a connection that fails when the client stops reading. A long answer may take any time if
+// the client keeps reading.
 type conn struct{ net.Conn }
 
 func (c conn) Write(b []byte) (written int, err error) {
@@ -47,7 +48,7 @@ func (c conn) Write(b []byte) (written int, err error) {
 		if waited += writeStep; n > 0 {
 			waited = 0
 		}
-		// The client may have stopped at any moment of the last write that it accepted a part of.
+		// The client may have stopped at any moment of the last partial write.
 		if errors.Is(err, os.ErrDeadlineExceeded) && waited+writeStep < writeLimit {
 			err = nil
 		}

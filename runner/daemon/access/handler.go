@@ -20,18 +20,18 @@ import (
 const (
 	jsonType   = "application/json"
 	streamType = "application/x-ndjson"
-	// bodiesSize is how many bytes of bodies may be held at once.
+	// bodiesSize is the number of bytes of bodies that may be in memory at once.
 	bodiesSize = 256 << 20
-	// bodySpeed is how many bytes of a body must come a second after bodyGrace.
+	// bodySpeed is the number of bytes of a body that must arrive per second after bodyGrace.
 	bodySpeed = 1 << 10
 	// bodyLimit is the time for a whole body.
 	bodyLimit = time.Minute
 )
 
-// bodyGrace is the time in which a body need not come.
+// bodyGrace is the time in which no byte of a body need arrive.
 var bodyGrace = 10 * time.Second // tests wait less
 
-// Refusal is why a request is not served.
+// Refusal is the reason why a request is not served.
 type Refusal struct {
 	// Status is the HTTP status.
 	Status int
@@ -45,7 +45,7 @@ func refuse(status int, format string, words ...any) *Refusal {
 	return &Refusal{status, fmt.Errorf(format, words...)}
 }
 
-// Statuses are those of refusals, with what they mean.
+// Statuses maps the HTTP statuses of refusals to descriptions.
 var Statuses = map[int]string{
 	http.StatusUnauthorized:          "The request has no valid token, or is of another user.",
 	http.StatusForbidden:             "The Host or the Origin is not allowed.",
@@ -54,21 +54,21 @@ var Statuses = map[int]string{
 	http.StatusUnsupportedMediaType:  "The media type, the charset or the encoding is not supported.",
 }
 
-// probes are the paths that everybody may ask.
+// probes lists the paths that everybody may request.
 var probes = []string{"/health", "/livez"}
 
-// knownKey is the key of whether the sender of a request may call.
+// knownKey is the context key that marks a request whose sender may call.
 type knownKey struct{}
 
-// Known reports whether the sender of a request may call. If not, it is that of a probe.
+// Known reports whether the sender of a request may call. If not, the request is a probe.
 func Known(ctx context.Context) bool { return ctx.Value(knownKey{}) != nil }
 
-// Handler serves the requests that may pass with next, and the others with refused. Reading a body fails with a
-// [*Refusal] if the body is too large or too slow.
+// Handler serves allowed requests with next, and the others with refused. Reading a body fails with
+// a [*Refusal] if the body is too large or too slow.
 func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *http.Request, *Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
-		if r.ContentLength != 0 { // the server reads a body that nobody else reads
+		if r.ContentLength != 0 { // otherwise the server would read a body that nobody else reads
 			_ = control.SetReadDeadline(time.Now().Add(bodyGrace))
 		}
 		known, why := a.judge(r)
@@ -95,7 +95,7 @@ func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *h
 	})
 }
 
-// judge returns why a request is not served, and whether its sender may call.
+// judge returns why a request is not served, or nil, and whether its sender may call.
 func (a *Access) judge(r *http.Request) (known bool, why *Refusal) {
 	if origins := r.Header.Values("Origin"); slices.ContainsFunc(origins, func(o string) bool { return !a.isOrigin(o) }) {
 		return false, refuse(http.StatusForbidden, "the Origin is %q, want one of a loopback address or of an --allow-host", origins[0])
@@ -132,7 +132,7 @@ func (a *Access) knows(r *http.Request) (bool, *Refusal) {
 	return true, nil
 }
 
-// judgeBody returns why a body is not read.
+// judgeBody returns why a body is not read, or nil.
 func (a *Access) judgeBody(r *http.Request) *Refusal {
 	text := r.Header.Get("Content-Type")
 	mediaType, params, err := mime.ParseMediaType(text)
@@ -150,7 +150,7 @@ func (a *Access) judgeBody(r *http.Request) *Refusal {
 	return nil
 }
 
-// isStream reports whether a body is the messages of a client stream.
+// isStream reports whether a body contains the messages of a client stream.
 func isStream(r *http.Request) bool {
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return mediaType == streamType && r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/hooks/")
@@ -160,7 +160,7 @@ func tooLarge(most int64) *Refusal {
 	return refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", most)
 }
 
-// isHost reports whether a name with or without a port is of loopback, or allowed.
+// isHost reports whether a name, with or without a port, is allowed or a loopback name.
 func (a *Access) isHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -175,7 +175,7 @@ func (a *Access) isOrigin(origin string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && a.isHost(u.Host)
 }
 
-// body is a body with limits. What was read of it counts until release.
+// body is a body with limits. The bytes that were read count until release.
 type body struct {
 	io.ReadCloser
 	a       *Access
@@ -190,7 +190,7 @@ func (b *body) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
 	b.size += int64(n)
 	held := b.a.bodies.Add(int64(n))
-	if err == io.EOF { // the server reads on, to see the end of the connection
+	if err == io.EOF { // the server must read on to detect the end of the connection
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
 	var late net.Error

@@ -10,10 +10,10 @@ import (
 
 // peer is the user at the other end of a connection.
 type peer struct {
-	uid func() (int, error) // asked once
+	uid func() (int, error) // called once
 }
 
-// check returns why the peer is not this user.
+// check returns an error if the peer is not this user.
 func (p peer) check() error {
 	uid, err := p.uid()
 	if own := os.Geteuid(); err == nil && uid != own {

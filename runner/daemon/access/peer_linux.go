@@ -16,17 +16,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// knowsPeers says that the user at the other end of a connection on loopback is known.
+// knowsPeers reports whether this system knows the user at the other end of a loopback connection.
 const knowsPeers = true
 
-// peerUID returns the user of the socket at the other end of a connection, from the kernel's table of
-// connections: /proc/net/tcp in proc(5). A row without an inode is that of a socket that is closed; its user
-// is not known.
+// peerUID returns the user of the socket at the other end of a connection, from the kernel's table
+// of connections: /proc/net/tcp in proc(5). A row without an inode belongs to a closed socket,
+// whose user is unknown.
 func peerUID(local, remote net.Addr) (int, error) {
 	from, to := addressOf(remote), addressOf(local)
 	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		f, err := os.Open(file)
-		if errors.Is(err, os.ErrNotExist) { // without IPv6
+		if errors.Is(err, os.ErrNotExist) { // a system without IPv6
 			continue
 		}
 		if err != nil {
@@ -41,7 +41,7 @@ func peerUID(local, remote net.Addr) (int, error) {
 	return 0, fmt.Errorf("no open socket here has the address %s", from)
 }
 
-// findRow returns the user of the row of a connection.
+// findRow returns the user in a connection's row.
 func findRow(table *os.File, from, to netip.AddrPort) (uid int, found bool) {
 	rows := bufio.NewScanner(table)
 	rows.Scan() // the heading
@@ -56,8 +56,8 @@ func findRow(table *os.File, from, to netip.AddrPort) (uid int, found bool) {
 	return 0, false
 }
 
-// parseRow reads an address such as 0100007F:1F90: each four bytes of it are in the order of the machine, little endian
-// here and on every machine that pyplug is built for.
+// parseRow reads an address such as 0100007F:1F90. Each group of four bytes has the byte order of
+// the machine, which is little endian on every machine that pyplug is built for.
 func parseRow(text string) netip.AddrPort {
 	ip, port, _ := strings.Cut(text, ":")
 	b, err := hex.DecodeString(ip)
@@ -77,8 +77,8 @@ func addressOf(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(p.Addr().Unmap().WithZone(""), p.Port())
 }
 
-// limitUnacknowledged ends connections whose client does not acknowledge what was sent: keep-alive probes are not
-// sent then. Accepted connections inherit it.
+// limitUnacknowledged ends connections whose client does not acknowledge sent data, because no
+// keep-alive probes are sent in that state. Accepted connections inherit it.
 func limitUnacknowledged(_, _ string, c syscall.RawConn) error {
 	var failed error
 	err := c.Control(func(fd uintptr) {

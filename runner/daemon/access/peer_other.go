@@ -10,6 +10,6 @@ import (
 
 const knowsPeers = false
 
-func peerUID(_, _ net.Addr) (int, error) { return 0, errors.ErrUnsupported } // Open has rejected it
+func peerUID(_, _ net.Addr) (int, error) { return 0, errors.ErrUnsupported } // Open has rejected such a request
 
 func limitUnacknowledged(_, _ string, _ syscall.RawConn) error { return nil }

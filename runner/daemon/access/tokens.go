@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// largestTokens is the size of the largest token file.
+	// largestTokens is the size of the largest token file in bytes.
 	largestTokens = 1 << 20
-	// tokensEvery is how often a request looks whether the file has changed.
+	// tokensEvery is the interval at which requests check whether the file has changed.
 	tokensEvery = time.Second
 )
 
-// tokens are those of a file, which is read again when it changes.
+// tokens are the tokens in a file. The file is read again when it changes.
 type tokens struct {
 	path string
 	log  func(string)
 
 	mu     sync.Mutex
 	looked time.Time
-	seen   fs.FileInfo // of the last reading
-	failed string      // why that failed
+	seen   fs.FileInfo // when it was last read
+	failed string      // why the last reading failed
 	all    [][sha256.Size]byte
 }
 
@@ -39,7 +39,7 @@ func openTokens(path string, log func(string)) (*tokens, error) {
 	return t, t.read()
 }
 
-// read reads the file. After an error the tokens stay as they were.
+// read reads the file. After an error the old tokens stay.
 func (t *tokens) read() error {
 	text, info, err := bounded.Read(t.path, largestTokens)
 	if err != nil {
@@ -62,7 +62,7 @@ func (t *tokens) read() error {
 	return nil
 }
 
-// has reports whether a token is one of the file's. The time that takes does not depend on the token.
+// has reports whether the file contains a token. It takes the same time for every token.
 func (t *tokens) has(token string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +74,7 @@ func (t *tokens) has(token string) bool {
 	return found == 1
 }
 
-// refresh reads the file again if it has changed. Held: mu.
+// refresh reads the file again if it has changed. The caller holds mu.
 func (t *tokens) refresh() {
 	if time.Since(t.looked) < tokensEvery {
 		return
