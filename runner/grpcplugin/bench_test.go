@@ -11,10 +11,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// BenchmarkOneShot is a start, a call and a stop: how much longer they take than
-// the plugin's way to its handshake. Beside it, by turns, the plugin is started
-// and stopped by nobody but the system, which is what its own exit takes. All
-// figures are medians.
+// BenchmarkOneShot measures a start, a call and a stop, and reports how much longer they take than
+// the plugin needs until its handshake. In alternation with that, it measures how long the plugin
+// takes to exit without pyplug. All figures are medians.
 func BenchmarkOneShot(b *testing.B) {
 	for name, cfg := range map[string]func() grpcplugin.Config{
 		"python":            func() grpcplugin.Config { return zoo(b) },
@@ -52,7 +51,7 @@ func oneShot(b *testing.B, cfg grpcplugin.Config, took map[string][]time.Duratio
 	e := inst.Evidence()
 	took["handshake"] = append(took["handshake"], e.Handshake)
 	note("ready", e.Handshake)
-	if _, err := inst.Describe(b.Context(), schema.Query{Hook: "Echo"}); err != nil { // describes the methods
+	if _, err := inst.Describe(b.Context(), schema.Query{Hook: "Echo"}); err != nil { // loads the descriptors
 		b.Fatal(err)
 	}
 	note("describe", 0)
@@ -65,8 +64,8 @@ func oneShot(b *testing.B, cfg grpcplugin.Config, took map[string][]time.Duratio
 	took["overhead"] = append(took["overhead"], time.Since(began)-e.Handshake)
 }
 
-// ownExit is how long a plugin takes to be gone after the signal that ends it,
-// when it was never connected to.
+// ownExit returns how long a plugin without connections takes to be gone after the signal that ends
+// it.
 func ownExit(b *testing.B, cfg grpcplugin.Config) time.Duration {
 	line := make(chan struct{}, 1)
 	p, err := proc.Start(proc.Spec{Path: cfg.Path, Args: cfg.Args,
@@ -87,7 +86,7 @@ func ownExit(b *testing.B, cfg grpcplugin.Config) time.Duration {
 	return time.Since(began)
 }
 
-// BenchmarkCall is one call of a plugin that runs.
+// BenchmarkCall measures one call of a running plugin.
 func BenchmarkCall(b *testing.B) {
 	launcher := grpcplugin.New(zoo(b))
 	inst, err := launcher.Launch(b.Context())

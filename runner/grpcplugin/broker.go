@@ -17,27 +17,27 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// broker is the host's side of go-plugin's broker. A number in a request stands for a
-// connection to a service of the host, which the plugin calls back. Here every number leads
-// to one server without services, so the plugin learns at once that the service is missing.
+// broker is the host's side of go-plugin's broker. A number in a request stands for a connection to
+// a service of the host, which the plugin calls back. Here every number leads to one server without
+// services, so the plugin learns at once that the service is missing.
 type broker struct {
-	once      sync.Once // opens the following, or holds that nothing opens them
+	once      sync.Once // opens the following fields, or ensures that they stay unset
 	server    *grpc.Server
-	address   []byte      // where the server listens, as in an announcement
+	address   []byte      // the server's address, as in an announcement
 	announced chan []byte // messages to send
 }
 
-// mostAnnounced bounds the announcements that wait for a plugin to read them.
-const mostAnnounced = 16
+// maxAnnounced is the number of announcements that may wait for a plugin to read them.
+const maxAnnounced = 16
 
 // ofHost ends the message with which the server rejects a call. A plugin passes it on.
 const ofHost = " of the host"
 
-// ownKey marks the context of the broker's stream: go-plugin opens one for itself.
+// ownKey marks the context of the broker's stream, because go-plugin opens one for itself, too.
 type ownKey struct{}
 
-// offer announces the numbers in a request. A plugin without a broker rejects the stream;
-// the call goes on.
+// offer announces the numbers in a request. A plugin without a broker rejects the stream, and the
+// call continues.
 func (i *Instance) offer(request protoreflect.Message) {
 	for _, number := range numbersIn(request) {
 		i.broker.once.Do(func() {
@@ -49,12 +49,12 @@ func (i *Instance) offer(request protoreflect.Message) {
 		info := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(number))
 		select {
 		case i.broker.announced <- append(info, i.broker.address...):
-		default: // nobody reads
+		default: // the plugin does not read announcements
 		}
 	}
 }
 
-// numbersIn lists the values of all fields that may be such numbers. An absent field is 0.
+// numbersIn lists the values of all fields that may be such numbers. An absent field counts as 0.
 func numbersIn(message protoreflect.Message) (numbers []uint32) {
 	for n := range message.Descriptor().Fields().Len() {
 		field := message.Descriptor().Fields().Get(n)
@@ -89,7 +89,7 @@ func (i *Instance) openBroker() error {
 	b.server = grpc.NewServer(append(options, grpc.UnknownServiceHandler(reject))...)
 	b.address = protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), listener.Addr().Network())
 	b.address = protowire.AppendString(protowire.AppendTag(b.address, 3, protowire.BytesType), listener.Addr().String())
-	b.announced = make(chan []byte, mostAnnounced)
+	b.announced = make(chan []byte, maxAnnounced)
 	go b.server.Serve(listener) // ends with close
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), ownKey{}, true))
 	stream, err := i.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true},
@@ -98,11 +98,11 @@ func (i *Instance) openBroker() error {
 		cancel()
 		return err
 	}
-	go func() { // ends with the other one
+	go func() { // ends with the goroutine that receives
 		for ctx.Err() == nil {
 			select {
 			case info := <-b.announced:
-				_ = stream.SendMsg(info) // the other one sees the end
+				_ = stream.SendMsg(info) // the receiving goroutine detects the end
 			case <-ctx.Done():
 			}
 		}
@@ -121,7 +121,7 @@ func reject(_ any, stream grpc.ServerStream) error {
 	return status.Error(codes.Unimplemented, "no method "+strings.TrimPrefix(method, "/")+ofHost)
 }
 
-// close stops the server if it runs. It is not opened afterwards.
+// close stops the server if it runs. The server cannot be opened after that.
 func (b *broker) close() {
 	b.once.Do(func() {})
 	if b.server != nil {

@@ -25,8 +25,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// readLimit bounds how long a call that is over waits for its input, which may be reading
-// a message.
+// readLimit is how long a finished call waits for its input, which may be reading a message.
 const readLimit = 100 * time.Millisecond
 
 // call is a call in progress.
@@ -34,17 +33,16 @@ type call struct {
 	*Instance
 	c        hook.Call
 	method   protoschema.Method
-	ctx      context.Context // the caller's
-	sending  context.Context // the stream's, within ctx; its cause may be an error of the input
+	ctx      context.Context // the caller's context
+	sending  context.Context // the stream's context, a child of ctx; its cause may be an error of the input
 	answered atomic.Bool     // see answeredKey
 	sent     bool            // the plugin may have begun
 }
 
-// Call calls one method. See [hook.Caller] for the promises. A method with a client stream
-// receives the message of Args, if any, and then the messages of Input. Any other method
-// receives at most one message, from Args or from Input. If Input does not end with the
-// call's context, it may be read once more after Call has returned; that message is
-// dropped.
+// Call calls one method, as described at [hook.Caller]. A method with a client stream receives the
+// message of Args, if any, and then the messages of Input. Any other method receives at most one
+// message, from Args or from Input. If Input does not end with the call's context, it may be read
+// once more after Call has returned. Call drops that message.
 func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if c.Input == nil {
 		c.Input = func(func(json.RawMessage, error) bool) {}
@@ -90,13 +88,13 @@ func (k *call) run() (hook.Result, *hook.Error) {
 		return hook.Result{}, k.rpcError(err)
 	}
 	if !in {
-		if stream.SendMsg(request) == nil { // else receive returns the reason
+		if stream.SendMsg(request) == nil { // otherwise receive returns the reason
 			_ = stream.CloseSend() // always nil
 		}
 		return k.receive(stream, out)
 	}
 	sent := make(chan struct{})
-	go func() { // ends with the stream, and with the input's last message
+	go func() { // ends with the stream and after the input's last message
 		defer close(sent)
 		if err := k.send(stream, request); err != nil {
 			cancel(inputError(err))
@@ -108,7 +106,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	return r, herr
 }
 
-// arguments returns the message of Args, or nil without arguments.
+// arguments returns the message of Args, or nil if there are no arguments.
 func (k *call) arguments() ([]byte, error) {
 	args := bytes.TrimSpace(k.c.Args.JSON)
 	switch {
@@ -124,7 +122,7 @@ func (k *call) arguments() ([]byte, error) {
 	return nil, errors.New("the arguments are not a JSON object")
 }
 
-// single returns the one message for a method without a client stream.
+// single returns the only message for a method without a client stream.
 func (k *call) single(message []byte) ([]byte, error) {
 	for text, err := range k.c.Input {
 		if err == nil && message != nil {
@@ -137,13 +135,13 @@ func (k *call) single(message []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if message == nil { // empty, unless it has required fields
+	if message == nil { // the empty message, unless it has required fields
 		return k.encode(protoschema.BindMessage(k.method, nil, nil))
 	}
 	return message, nil
 }
 
-// encode serializes a message. It passes on err, and rejects a message that is too large.
+// encode serializes a message. It returns err unchanged, and rejects a message that is too large.
 func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -156,8 +154,8 @@ func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	return content, err
 }
 
-// send sends a client stream. It returns errors of the input only; receive returns the
-// plugin's errors.
+// send sends a client stream. It returns only errors of the input. receive returns the plugin's
+// errors.
 func (k *call) send(stream grpc.ClientStream, first []byte) error {
 	if first != nil && stream.SendMsg(first) != nil {
 		return nil
@@ -183,8 +181,8 @@ func (k *call) send(stream grpc.ClientStream, first []byte) error {
 	return nil
 }
 
-// receive emits the items until the plugin ends the call. It reads the next item only when
-// Emit has returned: gRPC's window is the backpressure.
+// receive emits the items until the plugin ends the call. It reads the next item only after Emit
+// has returned, so that gRPC's window limits the plugin.
 func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.Error) {
 	for {
 		var answer []byte
@@ -231,12 +229,12 @@ func (k *call) item(content []byte) (hook.Item, error) {
 func inputError(err error) *hook.Error {
 	e := *cmp.Or(asError(err), hook.NewError(hook.Request, err))
 	if e.Kind == hook.Request {
-		e.Err = err // with the number of the message
+		e.Err = err // includes the number of the message
 	}
 	return &e
 }
 
-// rpcError returns the error of a call for gRPC's error.
+// rpcError converts gRPC's error to the error of a call.
 func (k *call) rpcError(err error) *hook.Error {
 	s, answered := status.Convert(err), k.answered.Load()
 	fault := asError(context.Cause(k.sending))
@@ -262,8 +260,8 @@ func (k *call) rpcError(err error) *hook.Error {
 	return setStatus(e, s, k.method.Set())
 }
 
-// lost returns the error for a call that broke: a crash if the process exits, or if it cannot
-// be reached again. Else only this call has failed.
+// lost returns the error for a broken call. It is a crash if the process exits or cannot be reached
+// again. Otherwise only this call has failed.
 func (k *call) lost(s *status.Status) *hook.Error {
 	switch {
 	case k.stopping.Load():
@@ -280,14 +278,14 @@ func (k *call) lost(s *status.Status) *hook.Error {
 		Err: errors.New("the connection to the plugin broke: " + strings.TrimPrefix(s.Message(), "grpc: "))}
 }
 
-// codec leaves messages as bytes. protoschema reads them, because proto.Unmarshal may panic
-// on malformed bytes, and protoschema returns an error.
+// codec leaves messages as bytes. protoschema decodes them, because proto.Unmarshal may panic on
+// malformed bytes, where protoschema returns an error.
 type codec struct{}
 
 // Name is the name that servers expect.
 func (codec) Name() string { return grpcproto.Name }
 
-// Marshal takes a []byte.
+// Marshal accepts a []byte.
 func (codec) Marshal(message any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer(message.([]byte))}, nil
 }
@@ -298,8 +296,8 @@ func (codec) Unmarshal(data mem.BufferSlice, into any) error {
 	return nil
 }
 
-// maxReflection bounds the answers of server reflection. A MaxMessage below the default
-// is meant for hooks, so it does not count here.
+// maxReflection is the largest size of an answer of server reflection. It ignores a MaxMessage
+// below the default, which is meant for hooks.
 func (c *Config) maxReflection() int { return max(c.MaxMessage, int(settings.Defaults().MaxMessage)) }
 
 // tooLarge returns the error for a message larger than [Config.MaxMessage].
@@ -307,10 +305,9 @@ func tooLarge(kind hook.Kind, format string, sizes ...any) *hook.Error {
 	return &hook.Error{Kind: kind, Err: fmt.Errorf(format, sizes...), Hints: hook.MessageHints}
 }
 
-// answerTooLarge returns an error if the status says that gRPC on our side rejected an
-// answer larger than our limit, else nil. A plugin in Go reports a request larger than its
-// own limit in the same words, but never with our limit: pyplug does not send such a
-// request.
+// answerTooLarge returns an error if the status says that gRPC in pyplug rejected an answer larger
+// than the limit, or nil. A plugin in Go uses the same words for a request larger than its own
+// limit, but never with pyplug's limit, because pyplug does not send such a request.
 func answerTooLarge(s *status.Status, limit int) *hook.Error {
 	var size, most int
 	_, err := fmt.Sscanf(s.Message(), "grpc: received message larger than max (%d vs. %d)", &size, &most)

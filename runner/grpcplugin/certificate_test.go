@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// newCertificate makes a certificate that vouches for itself, for names or localhost.
+// newCertificate returns a self-signed certificate for names, or for localhost.
 func newCertificate(names ...string) (der, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -35,7 +35,7 @@ func newCertificate(names ...string) (der, key []byte, err error) {
 	return der, key, err
 }
 
-// authority makes such a certificate as files.
+// authority writes such a certificate to files.
 func authority(t *testing.T) (cert, key string) {
 	t.Helper()
 	der, pkcs8, err := newCertificate()

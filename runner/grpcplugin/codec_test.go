@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// reads is a plugin that returns what it is sent, bytes of a field 20, of which
-// we believe something else: that the answer is a message as declared.
+// reads starts a plugin that returns the bytes of field 20 that it receives. pyplug reads them as
+// the declared request and answer.
 func reads(t *testing.T, request, answer string) *grpcplugin.Instance {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "belief.proto")
@@ -26,13 +26,13 @@ func reads(t *testing.T, request, answer string) *grpcplugin.Instance {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := fake(t, "carriage return", "") // which has no reflection
+	cfg := fake(t, "carriage return", "") // it has no reflection
 	cfg.Sources = protoFile(path)
 	return started(t, cfg)
 }
 
-// TestMalformed makes an error of an answer that cannot be read, which is ours and
-// no status of the plugin, and the plugin goes on.
+// TestMalformed checks that an answer that cannot be read is an error of pyplug, not a status of
+// the plugin, and that the plugin stays usable.
 func TestMalformed(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := reads(t, `optional bytes raw = 20;`, `map<string, string> m = 20; }`)
@@ -40,7 +40,7 @@ func TestMalformed(t *testing.T) {
 		return inst.Call(t.Context(), encode(t, name, map[string]string{"raw": base64.StdEncoding.EncodeToString([]byte(raw))}))
 	}
 	for what, raw := range map[string]string{
-		"a key twice, then as a number": "\x0a\x01a\x08\x05", // which panics in proto.Unmarshal
+		"a key twice, then as a number": "\x0a\x01a\x08\x05", // panics in proto.Unmarshal
 		"a value without its end":       "\x12\x05a",
 	} {
 		for _, name := range []string{"Echo", "Chat"} {
@@ -56,7 +56,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestExtension shows a field that the plugin adds to a message of its own.
+// TestExtension checks that a field that the plugin adds to its own message is printed.
 func TestExtension(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := reads(t, `optional string text = 20;`,
@@ -67,7 +67,7 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// TestRequired names a field without which nothing is sent.
+// TestRequired checks that a missing required field is named and that nothing is sent.
 func TestRequired(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := reads(t, `required string text = 20;`, `optional string text = 20; }`)
@@ -79,7 +79,7 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// TestSmallest bounds the messages of hooks, and none of what a host asks.
+// TestSmallest checks that MaxMessage limits the messages of hooks, but not the requests of a host.
 func TestSmallest(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "serve", "")

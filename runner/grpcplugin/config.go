@@ -28,78 +28,76 @@ const (
 
 // Config says what a [Launcher] starts. It is copied and never modified.
 type Config struct {
-	// Path is the program's absolute, unresolved path, for a Python plugin its
-	// interpreter; Args follow it.
+	// Path is the absolute, unresolved path of the program. For a Python plugin it is the
+	// interpreter. Args follow it.
 	Path string
 	Args []string
-	// Env is the environment without the variables of the handshake. Dir is the
-	// working directory; empty is pyplug's.
+	// Env is the environment without the variables of the handshake. Dir is the working directory,
+	// by default pyplug's.
 	Env []string
 	Dir string
-	// Python reports whether the program is a Python. If so, it writes without
-	// buffering and prints its stack when it crashes, and pyplug rejects the streams
-	// that go-plugin opens for itself, because each would occupy a thread.
+	// Python reports whether the program is a Python. If so, it writes without buffering and prints
+	// its stack when it crashes. pyplug then rejects the streams that go-plugin opens for itself,
+	// because each would occupy a thread.
 	Python bool
 
 	// CookieKey and CookieValue are the magic cookie. An empty key means no cookie.
 	CookieKey, CookieValue string
-	// Cookie returns the magic cookie that the plugin's source shows, for a hint, or an
-	// empty key. It may be nil.
+	// Cookie returns the magic cookie in the plugin's source, for a hint, or an empty key. It may
+	// be nil.
 	Cookie func() (key, value string)
-	// Versions are the application's protocol versions to offer. They, StartTimeout, StopTimeout
-	// and MaxMessage have the defaults of their settings.
+	// Versions are the protocol versions of the application to offer. Versions, StartTimeout,
+	// StopTimeout and MaxMessage have the defaults of their settings.
 	Versions []int
-	// MTLS secures the connection as go-plugin's AutoMTLS does: the plugin receives
-	// our one-time certificate and must offer one of its own. Without it, a plugin
-	// that offers a certificate is refused.
+	// MTLS secures the connection as go-plugin's AutoMTLS does: the plugin receives pyplug's
+	// one-time certificate and must offer its own. Without MTLS, a plugin that offers a certificate
+	// is rejected.
 	MTLS bool
 
-	// StartTimeout bounds the time to the handshake line.
+	// StartTimeout is the timeout of the handshake line.
 	StartTimeout time.Duration
-	// ConnectTimeout bounds the connection, HealthTimeout the first answer of the
-	// health service; 0 means 5 s.
+	// ConnectTimeout is the timeout of the connection, HealthTimeout that of the health service's
+	// first answer. Zero means 5 s.
 	ConnectTimeout, HealthTimeout time.Duration
-	// StopTimeout bounds the Shutdown RPC, and also the time from the first signal of the
-	// stop ladder to the kill. Both together take at most StopTimeout plus a second.
+	// StopTimeout is the timeout of the Shutdown RPC, and also the time from the first signal of
+	// the stop ladder to the kill. Both together take at most StopTimeout plus a second.
 	StopTimeout time.Duration
-	// MaxMemory is the memory limit of the process tree in bytes; 0 means none.
+	// MaxMemory is the memory limit of the process tree in bytes, or 0 for no limit.
 	MaxMemory int64
 
-	// Service is the name to ask the health service for; empty means "plugin".
+	// Service is the name in requests to the health service, by default "plugin".
 	Service string
-	// AnyHealth accepts a plugin whatever its health service answers, even nothing.
+	// AnyHealth accepts a plugin whatever its health service answers, and even without an answer.
 	// [Evidence] records the error.
 	AnyHealth bool
-	// Observe receives the evidence of a start, failed or not, before Launch returns.
-	// It may be nil.
+	// Observe receives the evidence of a start, even a failed one, before Launch returns. It may be
+	// nil.
 	Observe func(Evidence)
-	// Metadata is sent with every RPC, as pairs of name and value.
-	// Values of a name that ends in "-bin" are sent unchanged.
+	// Metadata is sent with every RPC, as pairs of name and value. The values of a name that ends
+	// in "-bin" are sent unchanged.
 	Metadata []string
-	// MaxMessage is the size in bytes above which a message of a hook is
-	// rejected, in both directions.
+	// MaxMessage is the largest size in bytes of a message of a hook, in both directions.
 	MaxMessage int
 	// Sources returns the descriptors for a plugin without server reflection, see
-	// [protoschema.ReadFiles]. It is called once per launch, while the plugin starts,
-	// so that it costs no time. Its error counts only if the descriptors are needed. It
-	// may be nil.
+	// [protoschema.ReadFiles]. It is called once per launch, while the plugin starts, so that it
+	// costs no time. Its error matters only if the descriptors are needed. It may be nil.
 	Sources func() ([]protoschema.Source, error)
-	// Extra are the descriptors that the user named. They are merged with the
-	// descriptors from reflection or Sources; a contradiction is an error.
+	// Extra are descriptors that the user named. They are merged with the descriptors from
+	// reflection or Sources. A contradiction is an error.
 	Extra []protoschema.Source
 
-	// Missing returns how to provide a module that the plugin lacks. It may be nil.
+	// Missing returns hints that say how to provide a module that the plugin lacks. It may be nil.
 	Missing func(*schema.MissingModuleError) []schema.Hint
-	// Output receives what the plugin prints, line by line, from one goroutine
-	// at a time; nil discards it.
+	// Output receives the plugin's output line by line, from one goroutine at a time. If it is nil,
+	// the output is discarded.
 	Output func(stream, text string, cut int)
-	// Debug receives a developer's log, of the areas "proc" and "grpc"; nil
-	// discards it.
+	// Debug receives messages for developers, in the areas "proc" and "grpc". If it is nil, they
+	// are discarded.
 	Debug func(area, text string)
 }
 
-// ShownCookie returns the magic cookie that the plugin's source shows as KEY=VALUE. It is
-// empty if the source shows none, or the one that the plugin was started with.
+// ShownCookie returns the magic cookie in the plugin's source as KEY=VALUE. It returns "" if the
+// source has none, or if the plugin was started with that cookie.
 func (c Config) ShownCookie() string {
 	if c.Cookie == nil {
 		return ""
@@ -116,7 +114,7 @@ type Launcher struct {
 	cfg Config
 
 	mu     sync.Mutex  // protects living
-	living []*Instance // each listens at an address of its own
+	living []*Instance // each listens at its own address
 }
 
 var _ hook.Launcher = (*Launcher)(nil)
@@ -142,18 +140,18 @@ func New(cfg Config) *Launcher {
 	return &Launcher{cfg: cfg}
 }
 
-// Renew does nothing: each launch reads the plugin's files.
+// Renew does nothing, because each launch reads the plugin's files.
 func (l *Launcher) Renew() {}
 
-// Close does nothing: a launcher keeps nothing that needs to be released.
+// Close does nothing, because a launcher has no resources to release.
 func (l *Launcher) Close(context.Context) error { return nil }
 
 // certificateName is the name in go-plugin's certificates.
 const certificateName = "localhost"
 
-// newCertificate makes the certificate of one launch. It returns the TLS configuration
-// that presents it, and its PEM text for the plugin. The plugin's own certificate is added
-// to the configuration after the handshake.
+// newCertificate creates the certificate of one launch. It returns the TLS configuration that
+// presents it, and its PEM text for the plugin. The plugin's own certificate is added to the
+// configuration after the handshake.
 func newCertificate() (*tls.Config, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -176,7 +174,7 @@ func newCertificate() (*tls.Config, []byte, error) {
 	}
 	cfg := &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
-		RootCAs:      x509.NewCertPool(), // empty until the handshake names one
+		RootCAs:      x509.NewCertPool(), // empty until the handshake contains a certificate
 		MinVersion:   tls.VersionTLS12,
 		ServerName:   certificateName,
 	}

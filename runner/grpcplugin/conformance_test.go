@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// zoo is the configuration of the plugin in testdata, as its arguments make it.
+// zoo returns the configuration of the plugin in testdata with these arguments.
 func zoo(t testing.TB, args ...string) grpcplugin.Config {
 	t.Helper()
 	dir, err := filepath.Abs("../../testdata/plugins/grpc")
@@ -32,7 +32,7 @@ func zoo(t testing.TB, args ...string) grpcplugin.Config {
 	}
 }
 
-// protoFile describes a plugin by its source.
+// protoFile returns descriptors from a .proto file.
 func protoFile(path string) func() ([]protoschema.Source, error) {
 	return func() ([]protoschema.Source, error) {
 		text, err := os.ReadFile(path)
@@ -44,7 +44,7 @@ func protoFile(path string) func() ([]protoschema.Source, error) {
 	}
 }
 
-// encode makes a call with JSON arguments.
+// encode returns a call with JSON arguments.
 func encode(t testing.TB, name string, args any) hook.Call {
 	t.Helper()
 	text, err := json.Marshal(args)
@@ -54,7 +54,7 @@ func encode(t testing.TB, name string, args any) hook.Call {
 	return hook.Call{Hook: name, Args: hook.Args{JSON: text}}
 }
 
-// words makes a call of words as they are typed.
+// words returns a call with words as they are typed.
 func words(t testing.TB, name string, typed ...string) hook.Call {
 	t.Helper()
 	parsed, err := schema.ParseWords(typed, nil)

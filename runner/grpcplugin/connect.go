@@ -39,12 +39,12 @@ const (
 	stdioService  = "/plugin.GRPCStdio/"
 	brokerService = "/plugin.GRPCBroker/"
 
-	// retryLimit is how long to retry the connection to a plugin that printed its
-	// handshake before it listens.
+	// retryLimit is how long to retry the connection to a plugin that printed its handshake before
+	// it listens.
 	retryLimit = time.Second
 )
 
-// connect makes go-plugin's client, which connects to the address in the handshake.
+// connect creates go-plugin's client, which connects to the address in the handshake.
 func (l *launch) connect() *hook.Error {
 	began := time.Now()
 	defer func() { l.evidence.Connect = time.Since(began) }()
@@ -59,15 +59,14 @@ func (l *launch) connect() *hook.Error {
 	}()
 	line := l.evidence.Line
 	if l.tls != nil {
-		certificate, _ := x509.ParseCertificate(line.Cert) // handshake.Parse has read it
+		certificate, _ := x509.ParseCertificate(line.Cert) // handshake.Parse has checked it
 		l.tls.RootCAs.AddCert(certificate)
 	}
 	t := &target{
 		network: line.Network, address: line.Address, tls: l.tls,
 		limit: l.cfg.ConnectTimeout, retry: retryLimit, leader: l.proc.PID(),
 	}
-	// The plugin runs already, and its line was verified: for go-plugin that is a
-	// plugin to reattach to.
+	// The plugin already runs, and its line was verified. go-plugin calls that reattaching.
 	client := plugin.NewClient(&plugin.ClientConfig{
 		Reattach: &plugin.ReattachConfig{
 			Protocol: plugin.ProtocolGRPC, ProtocolVersion: line.App, Addr: &net.UnixAddr{Name: line.Address}, Test: true,
@@ -89,8 +88,8 @@ func (l *launch) connect() *hook.Error {
 	return nil
 }
 
-// attached is the process as go-plugin knows it. go-plugin only waits for its end: it
-// never kills a plugin that it reattached to for a test.
+// attached is the process as go-plugin sees it. go-plugin only waits for its end: it never kills a
+// plugin that it reattached to for a test.
 type attached struct {
 	runner.AttachedRunner
 	done <-chan struct{}
@@ -129,8 +128,8 @@ func (l *launch) streamInterceptor(connecting context.Context, t *target) grpc.S
 	}
 }
 
-// notConnected returns the error for a missing connection. If the process has exited, that
-// is the error.
+// notConnected returns the error for a missing connection. If the process has exited, it returns
+// the error of the exit.
 func (l *launch) notConnected(e *hook.Error) *hook.Error {
 	if l.ctx.Err() != nil {
 		return hook.Ended(l.ctx, "", "no connection", false)
@@ -151,14 +150,14 @@ func (l *launch) notConnected(e *hook.Error) *hook.Error {
 	return e
 }
 
-// target is the address of a server and how to connect to it. A caller makes a gRPC client
+// target is the address of a server with the way to connect to it. A caller creates a gRPC client
 // with the options and waits until the target is ready.
 type target struct {
 	network, address string
-	tls              *tls.Config // nil: no TLS
+	tls              *tls.Config // nil without TLS
 	// limit is the timeout of ready's context, for messages.
 	limit time.Duration
-	// retry is how long to retry while the server refuses or ends connections.
+	// retry is how long to retry while the server rejects or closes connections.
 	retry time.Duration
 	// leader is the plugin's process. It or a descendant must own the other end of each
 	// connection.
@@ -167,12 +166,12 @@ type target struct {
 	once     sync.Once // protects notReady
 	notReady *hook.Error
 
-	accepted atomic.Bool           // the server accepted a connection
+	accepted atomic.Bool           // whether the server accepted a connection
 	dialErr  atomic.Pointer[error] // the error of the last attempt
 }
 
 const (
-	firstDelay = 10 * time.Millisecond // between attempts to connect
+	firstDelay = 10 * time.Millisecond // delay between the first attempts to connect
 	maxDelay   = 100 * time.Millisecond
 )
 
@@ -199,7 +198,7 @@ func (t *target) credentials() credentials.TransportCredentials {
 	return credentials.NewTLS(t.tls)
 }
 
-// dial makes a connection for gRPC, and keeps its error: gRPC reports it only as text.
+// dial makes a connection for gRPC, and keeps its error, because gRPC reports errors only as text.
 func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, t.network, t.address)
@@ -250,8 +249,7 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 	return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want %s", t, t.limit, wanted)
 }
 
-// attemptError returns the error for the last failed attempt, or nil if another attempt may
-// succeed.
+// attemptError returns the error of the last failed attempt, or nil if another attempt may succeed.
 func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bool) *hook.Error {
 	var err error
 	if last := t.dialErr.Load(); last != nil {
@@ -274,15 +272,15 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, inner)
 	case at >= 0:
 		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, text[at:])
-	case t.tls != nil && endedConnection(text): // with TLS 1.3, our side of its handshake is over
+	case t.tls != nil && endedConnection(text): // with TLS 1.3, the client's part of the TLS handshake is finished
 		return t.errorf(ReasonTLS, "no TLS with %s: %s our certificate", t, endsAfter)
 	}
 	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, want gRPC: %s", t, text)
 }
 
-// failureText returns gRPC's text for a failed connection, which gRPC returns only from a
-// call. It is empty if the text says only that the attempt timed out or was not made: dial
-// knows more.
+// failureText returns gRPC's text for a failed connection, which gRPC returns only from a call. It
+// returns "" if the text says only that the attempt timed out or was not made. dial has a better
+// error then.
 func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
@@ -300,7 +298,7 @@ func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	return text
 }
 
-// endsAfter is the message for a server that does not trust our certificate.
+// endsAfter begins the message for a server that does not trust pyplug's certificate.
 const endsAfter = "the server closes the connection after it got"
 
 // endedConnection reports whether gRPC's text says that the server closed the connection
@@ -315,11 +313,11 @@ func endedConnection(text string) bool {
 }
 
 func (t *target) errorf(reason, format string, args ...any) *hook.Error {
-	permanent := reason == ReasonTLS || reason == ReasonNotGRPC // what it serves does not change
+	permanent := reason == ReasonTLS || reason == ReasonNotGRPC // the server always serves the same
 	return &hook.Error{Kind: hook.Handshake, Reason: reason, Permanent: permanent, Err: fmt.Errorf(format, args...)}
 }
 
-// String is the address as a user writes it.
+// String returns the address as users write it.
 func (t *target) String() string {
 	if t.network == "unix" {
 		return "unix:" + t.address
@@ -327,7 +325,7 @@ func (t *target) String() string {
 	return t.address
 }
 
-// cause strips from an error what the message around it already says.
+// cause removes the parts of an error that the message around it already contains.
 func cause(err error) error {
 	if op := (*net.OpError)(nil); errors.As(err, &op) {
 		err = op.Err

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// reflectLimit bounds server reflection, so that time is left for the files.
+// reflectLimit is the timeout of server reflection. It leaves time for reading the files.
 const reflectLimit = 5 * time.Second
 
 // descriptors returns the plugin's methods and messages. It discovers them once.
@@ -40,15 +40,15 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *
 	return i.methods, nil
 }
 
-// discover asks server reflection, else reads the plugin's files, and adds the descriptors
-// that the user named.
+// discover uses server reflection, or else reads the plugin's files, and adds the descriptors that
+// the user named.
 func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, error) {
 	within, cancel := context.WithTimeout(ctx, reflectLimit)
 	defer cancel()
 	reflected, err := reflectFiles(within, i.conn)
 	var sources []protoschema.Source
 	switch {
-	case lostConnection(err) && i.exits(): // its files still describe it
+	case lostConnection(err) && i.exits(): // the plugin's files still describe it
 		return nil, err
 	case err == nil && len(reflected.Files) > 0:
 		sources = append(sources, reflected)
@@ -56,7 +56,7 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer from " + reflectionName, Limit: reflectLimit}}
 	}
 	if len(sources) == 0 && i.sources != nil {
-		// Reflection may fail if there are files or descriptors that the user named.
+		// Reflection may fail if there are files, or descriptors that the user named.
 		files, filesErr := hook.Interruptible(ctx, i.sources)
 		if err == nil || len(files) > 0 {
 			sources, err = files, filesErr
@@ -72,7 +72,7 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 func (i *Instance) notDescribed(err error) *hook.Error {
 	s, isStatus := status.FromError(err)
 	switch own := asError(err); {
-	case own != nil && own.Kind != hook.Request: // else it is about descriptors
+	case own != nil && own.Kind != hook.Request: // otherwise the error is about descriptors
 		return own
 	case isStatus && i.exits():
 		return i.exitError("")
@@ -108,8 +108,8 @@ func (i *Instance) method(ctx context.Context, name string) (protoschema.Method,
 	return m, e
 }
 
-// Describe lists the plugin's methods, without the methods that every plugin has for its
-// host, or describes one of them in detail.
+// Describe lists the plugin's methods, or describes one of them in detail. It omits the methods
+// that every plugin has for its host.
 func (i *Instance) Describe(ctx context.Context, q schema.Query) (schema.Schema, error) {
 	if q.Hook != "" {
 		m, herr := i.method(ctx, q.Hook)
@@ -123,7 +123,7 @@ func (i *Instance) Describe(ctx context.Context, q schema.Query) (schema.Schema,
 	switch {
 	case herr != nil:
 		return schema.Schema{}, herr
-	case i.Exited(): // its files still describe it
+	case i.Exited(): // the plugin's files still describe it
 		return schema.Schema{}, i.exitError("")
 	}
 	return set.Schema(q), nil

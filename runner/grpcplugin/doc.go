@@ -1,9 +1,9 @@
-// Package grpcplugin starts gRPC plugins: programs that print go-plugin's
-// handshake line and serve gRPC.
+// Package grpcplugin starts gRPC plugins: programs that print go-plugin's handshake line and serve
+// gRPC.
 //
 //  1. [Launcher.Launch] starts the program with package proc and reads its handshake
 //     line. It tolerates lines before that, and reports them as [Evidence].
-//  2. go-plugin's client reattaches to the program if the line was verified.
+//  2. If the line is valid, go-plugin's client reattaches to the program.
 //  3. gRPC's client dials the address through the launch, which waits until TLS and
 //     HTTP/2 work. Before anything is sent, [CheckPeer] asks the system whether the
 //     other end of the connection belongs to the plugin's own processes.
@@ -15,14 +15,13 @@
 //     each number, and leads the plugin to a server without services.
 //  7. A status that the plugin answers is a failed hook. A broken connection is a crash if
 //     the process exits.
-//  8. A call that runs out of time is cancelled. The plugin does not confirm that, so
-//     the error is marked as unanswered. Whether the plugin still responds is for the
-//     probes of its pool to find out.
+//  8. A call that times out is canceled. The plugin does not confirm that, so
+//     the error is marked as unanswered. The probes of the pool find out whether the plugin still
+//     responds.
 //  9. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
 //     then proc's signals. It never uses go-plugin's Kill.
 //
 // An error is a [*hook.Error] with hints. Its Reason is one of the constants here.
 //
-// The package does not know Python sources, .proto files, restarts, or how anything is
-// printed.
+// The package does not know Python sources, .proto files, restarts, or how anything is printed.
 package grpcplugin

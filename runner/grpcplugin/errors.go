@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/code"
-	// The details that servers usually send with a status.
+	// The types of details that servers usually send with a status.
 	_ "google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -29,20 +29,20 @@ import (
 
 // The reasons of an [*hook.Error] of this package.
 const (
-	// Of kind Start or Handshake.
+	// These have kind Start or Handshake.
 	ReasonNoHandshake = "no-handshake"
-	// Of kind Handshake.
-	ReasonBadHandshake   = "bad-handshake"   // malformed or refused
-	ReasonForeignAddress = "foreign-address" // another process listens there, too or instead
-	ReasonNoConnection   = "no-connection"   // nobody accepts a connection
-	ReasonNoAnswer       = "no-answer"       // accepted, and silent until the limit
-	ReasonNotGRPC        = "not-grpc"        // accepted by something that speaks no HTTP/2
+	// These have kind Handshake.
+	ReasonBadHandshake   = "bad-handshake"   // malformed or rejected
+	ReasonForeignAddress = "foreign-address" // another process listens there, in addition to the plugin or instead of it
+	ReasonNoConnection   = "no-connection"   // no process accepts a connection
+	ReasonNoAnswer       = "no-answer"       // the server accepted, but did not answer before the limit
+	ReasonNotGRPC        = "not-grpc"        // the server does not speak HTTP/2
 	ReasonTLS            = "tls"             // the two sides do not agree on TLS
-	// Of kind Unhealthy.
+	// These have kind Unhealthy.
 	ReasonNoHealth       = "no-health"       // no health service
-	ReasonUnknownService = "unknown-service" // a health service that does not know this name
+	ReasonUnknownService = "unknown-service" // the health service does not know this name
 	ReasonNotServing     = "not-serving"
-	ReasonSilent         = "silent-health" // no answer from the health service in time
+	ReasonSilent         = "silent-health" // the health service did not answer in time
 )
 
 // asError returns the *hook.Error in err, or nil.
@@ -52,12 +52,13 @@ func asError(err error) *hook.Error {
 	return e
 }
 
-// slack is how much earlier than this process a server may see a call's deadline pass.
+// slack is how much earlier than this process a server may detect that a call's deadline has
+// passed.
 const slack = 100 * time.Millisecond
 
-// ranOut reports whether a call failed with err because the deadline of ctx passed. A
-// server may see the deadline pass a moment earlier; then ranOut waits for it. If the
-// deadline is further away, DEADLINE_EXCEEDED is the server's own answer.
+// ranOut reports whether a call failed with err because the deadline of ctx passed. A server may
+// detect that a moment earlier. In that case ranOut waits for the deadline. If the deadline is
+// further away, DEADLINE_EXCEEDED is the server's own answer.
 func ranOut(ctx context.Context, err error) bool {
 	deadline, ok := ctx.Deadline()
 	if status.Code(err) != codes.DeadlineExceeded || !ok || time.Until(deadline) > slack {
@@ -67,23 +68,24 @@ func ranOut(ctx context.Context, err error) bool {
 	return true
 }
 
-// unanswered returns the error of a request that ctx ended, see [hook.Ended]. It does so even if a
-// status says that the deadline passed: gRPC may send that while the method still runs.
+// unanswered returns the error of a request that ctx ended, see [hook.Ended]. It is marked as
+// unanswered even if a status says that the deadline passed, because gRPC may send that while the
+// method still runs.
 func unanswered(ctx context.Context, what string, sent bool) *hook.Error {
 	e := hook.Ended(ctx, "", what, sent)
 	e.Unanswered = true
 	return e
 }
 
-// lostConnection reports whether a call ended with gRPC's status for a broken connection,
-// or for one that pyplug has closed.
+// lostConnection reports whether a call ended with gRPC's status for a broken connection, or for a
+// connection that pyplug has closed.
 func lostConnection(err error) bool {
 	code := status.Code(err)
 	return code == codes.Unavailable || code == codes.Canceled
 }
 
-// codeName returns a code's name as Python and the protocol have it, such as
-// "INVALID_ARGUMENT", or "Code(20)" for an unknown code.
+// codeName returns a code's name as in Python and the protocol, such as "INVALID_ARGUMENT", or
+// "Code(20)" for an unknown code.
 func codeName(c codes.Code) string {
 	if name, ok := code.Code_name[int32(c)]; ok {
 		return name
@@ -91,14 +93,14 @@ func codeName(c codes.Code) string {
 	return c.String()
 }
 
-// setStatus records in e the status that the plugin answered. If d does not know the type
-// of a detail, e has the type's name and the bytes. d may be nil.
+// setStatus stores in e the status that the plugin answered. If d does not know the type of a
+// detail, e gets the type's name and the bytes. d may be nil.
 func setStatus(e *hook.Error, s *status.Status, d *protoschema.Descriptors) *hook.Error {
 	e.Status = &hook.RPCStatus{Code: codeName(s.Code()), Message: s.Message()}
 	for _, detail := range s.Proto().GetDetails() {
 		text, err := d.EncodeMessage(detail)
 		if err != nil {
-			// This always marshals.
+			// This can always be encoded.
 			text, _ = json.Marshal(map[string]any{"@type": detail.GetTypeUrl(), "value": detail.GetValue()})
 		}
 		e.Status.Details = append(e.Status.Details, text)
@@ -116,8 +118,8 @@ func statusError(s *status.Status) error {
 	return fmt.Errorf("%s: %s", codeName(s.Code()), s.Message())
 }
 
-// isUnimplemented reports whether a server rejects a method because it does not have it.
-// grpclib's server then answers without a content type, which gRPC reports as UNKNOWN.
+// isUnimplemented reports whether a server rejected a method because it does not have it. In this
+// case grpclib's server answers without a content type, which gRPC reports as UNKNOWN.
 func isUnimplemented(err error) bool {
 	s := status.Convert(err)
 	return s.Code() == codes.Unimplemented ||
@@ -125,11 +127,11 @@ func isUnimplemented(err error) bool {
 }
 
 // answeredKey is the key of an atomic.Bool in a call's context. It is set if the plugin itself
-// ended the call with a status. If it is not set, the status is gRPC's own, for a call that broke.
+// ended the call with a status. If it is not set, the status is gRPC's own, for a broken call.
 type answeredKey struct{}
 
-// rpcHandler sees every RPC of a connection. It adds metadata, and notes when trailers
-// arrive, which only a server sends.
+// rpcHandler handles every RPC of a connection. It adds metadata, and records when trailers arrive,
+// which only a server sends.
 type rpcHandler struct{ metadata []string }
 
 func (h rpcHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
@@ -150,18 +152,18 @@ func (rpcHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Con
 func (rpcHandler) HandleConn(context.Context, stats.ConnStats) {}
 
 var (
-	// frameLine matches a frame of a traceback, raisedLine its last line.
-	// repeatLine matches what Python writes after it for the frames of a recursion.
+	// frameLine matches a frame of a traceback, and raisedLine its last line. repeatLine matches
+	// the line that Python prints after repeated frames of a recursion.
 	repeatLine = pysrc.Expression(`^  \[Previous line repeated (\d+) more times?\]$`)
 	frameLine  = pysrc.Expression(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
 	raisedLine = pysrc.Expression(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
-	// moduleLine matches what Python prints about a missing module. If Python was
-	// started with -m, it prints no traceback.
+	// moduleLine matches Python's line about a missing module. If Python was started with -m, it
+	// prints no traceback.
 	moduleLine = pysrc.Expression(`No module named '?([A-Za-z_][\w.]*)`)
 )
 
-// lastTraceback parses the exception that ended a Python from the last lines of its
-// standard error. It returns nil if they do not end with a traceback.
+// lastTraceback parses the exception that ended a Python from the last lines of its standard error.
+// It returns nil if they do not end with a traceback.
 func lastTraceback(lines []string) *hook.Raised {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
@@ -191,19 +193,19 @@ func lastTraceback(lines []string) *hook.Raised {
 			number, _ := strconv.Atoi(m[2]) // digits; 0 if there are too many
 			raised.Frames = append(raised.Frames, hook.Frame{File: schema.Path(m[1]), Line: number, Function: m[3]})
 		} else if n := len(raised.Frames); n > 0 && repeatLine().MatchString(line) {
-			raised.Frames[n-1].Repeated, _ = strconv.Atoi(repeatLine().FindStringSubmatch(line)[1]) // as above
+			raised.Frames[n-1].Repeated, _ = strconv.Atoi(repeatLine().FindStringSubmatch(line)[1]) // digits; 0 if there are too many
 		} else if n > 0 && raised.Frames[n-1].Text == "" && strings.Trim(line, " ^~") != "" {
 			raised.Frames[n-1].Text = strings.TrimSpace(line)
 		}
 	}
 	raised.Frames = slices.DeleteFunc(raised.Frames, func(f hook.Frame) bool {
-		return strings.HasPrefix(string(f.File), "<frozen ") // the import system's
+		return strings.HasPrefix(string(f.File), "<frozen ") // frames of the import system
 	})
 	raised.Frames = hook.FoldFrames(raised.Frames)
 	return raised
 }
 
-// missingModule is the error for an import that failed, or nil.
+// missingModule returns the error for a failed import, or nil.
 func missingModule(raised *hook.Raised, lines []string) *schema.MissingModuleError {
 	text, file := "", schema.Path("")
 	switch {
@@ -221,7 +223,8 @@ func missingModule(raised *hook.Raised, lines []string) *schema.MissingModuleErr
 	return nil
 }
 
-// lineHints say how to fix a fault in a handshake line, or with which setting pyplug accepts it.
+// lineHints returns hints that say how to fix a fault in a handshake line, or which setting accepts
+// it.
 func lineHints(e *handshake.Error) []schema.Hint {
 	switch e.Name {
 	case "core version":
@@ -252,8 +255,8 @@ func lineHints(e *handshake.Error) []schema.Hint {
 	return nil
 }
 
-// tlsHint says what to do about a plugin to which there is no TLS, by the error's text: gRPC
-// returns no more.
+// tlsHint returns a hint for a plugin whose TLS connection failed. It uses the error's text,
+// because gRPC returns nothing else.
 func tlsHint(text string) schema.Hint {
 	switch {
 	case strings.Contains(text, "certificate is valid for"), strings.Contains(text, "certificate is not valid for"):

@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestCodeName has the names of grpc's statuscodes.md.
+// TestCodeName checks the names in grpc's statuscodes.md.
 func TestCodeName(t *testing.T) {
 	for number, want := range []string{
 		"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
@@ -23,7 +23,7 @@ func TestCodeName(t *testing.T) {
 	}
 }
 
-// Mutual TLS is advised only to a plugin with a certificate.
+// TestLineHints checks that only a plugin with a certificate gets the hint to use mutual TLS.
 func TestLineHints(t *testing.T) {
 	for line, want := range map[string]string{
 		"1|2|tcp|127.0.0.1:1|grpc":    "offer it, as this plugin's host does: --protocol-versions 2",

@@ -1,4 +1,4 @@
 package grpcplugin
 
-// Evidence is what was seen while it started.
+// Evidence returns the evidence of the instance's start.
 func (i *Instance) Evidence() Evidence { return i.evidence }

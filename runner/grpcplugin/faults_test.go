@@ -15,7 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// TestNoSocket reports a path that is no socket.
+// TestNoSocket checks the error for a path that is not a socket.
 func TestNoSocket(t *testing.T) {
 	runnertest.NothingLeft(t)
 	e := fails(t, fake(t, "no socket", ""), hook.Handshake, "connection refused")
@@ -24,7 +24,7 @@ func TestNoSocket(t *testing.T) {
 	}
 }
 
-// TestPadded puts up with a certificate that go-plugin's hosts refuse, and keeps
+// TestPadded checks that pyplug accepts a certificate that go-plugin's hosts reject, and records
 // that as evidence.
 func TestPadded(t *testing.T) {
 	runnertest.NothingLeft(t)
@@ -40,7 +40,8 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// TestTooLarge fails the call alone, and distinguishes our limits from the plugin's.
+// TestTooLarge checks that a message that is too large fails only its call, and that the error
+// distinguishes pyplug's limits from the plugin's.
 func TestTooLarge(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "serve", "")
@@ -65,7 +66,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestReflectionV1 is described by the newer form alone.
+// TestReflectionV1 checks a plugin that supports only the newer version of reflection.
 func TestReflectionV1(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := started(t, fake(t, "reflection v1 only", ""))
@@ -74,7 +75,7 @@ func TestReflectionV1(t *testing.T) {
 	}
 }
 
-// TestExtra adds what a user named to what reflection or files describe.
+// TestExtra checks that descriptors that a user named are added to those of reflection or files.
 func TestExtra(t *testing.T) {
 	proto := func(file, text string) func() ([]protoschema.Source, error) {
 		path := filepath.Join(t.TempDir(), file)
@@ -87,10 +88,10 @@ func TestExtra(t *testing.T) {
 	const absent = " service Mine { rpc Echo(Text) returns (Text); }"
 	const service = absent + " service Zoo { rpc Nothing(Text) returns (Text); rpc Echo(Text) returns (Text); }"
 	for name, test := range map[string]struct {
-		behaviour      string
+		behavior      string
 		sources, extra func() ([]protoschema.Source, error)
 		has            []string
-		disagree       []string // parts of the two sides
+		disagree       []string // parts of the two contradicting sides
 	}{
 		"reflection and more": {"serve", nil, proto("mine.proto", text+absent), []string{"Zoo/Echo", "Mine/Echo"}, nil},
 		"files and more":      {"carriage return", proto("its.proto", text), proto("mine.proto", text+service), []string{"Zoo/Echo", "Mine/Echo"}, nil},
@@ -101,7 +102,7 @@ func TestExtra(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
-			cfg := fake(t, test.behaviour, "")
+			cfg := fake(t, test.behavior, "")
 			if cfg.Sources = test.sources; test.extra != nil {
 				var err error
 				if cfg.Extra, err = test.extra(); err != nil {
@@ -137,8 +138,8 @@ func contains(text string, parts ...string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 }
 
-// TestSourcesAhead asks Sources once per launch, while the plugin starts, and a call
-// does not wait for them longer than it may.
+// TestSourcesAhead checks that Sources is called once per launch, while the plugin starts, and that
+// a call does not wait for it longer than its limit.
 func TestSourcesAhead(t *testing.T) {
 	runnertest.NothingLeft(t)
 	asked, answer := make(chan struct{}), make(chan struct{})

@@ -1,4 +1,4 @@
 package grpcplugin_test
 
-// freeze does what comes nearest to a process that answers nothing.
+// freeze hangs, which is similar to a stopped process.
 func freeze() { hang() }

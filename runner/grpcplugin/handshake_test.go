@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// fails wants a launch to fail, and returns how.
+// fails checks that a launch fails with a kind and words, and returns the error.
 func fails(t *testing.T, cfg grpcplugin.Config, kind hook.Kind, words string) *hook.Error {
 	t.Helper()
 	inst, err := grpcplugin.New(cfg).Launch(t.Context())
@@ -41,7 +41,7 @@ func started(t *testing.T, cfg grpcplugin.Config) *grpcplugin.Instance {
 	return inst.(*grpcplugin.Instance)
 }
 
-// certificate is one that nobody asked for, as the sixth field has it.
+// certificate returns an unrequested certificate in the form of the sixth field.
 func certificate(t *testing.T) string {
 	der, _, err := newCertificate()
 	if err != nil {
@@ -50,7 +50,7 @@ func certificate(t *testing.T) string {
 	return base64.RawStdEncoding.EncodeToString(der)
 }
 
-// TestHandshakeRefused names the field of each fault of the line.
+// TestHandshakeRefused checks that each fault of the line is reported with its field.
 func TestHandshakeRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		printed string
@@ -89,7 +89,7 @@ func TestHandshakeRefused(t *testing.T) {
 
 func TestNoHandshake(t *testing.T) {
 	for name, test := range map[string]struct {
-		behaviour, arg, words string
+		behavior, arg, words string
 	}{
 		"nothing": {"print", "", "no handshake on standard output within 300ms"},
 		"a port":  {"print", "50051\n", ", only \"50051\""},
@@ -97,9 +97,9 @@ func TestNoHandshake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
-			cfg := fake(t, test.behaviour, test.arg)
+			cfg := fake(t, test.behavior, test.arg)
 			if cfg.StartTimeout = 300 * time.Millisecond; name != "nothing" {
-				cfg.StartTimeout = 2 * time.Second // in which it prints, on a busy machine, too
+				cfg.StartTimeout = 2 * time.Second // enough time to print, even on a busy machine
 			}
 			e := fails(t, cfg, hook.Handshake, test.words)
 			var limit *hook.LimitError
@@ -110,11 +110,11 @@ func TestNoHandshake(t *testing.T) {
 	}
 }
 
-// TestExitsEarly reports a process that exits before it is ready, with its exit
-// code and what it said last.
+// TestExitsEarly checks the error of a process that exits before it is ready: it has the exit code
+// and the last output.
 func TestExitsEarly(t *testing.T) {
 	for name, test := range map[string]struct {
-		behaviour, arg string
+		behavior, arg string
 		code           int
 		words          string
 	}{
@@ -127,11 +127,11 @@ func TestExitsEarly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
-			e := fails(t, fake(t, test.behaviour, test.arg), hook.Start, test.words)
+			e := fails(t, fake(t, test.behavior, test.arg), hook.Start, test.words)
 			if e.Exit == nil || e.Exit.Code != test.code || e.Permanent != (name == "no module") {
 				t.Fatalf("got exit %+v, permanent %v, want code %d", e.Exit, e.Permanent, test.code)
 			}
-			if test.behaviour == "exit" && (len(e.Exit.Stderr) != 1 || e.Exit.Stderr[0] != "no licence") {
+			if test.behavior == "exit" && (len(e.Exit.Stderr) != 1 || e.Exit.Stderr[0] != "no licence") {
 				t.Errorf("standard error %q", e.Exit.Stderr)
 			}
 			var module *schema.MissingModuleError
@@ -157,7 +157,7 @@ func TestExitsEarly(t *testing.T) {
 	})
 }
 
-// TestConnect reports why there is no connection, within its limit.
+// TestConnect checks that the reason for a missing connection is reported within its limit.
 func TestConnect(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason, words string
@@ -196,7 +196,8 @@ func TestConnect(t *testing.T) {
 	})
 }
 
-// TestOwnCA has a plugin trust a CA of its own. The fix names what it must trust.
+// TestOwnCA checks a plugin that trusts only its own CA. The fix names the certificate that it must
+// trust.
 func TestOwnCA(t *testing.T) {
 	for arg, hint := range map[string]string{
 		"refuses clients": "trust the certificate in PLUGIN_CLIENT_CERT",
@@ -222,7 +223,7 @@ func TestOwnCA(t *testing.T) {
 	})
 }
 
-// TestForeignAddress names the process that has the address.
+// TestForeignAddress checks that the error names the process at the address.
 func TestForeignAddress(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

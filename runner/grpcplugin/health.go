@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// probeLimit bounds a probe whose context has no deadline.
+// probeLimit is the timeout of a probe whose context has no deadline.
 const probeLimit = 2 * time.Second
 
 // askHealth asks the health service once. The error is of kind Unhealthy, Timeout or Canceled.
@@ -47,8 +47,8 @@ func (i *Instance) askHealth(ctx context.Context) (_ *hook.Error, lost bool) {
 }
 
 // Health asks the plugin whether it is healthy. A plugin without a health service is an error. A
-// context without a deadline gets two seconds. The error is a [*hook.Error]: Unhealthy; Timeout;
-// Crash if the plugin has exited; Canceled.
+// context without a deadline gets two seconds. The error is a [*hook.Error] of kind Unhealthy,
+// Timeout, Canceled, or Crash if the plugin has exited.
 func (i *Instance) Health(ctx context.Context) error {
 	ctx, cancel := withLimit(ctx, probeLimit)
 	defer cancel()
@@ -58,7 +58,7 @@ func (i *Instance) Health(ctx context.Context) error {
 	case lost && i.exits(): // a crash, unless pyplug stopped it
 		return i.exitError("")
 	case e.Reason == ReasonNoHealth && i.evidence.Unhealthy != nil:
-		return i.evidence.Unhealthy // with a hint
+		return i.evidence.Unhealthy // the error with a hint
 	default:
 		return e
 	}
@@ -73,9 +73,9 @@ func (i *Instance) Probe(ctx context.Context) error {
 	return err
 }
 
-// LacksHealth reports whether e says that a plugin does not serve the health that hosts ask
-// for. pyplug starts such a plugin: go-plugin asks only if its host wants it. If the user
-// named another service, its absence is an error.
+// LacksHealth reports whether e says that a plugin does not serve the health that hosts ask for.
+// pyplug starts such a plugin, because go-plugin asks for health only if its host wants that. If
+// the user named another service, its absence is an error.
 func LacksHealth(e *hook.Error, service string) bool {
 	return e.Reason == ReasonNoHealth || e.Reason == ReasonUnknownService && service == defaultService
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// earlyHealth is a health service that answers SERVING as many times as well says,
-// and then answers DEADLINE_EXCEEDED, as long before the deadline as lead says.
+// earlyHealth is a health service that answers SERVING well times, and then answers
+// DEADLINE_EXCEEDED at the time lead before the deadline.
 type earlyHealth struct {
 	grpc_health_v1.UnimplementedHealthServer
 	well atomic.Int32
@@ -39,7 +39,7 @@ func (h *earlyHealth) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRe
 	return nil, status.Error(codes.DeadlineExceeded, "too slow")
 }
 
-// serveEarlyDeadline is a plugin with such a health service.
+// serveEarlyDeadline runs a plugin with such a health service.
 func serveEarlyDeadline(arg string) {
 	h := new(earlyHealth)
 	var well int32
@@ -62,8 +62,8 @@ func serveEarlyDeadline(arg string) {
 	}
 }
 
-// TestEarlyDeadline takes a DEADLINE_EXCEEDED a moment before our deadline for
-// the deadline, and one that comes long before for the service's own word.
+// TestEarlyDeadline checks that a DEADLINE_EXCEEDED a moment before pyplug's deadline counts as the
+// deadline, and that a much earlier one counts as the service's own answer.
 func TestEarlyDeadline(t *testing.T) {
 	ask := map[string]func(t *testing.T, limit time.Duration, lead string) error{
 		"launch": func(t *testing.T, limit time.Duration, lead string) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestInPlugin starts a plugin where pyplug is itself a plugin of another host,
-// which wants of its own what we do not want of ours.
+// TestInPlugin starts a plugin while pyplug is itself a plugin of another host. The plugin must not
+// get the variables that the outer host has set for pyplug.
 func TestInPlugin(t *testing.T) {
 	runnertest.NothingLeft(t)
 	outer := handshake.Env(handshake.Host{Versions: []int{7}, ClientCert: "foo", SocketDir: "/nowhere"})
@@ -33,7 +33,7 @@ func TestInPlugin(t *testing.T) {
 	}
 }
 
-// TestLongTMPDIR has room for a socket's name where temporary files go far down.
+// TestLongTMPDIR checks that a socket's path is short enough even if TMPDIR is long.
 func TestLongTMPDIR(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("plugins in Go are on tcp there")

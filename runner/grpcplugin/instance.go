@@ -22,8 +22,8 @@ import (
 const (
 	// exitLimit is how long a process may take to exit after its connection broke.
 	exitLimit = 2 * time.Second
-	// shutdownLimit is how long a process may take to exit after the answer to Shutdown, as
-	// in go-plugin. go-plugin ignores the content of the answer.
+	// shutdownLimit is how long a process may take to exit after the answer to Shutdown, as in
+	// go-plugin. go-plugin ignores the content of the answer.
 	shutdownLimit = 2 * time.Second
 
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
@@ -32,17 +32,17 @@ const (
 // Instance is one gRPC plugin.
 type Instance struct {
 	cfg      *Config
-	dir      string // for the plugin's sockets
+	dir      string // the directory for the plugin's sockets
 	out      *output
 	sources  func() ([]protoschema.Source, error) // calls Config.Sources once; may be nil
 	proc     *proc.Process
-	tls      *tls.Config      // nil: no TLS
+	tls      *tls.Config      // nil without TLS
 	conn     *grpc.ClientConn // nil until connected
 	protocol plugin.ClientProtocol
 	evidence Evidence
 	info     hook.Info
 	broker   broker
-	done     chan struct{} // closed when nothing of the plugin is left
+	done     chan struct{} // closed when all processes of the plugin are gone
 
 	describing chan struct{} // held by the goroutine that sets methods
 	methods    *protoschema.Descriptors
@@ -64,16 +64,17 @@ func newInstance(cfg *Config) *Instance {
 // with fewer threads queues calls.
 func (i *Instance) Concurrency() int { return 100 }
 
-// Done is closed when the process and everything it started are gone.
+// Done is closed when the process and everything that it started are gone.
 func (i *Instance) Done() <-chan struct{} { return i.done }
 
-// Info describes the process. The protocol does not say which Python it runs.
+// Info describes the process. The version of its Python is unknown, because the protocol does not
+// contain it.
 func (i *Instance) Info() hook.Info { return i.info }
 
 // Exit describes how the process ended.
 func (i *Instance) Exit() hook.Exit { return hook.Exit(i.proc.Exit()) }
 
-// Exited reports whether the process has exited. Done is closed later, once what it
+// Exited reports whether the process has exited. Done is closed later, when everything that it
 // started is gone, too.
 func (i *Instance) Exited() bool { return i.proc.Exited() }
 
@@ -84,10 +85,10 @@ func (i *Instance) Stack() []hook.Frame { return nil }
 // [os.ErrProcessDone] if the process has exited.
 func (i *Instance) Crash() error { return i.proc.Crash() }
 
-// CallSeries makes no calls: gRPC has no series.
+// CallSeries makes no calls, because gRPC has no series.
 func (i *Instance) CallSeries(context.Context, *hook.Series) {}
 
-// Attach returns the JSON by which another host of go-plugin attaches to the plugin, in
+// Attach returns the JSON with which another host of go-plugin can attach to the plugin, in
 // Terraform's form. It returns nil with mutual TLS, because only this launch has the key.
 func (i *Instance) Attach() json.RawMessage {
 	if i.cfg.MTLS {
@@ -95,7 +96,7 @@ func (i *Instance) Attach() json.RawMessage {
 	}
 	line := i.evidence.Line
 	type address struct{ Network, String string }
-	text, _ := json.Marshal(struct { // always marshals
+	text, _ := json.Marshal(struct { // this type can always be encoded
 		Protocol        string
 		ProtocolVersion int
 		Pid             int
@@ -105,7 +106,7 @@ func (i *Instance) Attach() json.RawMessage {
 	return text
 }
 
-// release releases what the instance used. Its process must have exited.
+// release releases the instance's resources. Its process must have exited.
 func (i *Instance) release() {
 	i.disconnect()
 	i.broker.close()
@@ -123,9 +124,9 @@ func (i *Instance) disconnect() {
 
 var errExited = errors.New("the plugin has exited")
 
-// exitError returns the error for an exit of the process: a crash, or canceled if pyplug
-// stopped the plugin. hookName is empty if the exit interrupted no call. exitError waits
-// until the instance is done.
+// exitError returns the error for an exit of the process: a crash, or canceled if pyplug stopped
+// the plugin. hookName is empty if the exit interrupted no call. exitError waits until the instance
+// is done.
 func (i *Instance) exitError(hookName string) *hook.Error {
 	<-i.done
 	exit := i.Exit()
@@ -143,8 +144,8 @@ func (i *Instance) exitError(hookName string) *hook.Error {
 // exits reports whether the process exits within [exitLimit].
 func (i *Instance) exits() bool { return hook.Within(i.proc.Done(), exitLimit) }
 
-// Stop calls the Shutdown RPC, closes the connection, and walks proc's ladder. It
-// returns when the process tree is gone. See [hook.Instance].
+// Stop calls the Shutdown RPC, closes the connection, and walks proc's ladder. It returns when the
+// process tree is gone. See [hook.Instance].
 func (i *Instance) Stop(ctx context.Context) error {
 	i.stopping.Store(!i.Exited())
 	i.out.stop()
@@ -153,14 +154,14 @@ func (i *Instance) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shutdown calls the Shutdown RPC, closes the connection, because a server may wait for that,
-// and waits for the exit. It always returns false, so that proc sends a signal next. It does
-// not wait for the exit if the plugin does not serve the RPC.
+// shutdown calls the Shutdown RPC, closes the connection, because a server may wait for that, and
+// waits for the exit. It always returns false, so that proc sends a signal next. If the plugin does
+// not serve the RPC, shutdown does not wait for the exit.
 func (i *Instance) shutdown(ctx context.Context) bool {
 	// Both messages are empty, whatever their names.
 	err := i.conn.Invoke(ctx, shutdownMethod, new(emptypb.Empty), new(emptypb.Empty))
 	i.conn.Close()
-	if err != nil && ctx.Err() == nil && !lostConnection(err) { // which a fast exit causes
+	if err != nil && ctx.Err() == nil && !lostConnection(err) { // a fast exit causes these errors
 		i.cfg.Debug("grpc", "shutdown: "+err.Error())
 		i.shutdownErr.Store(status.Convert(err))
 		if isUnimplemented(err) {

@@ -22,23 +22,21 @@ import (
 
 // Evidence records what a plugin did while it started.
 type Evidence struct {
-	// Text is the handshake line as the plugin printed it. Line is the parsed line;
-	// it is empty if pyplug rejected it.
+	// Text is the handshake line as the plugin printed it. Line is the parsed line, or empty if
+	// pyplug rejected it.
 	Text string
 	Line handshake.Line
-	// Noise is the first line before the handshake, quoted and perhaps shortened.
-	// NoiseLines is the number of lines before it. pyplug tolerates them; other hosts
-	// refuse the plugin.
+	// Noise is the first line before the handshake, quoted and perhaps shortened. NoiseLines is the
+	// number of lines before it. pyplug tolerates them, but other hosts reject the plugin.
 	Noise      string
 	NoiseLines int
 	// Service is the name in the request to the health service.
 	Service string
-	// Unhealthy is the error of the health check if the start tolerated it, because
-	// the plugin has no health service, or by [Config.AnyHealth]. It is nil if the
-	// plugin is healthy.
+	// Unhealthy is the error of the health check if the start tolerated it because the plugin has
+	// no health service, or because of [Config.AnyHealth]. It is nil if the plugin is healthy.
 	Unhealthy *hook.Error
-	// Handshake, Connect and Health are the durations of the three steps; a step that
-	// was not reached is 0.
+	// Handshake, Connect and Health are the durations of the three steps. The duration of a step
+	// that was not reached is 0.
 	Handshake, Connect, Health time.Duration
 }
 
@@ -50,8 +48,8 @@ type launch struct {
 	scanner *scanner
 }
 
-// Launch starts one plugin and returns it when its health service answers SERVING.
-// See [hook.Launcher] for the promises; the instance is an [*Instance].
+// Launch starts one plugin and returns it when its health service answers SERVING. See
+// [hook.Launcher]. The instance is an [*Instance].
 func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if ctx.Err() != nil {
 		return nil, hook.Ended(ctx, "", "no start", false)
@@ -67,7 +65,7 @@ func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 		case herr.Kind == hook.Unhealthy:
 			n.disconnect()
 			n.out.stop()
-			n.proc.Stop(ctx, nil) // it works, and may clean up
+			n.proc.Stop(ctx, nil) // the plugin works, so it gets time to clean up
 		default:
 			n.proc.Kill()
 		}
@@ -85,7 +83,7 @@ func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	return n.Instance, nil
 }
 
-// run takes the launch from nothing to a healthy instance.
+// run performs all steps of the launch, up to a healthy instance.
 func (l *launch) run() *hook.Error {
 	if err := l.prepare(); err != nil {
 		return &hook.Error{Kind: hook.Internal, Err: err}
@@ -101,10 +99,10 @@ func (l *launch) run() *hook.Error {
 	return nil
 }
 
-// prepare sets how to start the process.
+// prepare sets up how the process is started.
 func (l *launch) prepare() error {
-	// The path of a socket may have about a hundred bytes: below the parent it needs
-	// 12 for the directory, and 41 for the slash and the name that the plugin chooses.
+	// The path of a socket may have about a hundred bytes: below the parent it needs 12 for the
+	// directory, and 41 for the slash and the name that the plugin chooses.
 	parent, err := proc.TempDir(handshake.MaxSocket() - 12 - 41)
 	if err == nil {
 		l.dir, err = os.MkdirTemp(parent, "s")
@@ -139,8 +137,8 @@ func (l *launch) environment(certificate []byte) []string {
 	return proc.Environ(proc.Without(l.cfg.Env, handshake.Variables...), false, set)
 }
 
-// tempDir returns the plugin's directory for temporary files. The plugin may create its
-// socket there, too.
+// tempDir returns the plugin's directory for temporary files. The plugin may also create its socket
+// there.
 func tempDir(env []string) string {
 	for _, entry := range env {
 		if dir, ok := strings.CutPrefix(entry, "TMPDIR="); ok && filepath.IsAbs(dir) {
@@ -212,7 +210,7 @@ func (l *launch) verify(text string) *hook.Error {
 		e.Reason, e.Permanent = ReasonBadHandshake, true
 		if fault := (*handshake.Error)(nil); errors.As(err, &fault) {
 			e.Hints, e.Drawing = lineHints(fault), fault.Drawing()
-			if fault.Name == "protocol" && !l.cfg.Python && (fault.Seen == "netrpc" || fault.Seen == "") { // which a program in Go may speak
+			if fault.Name == "protocol" && !l.cfg.Python && (fault.Seen == "netrpc" || fault.Seen == "") { // a program in Go may support netrpc
 				e.Err, e.Hints = fmt.Errorf("it is a net/rpc plugin: %w", err), schema.Hints(`pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`)
 			}
 		}
@@ -230,9 +228,9 @@ func (l *launch) lookup(host string) ([]netip.Addr, error) {
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 }
 
-// exitedEarly returns the error of a process that exited before it was ready. e is the error
-// of its handshake; nil means that it exited after the handshake. A traceback on standard
-// error replaces both.
+// exitedEarly returns the error of a process that exited before it was ready. e is the error of its
+// handshake, or nil if the process exited after the handshake. A traceback on standard error
+// replaces both.
 func (l *launch) exitedEarly(e *hook.Error) *hook.Error {
 	if e == nil {
 		e = &hook.Error{Err: errors.New("the plugin exited before it was ready")}
@@ -278,12 +276,12 @@ func (l *launch) checkHealth() *hook.Error {
 	return e
 }
 
-// ReasonAddressInUse is the reason of a start that failed because another instance of
-// the launcher listens where this one would.
+// ReasonAddressInUse is the reason of a start that failed because another instance of the launcher
+// already listens at the same address.
 const ReasonAddressInUse = "address-in-use"
 
-// register records where an instance listens. Python's gRPC lets two processes listen at
-// one address, and a call would reach either, so register stops the newer instance.
+// register records the address of an instance. Python's gRPC lets two processes listen at one
+// address, and a call could reach either of them. In this case register stops the newer instance.
 func (l *Launcher) register(ctx context.Context, i *Instance) *hook.Error {
 	at := i.evidence.Line.Address
 	l.mu.Lock()
@@ -295,18 +293,18 @@ func (l *Launcher) register(ctx context.Context, i *Instance) *hook.Error {
 	if !taken {
 		return nil
 	}
-	_ = i.Stop(ctx) // the error to report is ours
+	_ = i.Stop(ctx) // pyplug's own error is reported
 	return inUse(hook.Error{Kind: hook.Start}, at)
 }
 
-// alive returns the instances that have not exited. l.mu is held.
+// alive returns the instances that have not exited. The caller holds l.mu.
 func (l *Launcher) alive() []*Instance {
 	l.living = slices.DeleteFunc(l.living, (*Instance).Exited)
 	return l.living
 }
 
-// portTaken is what Python and Go, gRPC in Python, and Windows print when another program
-// has the port.
+// portTaken lists the messages of Python and Go, of gRPC in Python, and of Windows if another
+// program has the port.
 var portTaken = []string{"address already in use", "failed to bind to address", "only one usage of each socket address"}
 
 // explain sets [ReasonAddressInUse] if a start failed because another instance has the port.

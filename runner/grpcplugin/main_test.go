@@ -16,18 +16,18 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// behaviour is the environment variable that makes this test binary one of the
-// plugins below; argument is for some of them.
+// behavior is the environment variable that makes this test binary one of the plugins below.
+// argument is an argument for some of them.
 const (
-	behaviour = "GRPCPLUGIN_TEST_BEHAVIOUR"
+	behavior = "GRPCPLUGIN_TEST_BEHAVIOR"
 	argument  = "GRPCPLUGIN_TEST_ARGUMENT"
 )
 
 func TestMain(m *testing.M) {
-	if name := os.Getenv(behaviour); name != "" {
-		do, ok := behaviours[name]
+	if name := os.Getenv(behavior); name != "" {
+		do, ok := behaviors[name]
 		if !ok {
-			fmt.Fprintln(os.Stderr, "no behaviour", name)
+			fmt.Fprintln(os.Stderr, "no behavior", name)
 			os.Exit(99)
 		}
 		do(os.Getenv(argument))
@@ -36,11 +36,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fake is the configuration of one of the behaviours.
+// fake returns the configuration of one of the behaviors.
 func fake(t testing.TB, name, arg string) grpcplugin.Config {
 	t.Helper()
-	if _, ok := behaviours[name]; !ok {
-		t.Fatalf("no behaviour %q", name)
+	if _, ok := behaviors[name]; !ok {
+		t.Fatalf("no behavior %q", name)
 	}
 	path, err := os.Executable()
 	if err != nil {
@@ -48,18 +48,18 @@ func fake(t testing.TB, name, arg string) grpcplugin.Config {
 	}
 	return grpcplugin.Config{
 		Path: path,
-		// The race detector would rest for a second at each exit.
+		// The race detector would sleep for a second at each exit.
 		Env: proc.Environ(os.Environ(), false,
-			[]string{behaviour + "=" + name, argument + "=" + arg, "GORACE=atexit_sleep_ms=0"}),
+			[]string{behavior + "=" + name, argument + "=" + arg, "GORACE=atexit_sleep_ms=0"}),
 		CookieKey: "ZOO_COOKIE", CookieValue: "monkey",
 		Output: func(stream, text string, cut int) { t.Logf("%s: %.200s", stream, text) },
 	}
 }
 
-// hang waits for the end that the test makes.
+// hang waits until the test ends the process.
 func hang() { time.Sleep(time.Hour) }
 
-// listen listens on a port of this machine and does nothing more.
+// listen listens on a port of this machine.
 func listen() net.Listener {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +69,7 @@ func listen() net.Listener {
 	return l
 }
 
-var behaviours = map[string]func(arg string){
+var behaviors = map[string]func(arg string){
 	"print":  func(arg string) { fmt.Print(arg); hang() },
 	"exit":   func(arg string) { fmt.Fprintln(os.Stderr, "no licence"); os.Exit(len(arg)) },
 	"stderr": func(arg string) { fmt.Fprint(os.Stderr, arg); os.Exit(1) },
@@ -117,13 +117,13 @@ var behaviours = map[string]func(arg string){
 			conn.Close()
 		}
 	},
-	// What is printed before the handshake, and after it.
+	// Prints arg before the handshake.
 	"serve": func(arg string) {
 		fmt.Print(arg)
 		serve()
 	},
 	"carriage return": func(string) { serveOn(listen(), printLine("\r\n")) },
-	// A line of 300 KB, then one without an end, of as many MB as arg says.
+	// Prints a line of 300 KB, then arg MB without a line end.
 	"prints after": func(arg string) {
 		megabytes, _ := strconv.Atoi(arg)
 		serveOn(listen(), func(l net.Listener) {
@@ -143,8 +143,8 @@ var behaviours = map[string]func(arg string){
 		fmt.Printf("1|1|unix|%s|grpc\n", path)
 		hang()
 	},
-	// A socket that is created after the handshake: the delay is the plugin's
-	// behaviour, and no test counts on its length.
+	// Creates its socket after the handshake. The delay is part of the plugin's behavior. No test
+	// depends on its length.
 	"early": func(string) {
 		path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "early")
 		fmt.Printf("1|1|unix|%s|grpc\n", path)

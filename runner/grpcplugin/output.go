@@ -13,22 +13,21 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// scanner finds the handshake in what a process prints. It passes all other lines to the
-// output.
+// scanner finds the handshake in the output of a process. It passes all other lines to the output.
 type scanner struct {
 	out   *output
-	found chan string // has room for the handshake
+	found chan string // its capacity is one handshake
 
 	mu   sync.Mutex // protects following
 	over bool       // the handshake is found
 	said
 }
 
-// said is what the lines around a handshake say.
+// said is the information in the lines around a handshake.
 type said struct {
 	noise       string // the first line before the handshake, quoted
 	lines       int    // the number of lines before it
-	onStderr    string // a handshake on standard error, which no host reads
+	onStderr    string // a handshake on standard error, which hosts do not read
 	wantsCookie bool   // a line mentions the magic cookie
 }
 
@@ -39,8 +38,8 @@ func (s *scanner) scan(line proc.Line) {
 	}
 }
 
-// isHandshake reports whether the line is the handshake. It records what earlier lines
-// say. A line that was cut is longer than any handshake.
+// isHandshake reports whether the line is the handshake. It records information from earlier lines.
+// A line that was cut is longer than any handshake.
 func (s *scanner) isHandshake(line proc.Line) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +66,7 @@ func (s *scanner) isHandshake(line proc.Line) bool {
 	return false
 }
 
-// heard returns what the lines have said so far.
+// heard returns the information so far.
 func (s *scanner) heard() said {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,15 +85,15 @@ func shortened(line proc.Line) string {
 	return fmt.Sprintf("%q", line.Text)
 }
 
-// missing returns the error of a process that printed no handshake, without its kind. limit
-// is the timeout after which pyplug killed the process, or 0 if the process exited.
+// missing returns the error of a process that printed no handshake, without its kind. limit is the
+// timeout after which pyplug killed the process, or 0 if the process exited.
 func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	cookie, said := cfg.ShownCookie(), s.heard()
 	err := error(&hook.LimitError{What: "no handshake on standard output", Limit: limit})
 	if limit == 0 {
 		err = errors.New("the plugin exited before it printed a handshake")
 	}
-	unended := "" // a handshake without a newline, complete when the process was killed
+	unended := "" // a handshake without a newline, which was complete when the process was killed
 	select {
 	case unended = <-s.found:
 	default:
@@ -130,19 +129,19 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 }
 
 const (
-	// A gRPC server on asyncio prints these when the interrupt has ended its loop, if it
-	// is written like gRPC's own examples.
+	// A gRPC server on asyncio that is written like gRPC's own examples prints these when the
+	// interrupt has ended its loop.
 	ignoredLine      = "Exception ignored "
 	loopClosedLine   = "RuntimeError: Event loop is closed"
 	neverAwaitedLine = "RuntimeWarning: coroutine 'AioServer.shutdown' was never awaited"
 )
 
-// output prints the lines of a plugin from all its streams. After stop, it drops the
-// traceback of the KeyboardInterrupt that pyplug's signal causes.
+// output prints the lines of all streams of a plugin. After stop, it drops the traceback of the
+// KeyboardInterrupt that pyplug's signal causes.
 type output struct {
 	mu    sync.Mutex // held while print runs
 	print func(stream, text string, cut int)
-	// held are lines that may turn out to be that traceback.
+	// held contains lines that may be part of that traceback.
 	held     []string
 	stopping bool
 }
@@ -156,7 +155,7 @@ func (o *output) line(stream, text string, cut int) {
 	o.print(stream, text, cut)
 }
 
-// writer passes the lines of a stream on.
+// writer returns a writer for the lines of a stream.
 func (o *output) writer(stream proc.Stream) *proc.LineWriter {
 	return &proc.LineWriter{Emit: func(text string, cut int) { o.line(string(stream), text, cut) }}
 }
@@ -178,7 +177,7 @@ func (o *output) hold(text string) bool {
 	switch {
 	case text == "Traceback (most recent call last):" || strings.HasPrefix(text, ignoredLine):
 		if last != "" && !strings.HasPrefix(last, ignoredLine) {
-			o.flush() // what is held is another exception's
+			o.flush() // the held lines belong to another exception
 		}
 	case len(o.held) == 0:
 		return strings.HasSuffix(text, neverAwaitedLine)
@@ -197,8 +196,8 @@ func (o *output) hold(text string) bool {
 	return true
 }
 
-// end prints the held lines when the process is gone. It drops a traceback without a last
-// line: pyplug killed the process while it printed.
+// end prints the held lines when the process is gone. It drops a traceback without a last line,
+// because pyplug killed the process while it printed.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestInterruptDropped drops the traceback of our own interrupt, and nothing
-// else.
+// TestInterruptDropped checks that only the traceback of pyplug's own interrupt is dropped.
 func TestInterruptDropped(t *testing.T) {
 	const frame = "Traceback (most recent call last):\n  File \"p.py\", line 1, in <module>\n    wait()\n"
 	for name, test := range map[string]struct{ printed, want string }{

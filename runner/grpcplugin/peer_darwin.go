@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CheckPeer returns an error if a process that does not descend from the leader, a
-// plugin's process, is at the other end of a connection to a Unix socket. It accepts
-// every TCP connection.
+// CheckPeer returns an error if the process at the other end of a connection to a Unix socket is
+// not the leader, which is a plugin's process, or a descendant of it. It accepts every TCP
+// connection.
 func CheckPeer(_ context.Context, conn net.Conn, leader int) error {
 	if c, ok := conn.(*net.UnixConn); ok {
 		return checkUnixPeer(c, leader)

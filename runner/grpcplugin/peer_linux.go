@@ -21,9 +21,9 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// CheckPeer returns an error unless the other end of a connection belongs to the
-// leader, a plugin's process, or to a descendant. Until a server accepts a TCP
-// connection nobody owns its end: CheckPeer waits for that, at most until ctx ends.
+// CheckPeer returns an error unless the other end of a connection belongs to the leader, which is a
+// plugin's process, or to a descendant. The end of a TCP connection has no owner until a server
+// accepts it. CheckPeer waits for that until ctx ends.
 func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 	if c, ok := conn.(*net.UnixConn); ok {
 		return checkUnixPeer(c, leader)
@@ -35,7 +35,7 @@ func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 		switch {
 		case len(foreign) == 0 && accepted:
 			return nil
-		// A socket may be closed between the two looks at it.
+		// A socket may be closed between two looks at it.
 		case len(foreign) > 0 && slices.Equal(foreign, last):
 			return foreignError(conn.RemoteAddr().String(), others, len(foreign) < len(found))
 		}
@@ -46,17 +46,17 @@ func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 	}
 }
 
-// strangers returns the sockets that are open neither in the leader nor in a descendant,
-// and the processes in which they are open.
+// strangers returns the sockets that neither the leader nor a descendant has open, and the
+// processes that have them open.
 func strangers(inodes []string, leader int) (foreign []string, pids []int) {
 	foreign = without(inodes, heldBy(leader))
-	if len(foreign) == 0 { // as nearly always
+	if len(foreign) == 0 { // nearly always
 		return nil, nil
 	}
 	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	for _, dir := range dirs {
 		pid, _ := strconv.Atoi(filepath.Base(dir))
-		rest := without(foreign, heldBy(pid)) // all, if the process is another user's
+		rest := without(foreign, heldBy(pid)) // all of them, if the process belongs to another user
 		switch {
 		case len(rest) == len(foreign):
 		case proc.Descends(pid, leader):
@@ -77,8 +77,8 @@ const (
 )
 
 // findSockets returns the inodes of the sockets that listen at the remote address of a TCP
-// connection, and the inode of its other end. accepted reports whether a process has
-// accepted the connection, even if it has closed it since.
+// connection, and the inode of its other end. accepted reports whether a process has accepted the
+// connection, even if it has closed the connection since.
 func findSockets(conn net.Conn) (inodes []string, accepted bool) {
 	ours, theirs := addrPort(conn.LocalAddr()), addrPort(conn.RemoteAddr())
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
@@ -98,7 +98,7 @@ func findIn(table string, ours, theirs netip.AddrPort) (inodes []string, accepte
 	defer file.Close()
 	var exact, wildcard, peer []string
 	port := fmt.Sprintf(":%04X", theirs.Port())
-	over := false // the kernel lists listeners first
+	over := false // whether the listeners have ended; the kernel lists them first
 	for lines := bufio.NewScanner(file); !over && lines.Scan(); {
 		// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
 		f := strings.Fields(lines.Text())
@@ -118,7 +118,7 @@ func findIn(table string, ours, theirs netip.AddrPort) (inodes []string, accepte
 			over, accepted = true, peer != nil || state != established && state != handshaking
 		}
 	}
-	if exact == nil { // the system prefers a socket bound to the address to one bound to any
+	if exact == nil { // the system prefers a socket bound to this address over one bound to any address
 		exact = wildcard
 	}
 	return append(exact, peer...), accepted
@@ -129,8 +129,8 @@ func addrPort(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
-// kernelAddr parses an address of /proc/net: words of four bytes in hexadecimal, each
-// in the machine's byte order, and the port.
+// kernelAddr parses an address of /proc/net: words of four bytes in hexadecimal, each in the
+// machine's byte order, and the port.
 func kernelAddr(text string) netip.AddrPort {
 	host, port, _ := strings.Cut(text, ":")
 	ip, _ := hex.DecodeString(host) // the kernel's text is valid
@@ -160,7 +160,7 @@ func without(inodes, held []string) []string {
 // heldBy returns the inodes of the sockets that a process has open.
 func heldBy(pid int) (inodes []string) {
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
-	entries, _ := os.ReadDir(dir) // none of a process of another user
+	entries, _ := os.ReadDir(dir) // none if the process belongs to another user
 	for _, entry := range entries {
 		target, _ := os.Readlink(dir + entry.Name())
 		if inode, ok := strings.CutPrefix(target, "socket:["); ok {

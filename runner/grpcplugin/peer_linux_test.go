@@ -20,7 +20,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// check ends a plugin with an error.
+// check ends a plugin if there is an error.
 func check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -29,12 +29,12 @@ func check(err error) {
 }
 
 func init() {
-	behaviours["shares a port"] = func(address string) {
+	behaviors["shares a port"] = func(address string) {
 		l, err := shared(address)
 		check(err)
 		serveOn(l, printLine("\n"))
 	}
-	behaviours["listens at"] = func(address string) {
+	behaviors["listens at"] = func(address string) {
 		l, err := net.Listen("tcp", address)
 		check(err)
 		host := "127.0.0.1"
@@ -43,7 +43,7 @@ func init() {
 		}
 		serveOn(l, func(net.Listener) { fmt.Printf("1|1|tcp|%s:%d|grpc\n", host, l.Addr().(*net.TCPAddr).Port) })
 	}
-	// A link to a stranger's socket, in the directory for the plugin's own.
+	// Links to a stranger's socket, in the directory for the plugin's own.
 	link := func(make func(old, new string) error) func(string) {
 		return func(stranger string) {
 			path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "link")
@@ -52,17 +52,17 @@ func init() {
 			hang()
 		}
 	}
-	behaviours["symbolic link"], behaviours["hard link"] = link(os.Symlink), link(os.Link)
-	// A child, in a session of its own, that is another behaviour.
-	behaviours["child"] = func(does string) {
+	behaviors["symbolic link"], behaviors["hard link"] = link(os.Symlink), link(os.Link)
+	// Starts a child in its own session, with another behavior.
+	behaviors["child"] = func(does string) {
 		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), behaviour+"="+does, argument+"=")
+		child.Env = append(os.Environ(), behavior+"="+does, argument+"=")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		check(child.Run())
 	}
-	// The end right after the handshake.
-	behaviours["dies"] = func(how string) {
+	// Exits right after the handshake.
+	behaviors["dies"] = func(how string) {
 		network, at := "tcp", "127.0.0.1:0"
 		if strings.HasPrefix(how, "unix") {
 			network, at = "unix", filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "s")
@@ -81,8 +81,8 @@ func init() {
 	}
 }
 
-// shared listens on a port that others may listen on too, as Python's gRPC
-// server does by default.
+// shared listens on a port on which other processes may listen, too, as Python's gRPC server does
+// by default.
 func shared(address string) (net.Listener, error) {
 	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) (err error) {
 		return errors.Join(c.Control(func(fd uintptr) {
@@ -92,7 +92,7 @@ func shared(address string) (net.Listener, error) {
 	return config.Listen(context.Background(), "tcp4", address)
 }
 
-// TestSharedPort refuses a port that the plugin shares with somebody.
+// TestSharedPort checks that a port that the plugin shares with another process is rejected.
 func TestSharedPort(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l, err := shared("127.0.0.1:0")
@@ -107,8 +107,8 @@ func TestSharedPort(t *testing.T) {
 	}
 }
 
-// TestNearerPort connects to a port of all addresses that is somebody else's, but for
-// the one at which the plugin listens.
+// TestNearerPort checks a connection to a port that belongs to another process on all addresses,
+// except the address at which the plugin listens.
 func TestNearerPort(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l, err := shared("0.0.0.0:0")
@@ -122,7 +122,7 @@ func TestNearerPort(t *testing.T) {
 	}
 }
 
-// TestFamilies knows the plugin's socket whatever addresses it listens at.
+// TestFamilies checks that the plugin's socket is found whatever addresses it listens at.
 func TestFamilies(t *testing.T) {
 	for _, at := range []string{"0.0.0.0:0", "[::]:0", "[::1]:0"} {
 		t.Run(at, func(t *testing.T) {
@@ -139,8 +139,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestStranger sends nothing to a server that is not the plugin's, however the plugin
-// names it.
+// TestStranger checks that nothing is sent to a server of another process, however the plugin names
+// it.
 func TestStranger(t *testing.T) {
 	for does, network := range map[string]string{"symbolic link": "unix", "hard link": "unix", "print": "tcp"} {
 		t.Run(does, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestStranger(t *testing.T) {
 					return
 				}
 				defer conn.Close()
-				content, _ := io.ReadAll(conn) // until it is closed
+				content, _ := io.ReadAll(conn) // until the connection is closed
 				received <- content
 			}()
 			arg := l.Addr().String()
@@ -180,7 +180,7 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// TestChildServes connects to a server that the plugin has started.
+// TestChildServes checks a connection to a server that the plugin has started.
 func TestChildServes(t *testing.T) {
 	for network, does := range map[string]string{"unix": "serve", "tcp": "reflection v1 only"} {
 		t.Run(network, func(t *testing.T) {
@@ -196,8 +196,8 @@ func TestChildServes(t *testing.T) {
 	}
 }
 
-// TestDiesAfterHandshake reports the exit of the process, and not how the connection
-// failed.
+// TestDiesAfterHandshake checks that the exit of the process is reported, not the failure of the
+// connection.
 func TestDiesAfterHandshake(t *testing.T) {
 	for _, how := range []string{"tcp", "tcp accepted", "tcp closed", "unix", "unix accepted", "unix closed"} {
 		t.Run(how, func(t *testing.T) {

@@ -33,8 +33,8 @@ func checkUnixPeer(conn *net.UnixConn, leader int) error {
 	return foreignError(conn.RemoteAddr().String(), nil, false)
 }
 
-// foreignError returns the error for an address at which other processes listen. shared
-// reports whether the plugin listens there, too. pids may lack processes of other users.
+// foreignError returns the error for an address at which other processes listen. shared reports
+// whether the plugin listens there, too. pids may lack processes of other users.
 func foreignError(address string, pids []int, shared bool) *hook.Error {
 	who := "another process"
 	switch len(pids) {

@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// want wants an *Error of a kind.
+// want checks that err is an *Error of a kind with these words, and returns it.
 func want(t *testing.T, err error, kind hook.Kind, words string) *hook.Error {
 	t.Helper()
 	var e *hook.Error
@@ -27,7 +27,7 @@ func want(t *testing.T, err error, kind hook.Kind, words string) *hook.Error {
 	return e
 }
 
-// messages is a client stream.
+// messages returns a client stream.
 func messages(texts ...string) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		for _, text := range texts {
@@ -129,7 +129,7 @@ func TestPythonDescribe(t *testing.T) {
 func TestPythonHealth(t *testing.T) {
 	for name, test := range map[string]struct {
 		args  []string
-		words string // of the error, empty for a good start
+		words string // part of the error, or empty if the start succeeds
 	}{
 		"not serving":     {[]string{"--health=NOT_SERVING"}, "is NOT_SERVING, want SERVING"},
 		"unknown":         {[]string{"--health=UNKNOWN"}, "is UNKNOWN"},
@@ -170,8 +170,8 @@ func TestPythonHealth(t *testing.T) {
 	}
 }
 
-// TestPythonStops runs the plugin's finally, with and without a controller, and
-// does not wait for what the plugin does not serve.
+// TestPythonStops checks that a stop runs the plugin's finally, with and without a controller, and
+// does not wait for an RPC that the plugin does not serve.
 func TestPythonStops(t *testing.T) {
 	for name, args := range map[string][]string{"signal": nil, "controller": {"--controller"}} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestPythonStops(t *testing.T) {
 	}
 }
 
-// TestPythonMutualTLS speaks with grpcio's TLS.
+// TestPythonMutualTLS checks mutual TLS with grpcio.
 func TestPythonMutualTLS(t *testing.T) {
 	grpcio(t)
 	runnertest.NothingLeft(t)
@@ -235,8 +235,8 @@ func TestPythonBroken(t *testing.T) {
 	})
 }
 
-// TestOfficialExample runs the Python example of the go-plugin module where it
-// lies. Its port is fixed and its descriptors are in its generated code alone.
+// TestOfficialExample runs the Python example of the go-plugin module in place. Its port is fixed,
+// and only its generated code has descriptors.
 func TestOfficialExample(t *testing.T) {
 	python := grpcio(t)
 	runnertest.NothingLeft(t)
@@ -261,7 +261,7 @@ func TestOfficialExample(t *testing.T) {
 	if e := want(t, err, hook.Failed, "No such file"); e.Status.Code != "UNKNOWN" {
 		t.Errorf("got %+v", e.Status)
 	}
-	// A second one on the same port prints a good handshake, too.
+	// A second plugin on the same port prints a valid handshake, too.
 	second, err := grpcplugin.New(cfg).Launch(t.Context())
 	var foreign *hook.Error
 	if second != nil || (!errors.As(err, &foreign) || foreign.Reason != grpcplugin.ReasonForeignAddress) && !skipOwner(t) {

@@ -12,15 +12,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// reflectionName is its name in errors.
+// reflectionName is the name of the source in errors.
 const reflectionName = "server reflection"
 
-// reflectFiles returns the descriptors of all files that declare the server's services,
-// with their imports; none if it has no reflection.
+// reflectFiles returns the descriptors of all files that declare the server's services, and of
+// their imports. It returns none if the server has no reflection.
 func reflectFiles(ctx context.Context, cc *grpc.ClientConn) (protoschema.Source, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for _, version := range []string{"v1", "v1alpha"} { // their messages are the same under other names
+	for _, version := range []string{"v1", "v1alpha"} { // the messages of both have the same fields under different names
 		r := reflector{found: protoschema.Source{Name: reflectionName}, seen: map[string]bool{}}
 		stream, err := cc.NewStream(ctx, &reflectionv1.ServerReflection_ServiceDesc.Streams[0],
 			"/grpc.reflection."+version+".ServerReflection/ServerReflectionInfo")
@@ -38,15 +38,15 @@ func reflectFiles(ctx context.Context, cc *grpc.ClientConn) (protoschema.Source,
 	return protoschema.Source{}, nil
 }
 
-// reflector collects the files that a server describes itself by.
+// reflector collects the files with which a server describes itself.
 type reflector struct {
 	grpc.ClientStream
 	found   protoschema.Source
-	seen    map[string]bool // files received or asked for, by name
-	imports []string        // files to ask for
+	seen    map[string]bool // names of files that were received or requested
+	imports []string        // files to request
 }
 
-// read asks for the files of each service, and for their imports.
+// read requests the files of each service, and their imports.
 func (r *reflector) read() error {
 	list, err := r.ask(&reflectionv1.ServerReflectionRequest{
 		MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{ListServices: "*"},
@@ -82,11 +82,10 @@ func (r *reflector) read() error {
 	return nil
 }
 
-// ask sends one request and reads its answer. An error inside the answer is
-// returned as a status.
+// ask sends one request and reads its answer. It returns an error inside the answer as a status.
 func (r *reflector) ask(request *reflectionv1.ServerReflectionRequest) (*reflectionv1.ServerReflectionResponse, error) {
 	sendErr, answer := r.SendMsg(request), new(reflectionv1.ServerReflectionResponse)
-	err := r.RecvMsg(answer) // has the reason if SendMsg failed
+	err := r.RecvMsg(answer) // contains the reason if SendMsg failed
 	if err == nil {
 		err = sendErr
 	}
@@ -99,8 +98,8 @@ func (r *reflector) ask(request *reflectionv1.ServerReflectionRequest) (*reflect
 	return answer, nil
 }
 
-// add asks for files and keeps the files in the answer. It ignores files that the server
-// does not have: they may not be needed.
+// add requests files and keeps the files in the answer. It ignores files that the server does not
+// have, because they may not be needed.
 func (r *reflector) add(request *reflectionv1.ServerReflectionRequest) error {
 	answer, err := r.ask(request)
 	if status.Code(err) == codes.NotFound {

@@ -20,14 +20,14 @@ func leaving(string) {
 	serveBy(s, listen(), printLine("\n"))
 }
 
-func init() { behaviours["leaving"] = leaving }
+func init() { behaviors["leaving"] = leaving }
 
-// TestDescribeDying has a plugin exit while it is asked for its reflection. It is not described
-// by the files alone.
+// TestDescribeDying has a plugin exit during a reflection request. Files alone do not replace its
+// description.
 func TestDescribeDying(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "leaving", "")
-	cfg.Python = true // go-plugin opens no streams on it
+	cfg.Python = true // go-plugin opens no streams to it
 	cfg.Sources = zoo(t).Sources
 	s, err := started(t, cfg).Describe(t.Context(), schema.Query{})
 	if e := want(t, err, hook.Crash, ""); e.Exit == nil || e.Exit.Code != 3 {

@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// skipOwner skips a test on systems that do not say whose a socket is.
+// skipOwner skips a test on systems that do not report the owner of a socket.
 func skipOwner(t *testing.T) bool {
 	if runtime.GOOS == "linux" {
 		return false
@@ -30,7 +30,7 @@ func TestConformanceGo(t *testing.T) {
 		func(t *testing.T) grpcplugin.Config { return fake(t, "exit", "...") })
 }
 
-// TestMutualTLS speaks with go-plugin's own AutoMTLS server.
+// TestMutualTLS checks mutual TLS with go-plugin's own AutoMTLS server.
 func TestMutualTLS(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "serve", "")
@@ -45,8 +45,7 @@ func TestMutualTLS(t *testing.T) {
 	}
 }
 
-// TestNoise puts up with what stands before the handshake, and keeps it as
-// evidence.
+// TestNoise checks that lines before the handshake are tolerated and recorded as evidence.
 func TestNoise(t *testing.T) {
 	for name, test := range map[string]struct{ before, noise string }{
 		"text": {"loading\n", `"loading"`}, "empty line": {"\n", "an empty line"},
@@ -72,8 +71,8 @@ func TestNoise(t *testing.T) {
 	})
 }
 
-// TestPrintsAfter drains what is printed after the handshake, in bounded memory:
-// the plugin gets past it.
+// TestPrintsAfter checks that output after the handshake is read in bounded memory, so that it does
+// not block the plugin.
 func TestPrintsAfter(t *testing.T) {
 	runnertest.NothingLeft(t)
 	past := make(chan struct{})
@@ -100,15 +99,15 @@ func TestPrintsAfter(t *testing.T) {
 	}
 }
 
-// heap is the most memory that the heap has had, in bytes.
+// heap returns the size of the heap in bytes. It never shrinks.
 func heap() int {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapSys)
 }
 
-// TestStdio takes over what a Go plugin prints, which go-plugin's server sends
-// as a stream.
+// TestStdio checks that the output of a Go plugin, which go-plugin's server sends as a stream, is
+// printed.
 func TestStdio(t *testing.T) {
 	runnertest.NothingLeft(t)
 	lines := make(chan string, 1)
@@ -127,7 +126,7 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// TestShutdown goes by the Shutdown RPC: the plugin ends by itself.
+// TestShutdown checks that the Shutdown RPC ends the plugin without a signal.
 func TestShutdown(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := started(t, fake(t, "serve", ""))
@@ -149,8 +148,8 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestNothingOfGoPlugin wants go-plugin's and gRPC's goroutines to end with the
-// instance, of starts that fail too.
+// TestNothingOfGoPlugin checks that the goroutines of go-plugin and gRPC end with the instance,
+// even if the start fails.
 func TestNothingOfGoPlugin(t *testing.T) {
 	runnertest.NothingLeft(t)
 	theirs := func() (n int) {
@@ -175,7 +174,7 @@ func TestNothingOfGoPlugin(t *testing.T) {
 	runnertest.Until(t, "the goroutines of the libraries end", func() bool { return theirs() <= before })
 }
 
-// TestCrashFailsAll reports the exit to every call in progress.
+// TestCrashFailsAll checks that every call in progress reports the exit.
 func TestCrashFailsAll(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := started(t, fake(t, "serve", ""))
@@ -196,7 +195,7 @@ func TestCrashFailsAll(t *testing.T) {
 	}
 }
 
-// TestBusy keeps a plugin with one thread while one of its calls keeps it from
+// TestBusy checks that a plugin with one thread is kept while one of its calls prevents it from
 // answering.
 func TestBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
@@ -209,12 +208,12 @@ func TestBusy(t *testing.T) {
 		cancel()
 		want(t, <-busy, hook.Canceled, "")
 		_, err = inst.Call(t.Context(), words(t, "Echo", "text=after it"))
-		return err // of a plugin that did not end the call in time
+		return err // the plugin did not end the call in time
 	})
 }
 
-// hanging starts a zoo whose only thread hangs in a call until that is cancelled,
-// and then gives the call's error.
+// hanging starts a zoo whose only thread hangs in a call until cancel is called. busy then receives
+// the call's error.
 func hanging(t *testing.T) (inst *grpcplugin.Instance, busy <-chan error, cancel context.CancelFunc) {
 	t.Helper()
 	begun := make(chan struct{})
@@ -227,7 +226,7 @@ func hanging(t *testing.T) (inst *grpcplugin.Instance, busy <-chan error, cancel
 	inst = started(t, cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { // ends by cancel
+	go func() { // ends after cancel
 		_, err := inst.Call(ctx, hook.Call{Hook: "Hang"})
 		ended <- err
 	}()
@@ -241,7 +240,7 @@ func TestAsyncio(t *testing.T) {
 	runnertest.Retry(t, func() error { return asyncio(t) })
 }
 
-// asyncio fails where the machine is too slow for the plugin to end a call in time.
+// asyncio returns an error if the machine is too slow for the plugin to end a call in time.
 func asyncio(t *testing.T) error {
 	t.Helper()
 	cfg := zoo(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestPythonEnds reports by which step a plugin ended, and what it left: a child
-// that heard nothing of the end, and none that the signal reached, too.
+// TestPythonEnds checks that the exit names the step that ended a plugin, and the processes that it
+// left: a child that did not get the signal, but none that did.
 func TestPythonEnds(t *testing.T) {
 	stop := func() context.Context { return t.Context() }
 	kill := func() context.Context {
@@ -57,8 +57,8 @@ func TestPythonEnds(t *testing.T) {
 	})
 }
 
-// TestStopPatient sends no signal while Shutdown runs, and none soon after it answered with an
-// error, as a host of go-plugin does.
+// TestStopPatient checks that no signal is sent while Shutdown runs, or soon after it answered with
+// an error, as in a host of go-plugin.
 func TestStopPatient(t *testing.T) {
 	for arg, says := range map[string]string{"runs long": "", "fails": "INTERNAL: Failed to serialize response!"} {
 		t.Run(arg, func(t *testing.T) {

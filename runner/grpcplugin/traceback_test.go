@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A message may have indented lines, as that of protobuf about old generated code.
+// TestLastTraceback checks a message with indented lines, as in protobuf's error about old
+// generated code.
 func TestLastTraceback(t *testing.T) {
 	text := "noise\nTraceback (most recent call last):\n  File \"/p/a.py\", line 3, in <module>\n    import b\n  File \"/p/b.py\", line 1, in f\n" +
 		"    g(\n    ^^\nTypeError: not so\nPerhaps\n 1. this\n\nor that\n\n"

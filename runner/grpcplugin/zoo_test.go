@@ -32,9 +32,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// serve is a plugin in Go, by go-plugin's own server: the service of zoo.proto,
-// with reflection, health and controller, and with mutual TLS where the host
-// wants it.
+// serve runs a plugin in Go with go-plugin's own server: the service of zoo.proto, with reflection,
+// health and controller, and with mutual TLS if the host requests it.
 func serve() {
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: plugin.HandshakeConfig{ProtocolVersion: 1, MagicCookieKey: "ZOO_COOKIE", MagicCookieValue: "monkey"},
@@ -44,7 +43,7 @@ func serve() {
 	})
 }
 
-// serveOn serves without go-plugin. print prints the handshake, more may add services.
+// serveOn serves without go-plugin. print prints the handshake, and more may add services.
 func serveOn(l net.Listener, print func(net.Listener), more ...func(reflection.GRPCServer)) {
 	serveBy(grpc.NewServer(), l, print, more...)
 }
@@ -85,8 +84,8 @@ func serveGracefully() {
 	<-ended
 }
 
-// serveSlowly serves until Shutdown is called, and a little longer. Shutdown answers with an
-// error at once, or takes longer than a signal would. A signal changes the exit code.
+// serveSlowly serves until Shutdown is called, and a little longer. Shutdown answers with an error
+// at once, or takes longer than a signal would. A signal changes the exit code.
 func serveSlowly(arg string) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -103,7 +102,7 @@ func serveSlowly(arg string) {
 				select {
 				case <-time.After(1300 * time.Millisecond):
 					close(ended)
-				case <-ctx.Done(): // and it waits for the signal
+				case <-ctx.Done(): // then it waits for the signal
 				}
 				return new(emptypb.Empty), nil
 			}
@@ -115,15 +114,15 @@ func serveSlowly(arg string) {
 	<-ended
 }
 
-// printLine prints the handshake, with what ends it.
+// printLine prints the handshake, followed by end.
 func printLine(end string) func(net.Listener) {
 	return func(l net.Listener) { fmt.Printf("1|1|tcp|%s|grpc%s", l.Addr(), end) }
 }
 
-// servePadded serves mutual TLS, and prints its certificate padded.
+// servePadded serves mutual TLS, and prints its certificate with padding.
 func servePadded() {
 	var pair tls.Certificate
-	for len(pair.Certificate) == 0 || len(pair.Certificate[0])%3 == 0 { // it would need no padding
+	for len(pair.Certificate) == 0 || len(pair.Certificate[0])%3 == 0 { // such a certificate needs no padding
 		der, pkcs8, err := newCertificate()
 		if err != nil {
 			panic(err)
@@ -142,9 +141,9 @@ func servePadded() {
 	})
 }
 
-// serveOwnCA serves TLS with a certificate of its own, and trusts no client but those of its CA.
-// By arg it refuses others, or leaves them without an alert, as grpcio does; its certificate is
-// for another name; or it prints no certificate.
+// serveOwnCA serves TLS with its own certificate, and trusts only clients of its own CA. arg
+// selects whether it rejects other clients, closes the connection without an alert, as grpcio does,
+// has a certificate for another name, or prints no certificate.
 func serveOwnCA(arg string) {
 	names := []string{"localhost"}
 	if arg == "another name" {
@@ -192,7 +191,7 @@ func (*zooPlugin) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientCo
 	return nil, nil
 }
 
-// describeZoo is zoo.proto, known to this program as if it were compiled in.
+// describeZoo returns zoo.proto as if it were compiled into this program.
 func describeZoo() protoreflect.FileDescriptor {
 	_, here, _, _ := runtime.Caller(0)
 	path := filepath.Join(filepath.Dir(here), "../../testdata/plugins/grpc/zoo.proto")
@@ -210,9 +209,9 @@ func describeZoo() protoreflect.FileDescriptor {
 	return file
 }
 
-// unary are the methods that take and return one message.
+// unary contains the methods that accept and return one message.
 var unary = map[string]func(ctx context.Context, in, out *dynamicpb.Message) error{
-	// Echo returns what it does not know, too.
+	// Echo also returns unknown fields.
 	"Echo": func(_ context.Context, in, out *dynamicpb.Message) error {
 		copyText(in, out)
 		out.SetUnknown(in.GetUnknown())
@@ -233,7 +232,7 @@ var unary = map[string]func(ctx context.Context, in, out *dynamicpb.Message) err
 		os.Exit(int(number(in)))
 		return nil
 	},
-	// Metadata answers a megabyte, whatever it is asked.
+	// Metadata always answers a megabyte.
 	"Metadata": func(_ context.Context, _, out *dynamicpb.Message) error {
 		out.Set(out.Descriptor().Fields().ByName("text"), protoreflect.ValueOfString(strings.Repeat("x", 1<<20)))
 		return nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// truePath is a program that does nothing.
+// truePath returns the path of a program that does nothing.
 func truePath(b *testing.B) string {
 	for _, path := range []string{"/bin/true", "/usr/bin/true"} {
 		if _, err := os.Stat(path); err == nil {
@@ -21,7 +21,7 @@ func truePath(b *testing.B) string {
 	return ""
 }
 
-// BenchmarkBare is what a process costs without this package, for comparison.
+// BenchmarkBare measures a process without this package, for comparison.
 func BenchmarkBare(b *testing.B) {
 	path := truePath(b)
 	for b.Loop() {
@@ -43,7 +43,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkFirst is a pyplug's first process, with the guard and its end.
+// BenchmarkFirst measures the first process of a pyplug, including the guard and its end.
 func BenchmarkFirst(b *testing.B) {
 	clean(b)
 	path := truePath(b)

@@ -10,11 +10,10 @@ import (
 // misleading lists the variables that make a Python look like another one.
 var misleading = []string{"PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__"}
 
-// harmless is the allow-list of a clean environment. A trailing star matches any ending. It
-// has the Python variables about text encoding, buffering, bytecode and hash seeds. It
-// lacks variables that change what is imported or run (PYTHONPATH, PYTHONSTARTUP,
-// PYTHONNOUSERSITE) or what code means (PYTHONOPTIMIZE, PYTHONWARNINGS), and variables for
-// debugging.
+// harmless is the allow-list of a clean environment. A trailing star matches any ending. It has the
+// Python variables about text encoding, buffering, bytecode and hash seeds. It lacks variables that
+// change which code is imported or run (PYTHONPATH, PYTHONSTARTUP, PYTHONNOUSERSITE) or the meaning
+// of code (PYTHONOPTIMIZE, PYTHONWARNINGS), and variables for debugging.
 var harmless = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM",
 	"TMPDIR", "TMP", "TEMP", "XDG_*", "SSL_CERT_*", "VIRTUAL_ENV",
@@ -32,12 +31,11 @@ var harmlessWindows = []string{
 	"NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "PROCESSOR_IDENTIFIER",
 }
 
-// Environ makes a process's environment from base, whose entries are "K=V". It drops
+// Environ returns a process's environment made from base, whose entries are "K=V". It drops
 // PYTHONHOME, PYTHONEXECUTABLE and __PYVENV_LAUNCHER__. If clean is set, it keeps only an
-// allow-list of variables that programs and Python need. None of them holds secrets or
-// makes Python run other code. Then it applies each entry of set: "K=V" sets K, and "K"
-// keeps base's K. The last entry for a name counts. The caller owns the result, which is
-// sorted.
+// allow-list of variables that programs and Python need. None of them contains secrets or makes
+// Python run other code. Then it applies each entry of set: "K=V" sets K, and "K" keeps base's K.
+// The last entry for a name counts. The caller owns the result, which is sorted.
 func Environ(base []string, clean bool, set []string) []string {
 	return environ(base, clean, set, runtime.GOOS == "windows")
 }
@@ -66,7 +64,7 @@ func environ(base []string, clean bool, set []string, windows bool) []string {
 	return slices.Sorted(maps.Values(env))
 }
 
-// Without returns an environment without the variables of these names.
+// Without returns an environment without the variables with these names.
 func Without(env []string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -74,8 +72,8 @@ func Without(env []string, names ...string) []string {
 	})
 }
 
-// variable returns the name of an entry, and whether the entry is "K=V". On Windows the
-// directories of drives have names that begin with "=", and case does not matter.
+// variable returns the name of an entry, and whether the entry is "K=V". On Windows the directories
+// of drives have names that begin with "=", and case does not matter.
 func variable(entry string, windows bool) (name string, ok bool) {
 	from := 0
 	if windows {

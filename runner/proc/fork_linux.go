@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CanFork reports whether this system supports [Process.Fork]: Linux does since 5.3,
+// CanFork reports whether this system supports [Process.Fork]. Linux has supported it since 5.3,
 // unless a sandbox forbids it.
 var CanFork = sync.OnceValue(func() bool {
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
@@ -26,15 +26,15 @@ var CanFork = sync.OnceValue(func() bool {
 // answerTime is the timeout of a request. A process that takes longer is killed.
 const answerTime = 2 * time.Second
 
-// control is our end of the socket to a process that forks; nil for others. It is
+// control is pyplug's end of the socket to a process that forks, or nil for other processes. It is
 // safe for concurrent use.
 type control struct {
 	mu    sync.Mutex // held from a request to its answer
 	conn  *net.UnixConn
-	limit time.Duration // of a request
+	limit time.Duration // the timeout of a request
 }
 
-// newControl makes a socket; theirs is the child's end.
+// newControl creates a socket. theirs is the child's end.
 func newControl() (ours *control, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -56,8 +56,8 @@ func (c *control) close() {
 	}
 }
 
-// request sends a request with descriptors to a process that forks. It returns the first word
-// of the answer and the rest. It kills the process if it does not answer.
+// request sends a request with descriptors to a process that forks. It returns the first word of
+// the answer and the rest. It kills the process if it does not answer.
 func (p *Process) request(text string, descriptors ...int) (word, rest string, err error) {
 	c := p.control
 	c.mu.Lock()
@@ -87,7 +87,7 @@ func (p *Process) forkTree(child []*os.File) (*tree, error) {
 	t := &tree{n: running.count.Add(1), lifeline: -1}
 	life := newLifeline()
 	var descriptors []int
-	for _, c := range child[1:] { // it has the null device already
+	for _, c := range child[1:] { // the worker already has the null device
 		descriptors = append(descriptors, int(c.Fd()))
 	}
 	if life.r >= 0 {
@@ -98,8 +98,8 @@ func (p *Process) forkTree(child []*os.File) (*tree, error) {
 		life.close()
 		return nil, err
 	}
-	// The worker is p's child, or ours if p is gone. Its number stays its own until p or
-	// we reap it. If p ignores SIGCHLD, the worker may be gone already.
+	// The worker is a child of p, or of pyplug if p is gone. Its number cannot be reused until p or
+	// pyplug reaps it. If p ignores SIGCHLD, the worker may be gone already.
 	t.pid, t.forked = pid, &forked{by: p, pidfd: -1}
 	if t.forked.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		life.close()
@@ -130,13 +130,13 @@ func (p *Process) requestFork(n uint32, descriptors []int) (pid int, err error) 
 	return 0, p.killForking()
 }
 
-// death is how to learn of the leader's death.
+// death says how to detect the leader's death.
 type death struct {
-	forked *forked // nil for a child of ours
+	forked *forked // nil for a child of pyplug
 }
 
-// forked describes a leader that another process of ours forked. When that one is
-// gone, the leader becomes our child.
+// forked describes a leader that another process of pyplug forked. When that process is gone, the
+// leader becomes pyplug's child.
 type forked struct {
 	by    *Process
 	pidfd int
@@ -170,8 +170,8 @@ func (t *tree) takeStatus() (status syscall.WaitStatus, err error) {
 	return status, nil
 }
 
-// waitFor takes the status after the death of the forking process. It returns an error if
-// that process had already taken it: then the number may belong to another process.
+// waitFor takes the status after the death of the forking process. It returns an error if that
+// process had already taken the status, because the number may then belong to another process.
 func (f *forked) waitFor(pid int) (status syscall.WaitStatus, err error) {
 	select {
 	case <-f.by.died:

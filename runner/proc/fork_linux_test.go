@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// forker answers each question with what a Python expression says, given word and
-// rest, or forks a worker that runs another.
+// forker is a Python program that answers each request. The answer is a Python expression of word
+// and rest. For a fork request it can fork a worker that runs another expression.
 const forker = `
 import array, os, socket, sys
 answer, worker, control, *own = sys.argv[1:]
@@ -58,7 +58,7 @@ func forking(t *testing.T, answer, worker string) *Process {
 	at := DescriptorsOf()
 	args := []string{"-S", "-c", forker, answer, worker, strconv.Itoa(at.Control), strconv.Itoa(at.In), strconv.Itoa(at.Out)}
 	p := start(t, Spec{Path: python(t), Args: args, Talk: true, Forks: true, OnLine: l.add})
-	answersWithin(t, p, 30*time.Second) // on a busy machine a Python takes long to start
+	answersWithin(t, p, 30*time.Second) // on a busy machine Python may take long to start
 	t.Cleanup(func() {
 		for _, line := range l.list() {
 			t.Log(line.Text)
@@ -67,7 +67,7 @@ func forking(t *testing.T, answer, worker string) *Process {
 	return p
 }
 
-// fork has it fork a worker, and lets that run.
+// fork makes p fork a worker, and lets the worker run.
 func fork(t *testing.T, p *Process, s Spec) *Process {
 	t.Helper()
 	w, err := p.Fork(s)
@@ -110,7 +110,7 @@ func TestForkExit(t *testing.T) {
 	}
 }
 
-// The ladder, signals and stacks reach a worker, and nobody else.
+// TestForkStop checks that the ladder, signals and stacks affect only the worker.
 func TestForkStop(t *testing.T) {
 	clean(t)
 	source := `
@@ -147,7 +147,7 @@ while True:
 	}
 }
 
-// When the forking process is killed, its workers end as they would have.
+// TestForkOrphans checks that workers end normally when the forking process is killed.
 func TestForkOrphans(t *testing.T) {
 	clean(t)
 	p := forking(t, "", "os.read(IN, 1); os._exit(7)")
@@ -188,7 +188,8 @@ func TestForkRefused(t *testing.T) {
 	}
 }
 
-// Who does not answer as agreed is killed, and what it may have forked.
+// TestForkFaults checks that a process with a wrong answer is killed, with everything that it may
+// have forked.
 func TestForkFaults(t *testing.T) {
 	for name, answer := range map[string]string{
 		"other words": "'hello'", "no number": "'pid x'", "pid 1": "'pid 1'", "nobody's pid": "'pid 999999999'", "empty": "''",
@@ -209,7 +210,7 @@ func TestForkFaults(t *testing.T) {
 	}
 }
 
-// answersWithin changes how long it may take to answer.
+// answersWithin changes the timeout of answers.
 func answersWithin(t *testing.T, p *Process, d time.Duration) {
 	t.Helper()
 	p.control.mu.Lock()
@@ -217,8 +218,8 @@ func answersWithin(t *testing.T, p *Process, d time.Duration) {
 	p.control.limit = d
 }
 
-// A worker whose status is lost has ended all the same: the number is free, and is
-// not waited for. Whoever signals it meanwhile does not wait for the answer.
+// TestForkStatusLost checks that a worker whose status is lost still counts as ended: pyplug does
+// not use or wait for its number. A signal during that time does not wait for the answer.
 func TestForkStatusLost(t *testing.T) {
 	for name, answer := range map[string]string{
 		"its end": "os._exit(3)", "silence": "__import__('time').sleep(1000)", "other words": "'hello'",
@@ -253,8 +254,8 @@ func TestForkStatusLost(t *testing.T) {
 	}
 }
 
-// What a forking process leaves is not swept while a worker of its is not yet in the
-// books.
+// TestForkWhileItDies checks that the processes that a forking process leaves are not swept before
+// its worker is registered.
 func TestForkWhileItDies(t *testing.T) {
 	clean(t)
 	p := forking(t, "", "os.read(IN, 1); os._exit(7)")
@@ -282,7 +283,7 @@ func TestForkWhileItDies(t *testing.T) {
 	w.Kill()
 }
 
-// What it forks is not counted to a process.
+// TestForkMemory checks that the memory of forked workers does not count for the forking process.
 func TestForkMemory(t *testing.T) {
 	clean(t)
 	p := forking(t, "", "data = bytearray(b'x') * (60 << 20); os.write(OUT, b'r'); os.read(IN, 1)")

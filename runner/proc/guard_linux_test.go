@@ -13,9 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
-// runPyplug runs a program that uses this package and starts the behaviours
-// args. bury waits for it when it was killed, and takes in the dead that it
-// leaves to us, its subreaper.
+// runPyplug runs a program that uses this package and starts the behaviors args. bury waits for the
+// program after it was killed, and reaps the orphans that it leaves to this process, its subreaper.
 func runPyplug(t *testing.T, args ...string) (pyplug *os.Process, l *lines, bury func()) {
 	t.Helper()
 	used.Store("pyplug", true)
@@ -58,7 +57,7 @@ func runPyplug(t *testing.T, args ...string) (pyplug *os.Process, l *lines, bury
 	}
 }
 
-// dead waits until processes are dead and tells how long it took.
+// dead waits until processes are dead and returns how long it took.
 func dead(t *testing.T, pids []string) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -75,8 +74,8 @@ func dead(t *testing.T, pids []string) time.Duration {
 	return took
 }
 
-// withinTwoSeconds has something take no longer, once at least of several times: a machine
-// may be too busy for that.
+// withinTwoSeconds checks that at least one of several attempts takes less than two seconds,
+// because a machine may be too busy.
 func withinTwoSeconds(t *testing.T, attempt func(t *testing.T) time.Duration) {
 	t.Helper()
 	for range 5 {
@@ -87,7 +86,7 @@ func withinTwoSeconds(t *testing.T, attempt func(t *testing.T) time.Duration) {
 	t.Error("it takes more than two seconds each time")
 }
 
-// When pyplug is killed, nothing of any sort outlives it.
+// TestGuard checks that no process of any kind outlives a killed pyplug.
 func TestGuard(t *testing.T) {
 	clean(t)
 	withinTwoSeconds(t, func(t *testing.T) time.Duration {
@@ -111,7 +110,8 @@ func TestGuard(t *testing.T) {
 	})
 }
 
-// Processes that leave the session, fork and exit without a pause do not outlive pyplug.
+// TestGuardChain checks that processes that leave the session, fork and exit without a pause do not
+// outlive pyplug.
 func TestGuardChain(t *testing.T) {
 	for _, kind := range []string{"", " each"} {
 		for range 3 {
@@ -129,7 +129,7 @@ func TestGuardChain(t *testing.T) {
 	}
 }
 
-// The kernel alone ends the groups, without a guard.
+// TestLifeline checks that the kernel ends the groups without a guard.
 func TestLifeline(t *testing.T) {
 	clean(t)
 	withinTwoSeconds(t, func(t *testing.T) time.Duration {
@@ -155,8 +155,8 @@ func rests(l *lines, prefix string) (rests []string) {
 	return rests
 }
 
-// awaitChild waits until a child of ours can be reaped. A process of several
-// threads may look dead some time before.
+// awaitChild waits until a child of this process can be reaped. A process with several threads may
+// look dead some time earlier.
 func awaitChild(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
@@ -167,7 +167,7 @@ func alive(pid int) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ") && !strings.Contains(string(stat), ") X ")
 }
 
-// A pyplug inside a plugin of another one goes with that plugin.
+// TestNested checks that a pyplug inside a plugin of another one ends with that plugin.
 func TestNested(t *testing.T) {
 	clean(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -190,11 +190,12 @@ func TestNested(t *testing.T) {
 		_, err := os.Stat(l.find(t, "temp "))
 		return err != nil
 	})
-	start(t, shell("exit 0")).Exit() // whose sweep takes the inner guard along
+	start(t, shell("exit 0")).Exit() // its sweep also kills the inner guard
 	gone(t, inner[len(inner)-1])
 }
 
-// A guard that was killed is replaced, and its successor knows the directory.
+// TestGuardReplaced checks that a killed guard is replaced, and that the new guard knows the
+// directory.
 func TestGuardReplaced(t *testing.T) {
 	clean(t)
 	dir, err := TempDir(1000)
@@ -220,7 +221,7 @@ func TestGuardReplaced(t *testing.T) {
 	}
 }
 
-// The guard is deaf to what is meant for pyplug, and carries no mark.
+// TestGuardItself checks that the guard ignores signals for pyplug and has no tag.
 func TestGuardItself(t *testing.T) {
 	clean(t)
 	if _, err := TempDir(1000); err != nil {

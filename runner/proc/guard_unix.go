@@ -10,14 +10,14 @@ import (
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
-// guardProcess is our side of a running guard. nil is a guard that could not be
-// started. It is not safe for concurrent use.
+// guardProcess is pyplug's side of a running guard. It is nil if no guard could be started. It is
+// not safe for concurrent use.
 type guardProcess struct {
 	pid  int
 	pipe *os.File // write end; the guard acts when it closes
 }
 
-// startGuard starts a guard in a session of its own.
+// startGuard starts a guard in its own session.
 func startGuard(run string) *guardProcess {
 	prepare()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -59,8 +59,8 @@ func (g *guardProcess) alive() bool {
 	return false
 }
 
-// send sends one message. If the guard is gone, the message is lost; the next guard
-// gets all messages again.
+// send sends one message. If the guard is gone, the message is lost, but the next guard gets all
+// messages again.
 func (g *guardProcess) send(message string) {
 	if g != nil {
 		g.pipe.WriteString(message + "\x00")
@@ -74,7 +74,7 @@ func (g *guardProcess) sendGroup(word string, group int) {
 	}
 }
 
-// end kills the guard before it cleans up.
+// end kills the guard before it can clean up.
 func (g *guardProcess) end() {
 	if !g.alive() {
 		return

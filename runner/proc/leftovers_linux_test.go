@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// named waits until processes run the program of a name, and is what Left says
-// of them.
+// named waits until processes run the program with a name, and returns their descriptions in Left.
 func named(t *testing.T, name string, pids ...string) (left []string) {
 	t.Helper()
 	for _, pid := range pids {
@@ -26,8 +25,7 @@ func named(t *testing.T, name string, pids ...string) (left []string) {
 	return left
 }
 
-// talker starts a script that reads a line at its end, and waits until it says
-// ready.
+// talker starts a script that reads a line at its end, and waits until it prints ready.
 func talker(t *testing.T, script string) (*Process, *lines) {
 	t.Helper()
 	l := newLines()
@@ -38,7 +36,7 @@ func talker(t *testing.T, script string) (*Process, *lines) {
 	return p, l
 }
 
-// bid stops a talker by word, which the rest of its group does not hear.
+// bid stops a talker with a word, so that the rest of its group gets no signal.
 func bid(t *testing.T, p *Process) Exit {
 	t.Helper()
 	e := p.Stop(t.Context(), func(context.Context) bool { io.WriteString(p.Conn(), "go\n"); return true })
@@ -94,11 +92,12 @@ func TestLeft(t *testing.T) {
 	})
 }
 
-// What left the group is told, whether its parent lives or not.
+// TestLeftEscaped checks that Left contains a process that left the group, whether its parent is
+// alive or not.
 func TestLeftEscaped(t *testing.T) {
 	path, _ := os.Executable()
 	name := filepath.Base(path)
-	name = name[:min(len(name), 15)] // as much as the system keeps
+	name = name[:min(len(name), 15)] // the system keeps only 15 bytes
 	for _, args := range [][]string{{"stay"}, {"go"}, {"stay", "bare"}, {"go", "bare"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			clean(t)
@@ -121,7 +120,8 @@ func TestLeftEscaped(t *testing.T) {
 	}
 }
 
-// What our own signals ended along with the process was not left behind.
+// TestLeftKilledAlong checks that processes ended by pyplug's own signals do not count as left
+// behind.
 func TestLeftKilledAlong(t *testing.T) {
 	for step, stop := range map[string]func(*Process) Exit{
 		"SIGTERM": func(p *Process) Exit { return p.Stop(t.Context(), nil) },
@@ -144,7 +144,7 @@ func TestLeftKilledAlong(t *testing.T) {
 	}
 }
 
-// A child that was dead before was not left behind.
+// TestLeftZombie checks that a child that was already dead does not count as left behind.
 func TestLeftZombie(t *testing.T) {
 	clean(t)
 	l := newLines()
@@ -156,8 +156,9 @@ func TestLeftZombie(t *testing.T) {
 	wantLeft(t, p.Stop(t.Context(), nil))
 }
 
-// A helper that ends when its parent has ended was not left behind. A machine
-// may be too busy for it to end in time, hence several attempts.
+// TestLeftGoesByItself checks that a helper that ends after its parent does not count as left
+// behind. It makes several attempts, because a machine may be too busy for the helper to end in
+// time.
 func TestLeftGoesByItself(t *testing.T) {
 	clean(t)
 	fifo := filepath.Join(t.TempDir(), "fifo")

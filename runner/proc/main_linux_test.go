@@ -11,7 +11,7 @@ func descriptors() int {
 	return len(names)
 }
 
-// leftovers lists the processes that carry our mark, and our children.
+// leftovers lists the processes with a tag of this run, and the children of this process.
 func leftovers() []int {
 	left := children()
 	names, _ := os.ReadDir("/proc")

@@ -16,20 +16,19 @@ import (
 	"time"
 )
 
-// behaviour is the environment variable that makes this test binary one of the
-// misbehaving children.
-const behaviour = "PROC_TEST_BEHAVIOUR"
+// behavior is the environment variable that makes this test binary one of the misbehaving children.
+const behavior = "PROC_TEST_BEHAVIOR"
 
-// quickExit keeps the race detector from resting for a second at each exit.
+// quickExit prevents the race detector from sleeping for a second at each exit.
 const quickExit = "GORACE=atexit_sleep_ms=0"
 
 var used sync.Map
 
 func TestMain(m *testing.M) {
-	if name := os.Getenv(behaviour); name != "" {
-		do, ok := behaviours[name]
+	if name := os.Getenv(behavior); name != "" {
+		do, ok := behaviors[name]
 		if !ok {
-			fmt.Fprintln(os.Stderr, "no behaviour", name)
+			fmt.Fprintln(os.Stderr, "no behavior", name)
 			os.Exit(99)
 		}
 		do(os.Args[1:])
@@ -37,39 +36,39 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	code := m.Run()
-	all := true // tests are run
+	all := true // whether all tests are run
 	for _, some := range []string{"test.run", "test.skip", "test.list"} {
 		all = all && flag.Lookup(some).Value.String() == ""
 	}
-	for name := range behaviours {
+	for name := range behaviors {
 		if _, ok := used.Load(name); !ok && all && !testing.Short() && code == 0 {
-			fmt.Println("behaviour", name, "is never used")
+			fmt.Println("behavior", name, "is never used")
 			code = 1
 		}
 	}
 	os.Exit(code)
 }
 
-// child is the Spec of one of the behaviours.
+// child returns the Spec of one of the behaviors.
 func child(t testing.TB, name string, args ...string) Spec {
 	t.Helper()
-	if _, ok := behaviours[name]; !ok {
-		t.Fatalf("no behaviour %q", name)
+	if _, ok := behaviors[name]; !ok {
+		t.Fatalf("no behavior %q", name)
 	}
 	used.Store(name, true)
 	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Spec{Path: path, Args: args, Env: Environ(os.Environ(), false, []string{behaviour + "=" + name, quickExit})}
+	return Spec{Path: path, Args: args, Env: Environ(os.Environ(), false, []string{behavior + "=" + name, quickExit})}
 }
 
-// shell is the Spec of a script.
+// shell returns the Spec of a script.
 func shell(script string) Spec {
 	return Spec{Path: "/bin/sh", Args: []string{"-c", script}}
 }
 
-// talking is the Spec of a shell that talks. Its standard input and output are the pipes.
+// talking returns the Spec of a shell with Talk. Its standard input and output are the pipes.
 func talking(script string) Spec {
 	at := DescriptorsOf()
 	s := shell(fmt.Sprintf("exec </dev/fd/%d >/dev/fd/%d\n%s", at.In, at.Out, script))
@@ -92,7 +91,7 @@ func start(t testing.TB, s Spec) *Process {
 	return p
 }
 
-// lines gathers what a process prints.
+// lines collects the output of a process.
 type lines struct {
 	mu  sync.Mutex
 	all []Line
@@ -117,7 +116,7 @@ func (l *lines) list() []Line {
 	return append([]Line(nil), l.all...)
 }
 
-// patience bounds what must end by itself in a test.
+// patience is how long a test waits for something that must end by itself.
 const patience = time.Minute
 
 // find waits for a line that begins with prefix and returns the rest of it.
@@ -146,7 +145,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// soon waits for a condition, and tells whether it came true.
+// soon waits for a condition, and reports whether it became true.
 func soon(ok func() bool) bool {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -161,8 +160,8 @@ func soon(ok func() bool) bool {
 	return true
 }
 
-// clean makes the test fail when it leaves a process, a descriptor or a
-// goroutine behind. It comes first in a test.
+// clean makes the test fail if it leaves a process, a descriptor or a goroutine behind. A test must
+// call it first.
 func clean(t testing.TB) {
 	t.Helper()
 	Close()
@@ -185,7 +184,7 @@ func clean(t testing.TB) {
 	})
 }
 
-// python finds an interpreter or skips the test.
+// python returns an interpreter or skips the test.
 func python(t testing.TB) string {
 	t.Helper()
 	for _, path := range []string{"/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"} {

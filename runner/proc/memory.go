@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// CheckMaxMemory returns an error if a memory limit cannot be enforced; 0 means no limit. The
-// error wraps [errors.ErrUnsupported] if the system cannot enforce any limit.
+// CheckMaxMemory returns an error if a memory limit cannot be enforced. The limit 0 means no limit.
+// The error wraps [errors.ErrUnsupported] if the system cannot enforce any limit.
 func CheckMaxMemory(limit int64) error {
 	switch {
 	case limit < 0:
@@ -17,12 +17,12 @@ func CheckMaxMemory(limit int64) error {
 	return nil
 }
 
-// checkEvery is how often the memory of a limited process is measured.
+// checkEvery is the interval at which the memory of a limited process is measured.
 const checkEvery = 100 * time.Millisecond
 
-// limitMemory kills the tree when it exceeds its memory limit. It first makes a fast
-// measurement, which never reports too little. Only if that is above the limit, it makes
-// the exact one, which is slow. Exact measurements use at most a twentieth of a core.
+// limitMemory kills the tree when it exceeds its memory limit. It first makes a fast measurement,
+// which never reports too little. Only if that is above the limit, it makes the exact measurement,
+// which is slow. Exact measurements use at most a twentieth of a core.
 func (p *Process) limitMemory() {
 	limit := p.spec.MaxMemory
 	for pause := checkEvery; limit > 0 && !p.exitsWithin(pause) && p.forced.Err() == nil; {
@@ -46,12 +46,12 @@ func (p *Process) exceed(limit string) {
 	}
 	p.exceeded.Store(&limit)
 	p.tree.kill()
-	p.forceStop(false) // at once: the tree may still allocate
+	p.forceStop(false) // at once, because the tree may still allocate
 }
 
-// Memory returns the resident memory of a started process and everything below it, in bytes.
-// Shared memory is divided among its users. It is 0 if there is no such process, or if
-// the system does not report memory. Memory takes about 10 µs per MB.
+// Memory returns the resident memory of a started process and its descendants, in bytes. Shared
+// memory is divided among its users. Memory returns 0 if the process does not exist, or if the
+// system does not report memory. It takes about 10 µs per MB.
 func Memory(pid int) int64 {
 	if p := running.find(pid); p != nil {
 		return p.tree.memory()
@@ -59,8 +59,8 @@ func Memory(pid int) int64 {
 	return 0
 }
 
-// TotalMemory returns the memory of all processes that this pyplug runs, as [Memory] measures
-// it; 0 if the system does not report memory.
+// TotalMemory returns the memory of all processes that this pyplug runs, measured as in [Memory].
+// It returns 0 if the system does not report memory.
 func TotalMemory() (bytes int64) {
 	for _, p := range running.processes() {
 		bytes += p.tree.memory()

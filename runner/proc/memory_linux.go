@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// canLimit reports that this system can measure memory.
+// canLimit returns nil, because this system can measure memory.
 func canLimit() error { return nil }
 
-// members lists the living processes of the tree: the leader, its orphans, and everything
-// below them. A worker that the leader forked for us is its own tree.
+// members lists the living processes of the tree: the leader, its orphans, and all their
+// descendants. A worker that the leader forked on request has its own tree.
 func (t *tree) members() []int {
 	pids := []int{t.pid}
 	t.eachOrphan(func(pid int) { pids = append(pids, pid) })
@@ -26,10 +26,10 @@ func (t *tree) members() []int {
 	return pids
 }
 
-// memoryAtMost is the resident memory of the tree. It counts shared memory in each process.
+// memoryAtMost returns the resident memory of the tree. It counts shared memory in each process.
 func (t *tree) memoryAtMost() int64 { return t.sum(residentOf) }
 
-// memory is the resident memory of the tree. It divides shared memory among its users.
+// memory returns the resident memory of the tree. It divides shared memory among its users.
 func (t *tree) memory() int64 { return t.sum(memoryOf) }
 
 func (t *tree) sum(of func(pid int) int64) (total int64) {
@@ -39,8 +39,8 @@ func (t *tree) sum(of func(pid int) int64) (total int64) {
 	return total
 }
 
-// memoryOf is the memory of one process: its proportional share. For processes of other
-// users the system does not report that, so memoryOf returns all that is resident.
+// memoryOf returns the proportional share of one process. The system does not report the share for
+// processes of other users, so for them it returns all resident memory.
 func memoryOf(pid int) int64 {
 	share, ok := bytes.CutSuffix(statusLine(procFile(pid, "smaps_rollup"), "Pss:"), []byte(" kB"))
 	if !ok {
@@ -50,7 +50,8 @@ func memoryOf(pid int) int64 {
 	return kilobytes << 10
 }
 
-// residentOf reads the second field of /proc/PID/statm, in pages, and returns bytes.
+// residentOf returns the resident memory of a process in bytes, from the second field of
+// /proc/PID/statm.
 func residentOf(pid int) int64 {
 	fields := bytes.Fields(procFile(pid, "statm"))
 	if len(fields) < 2 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// grow takes 100 MB, one every 5 ms, and waits.
+// grow allocates 100 MB, one MB every 5 ms, and waits.
 const grow = `
 import time
 kept = []
@@ -18,8 +18,8 @@ for _ in range(100):
 time.sleep(60)
 `
 
-// TestMemoryLimit holds that who takes too much memory is killed, wherever in the
-// tree it is, and that nothing of it is left.
+// TestMemoryLimit checks that a tree is killed if any of its processes uses too much memory, and
+// that nothing of it is left.
 func TestMemoryLimit(t *testing.T) {
 	python := python(t)
 	script := func(line string) Spec {
@@ -56,8 +56,8 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestNoMemoryLimit holds that nothing is told of a process below its limit, nor of
-// one that died otherwise.
+// TestNoMemoryLimit checks that no limit is reported for a process below its limit, or for one that
+// died for another reason.
 func TestNoMemoryLimit(t *testing.T) {
 	clean(t)
 	s := shell("kill -9 $$")
@@ -73,8 +73,8 @@ func TestNoMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestSharedMemory holds that memory which several processes share counts once, and
-// that the cheap look says more rather than less.
+// TestSharedMemory checks that memory that several processes share counts once, and that the fast
+// measurement never reports too little.
 func TestSharedMemory(t *testing.T) {
 	clean(t)
 	out := newLines()
@@ -99,8 +99,7 @@ time.sleep(60)
 	}
 }
 
-// BenchmarkLook is what one look at a process costs, which a limit makes ten times a
-// second.
+// BenchmarkLook measures one measurement of a process. A limit needs ten of these per second.
 func BenchmarkLook(b *testing.B) {
 	p := start(b, Spec{Path: python(b), Args: []string{"-c", "import time; time.sleep(60)"}})
 	b.Run("cheap", func(b *testing.B) {

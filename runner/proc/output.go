@@ -16,15 +16,15 @@ const (
 type output struct {
 	onLine func(Line)
 	raw    func(Stream, []byte)
-	// both keeps standard output in the tail, too: the standard output of a process
-	// with Talk is for people.
+	// both keeps standard output in the tail, too, because the standard output of a process with
+	// Talk is for people.
 	both bool
 
-	mu     sync.Mutex // held while onLine runs: never two lines at once
+	mu     sync.Mutex // held while onLine runs, so that calls do not overlap
 	tail   [tailLines][]byte
 	lines  int // the number of lines that tail has received
 	stacks []string
-	dumped chan struct{} // receives for each line of stacks; nil unless they are expected
+	dumped chan struct{} // receives for each line of stacks; nil unless stacks are expected
 }
 
 // drain reads one stream to its end.
@@ -70,7 +70,7 @@ func (o *output) line(stream Stream, line []byte, cut int) {
 	}
 }
 
-// stack keeps a line of expected stacks, and reports whether the line was one.
+// stack keeps a line of expected stacks, and reports whether the line belongs to them.
 func (o *output) stack(line []byte) bool {
 	if o.dumped == nil || !isStack(line, len(o.stacks) > 0) {
 		return false
@@ -113,17 +113,17 @@ func (o *output) last() []string {
 	return lines
 }
 
-// maxLine is how much of a line is kept.
+// maxLine is the number of bytes that are kept of a line.
 const maxLine = 16 << 10
 
-// splitter splits a stream of bytes into lines in bounded memory. The zero value is ready to
-// use. One goroutine may use it.
+// splitter splits a stream of bytes into lines in bounded memory. The zero value is ready to use.
+// Only one goroutine may use it.
 type splitter struct {
-	kept []byte // of the line that has not ended
-	cut  int    // dropped bytes of it
+	kept []byte // the line that has not ended
+	cut  int    // number of dropped bytes of that line
 }
 
-// feed passes each line that ends in b to emit, which must not keep the bytes.
+// feed passes each line that ends in b to emit. emit must not keep the bytes.
 func (s *splitter) feed(b []byte, emit func(line []byte, cut int)) {
 	for {
 		line, rest, ended := bytes.Cut(b, []byte{'\n'})
@@ -150,8 +150,8 @@ func (s *splitter) flush(emit func(line []byte, cut int)) {
 	s.kept, s.cut = s.kept[:0], 0
 }
 
-// LineWriter emits each line written to it in the form of [Spec].OnLine. One goroutine may
-// use it.
+// LineWriter emits each line written to it in the form of [Spec].OnLine. Only one goroutine may use
+// it.
 type LineWriter struct {
 	Emit  func(text string, cut int)
 	lines splitter

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestPause holds that what comes during a pause is read behind it, also by a read that has
-// to wait, and that a pause of a closed connection ends.
+// TestPause checks that data that arrives during a pause is read after it, even by a read that must
+// wait, and that a pause ends when the connection is closed.
 func TestPause(t *testing.T) {
 	clean(t)
 	p, b := answering(t, nil), make([]byte, 100)

@@ -11,34 +11,34 @@ import (
 )
 
 const (
-	// quiet is how long a pipe may stay silent after the process is gone. Then only an
-	// escaped process can hold its other end.
+	// quiet is how long a pipe may be silent after the process is gone. After that, only an escaped
+	// process can hold its other end.
 	quiet = 200 * time.Millisecond
-	// maxLate is more than a pipe can hold. Bytes beyond it after the process is gone
-	// come from another process.
+	// maxLate is more than a pipe can contain. Further bytes after the process is gone come from
+	// another process.
 	maxLate = 2 << 20
 )
 
-// outputPipe is our read end of a pipe from the process. After the process is gone, a pause
-// counts as the end of the pipe. So everything written before is read, however slow the
-// reader is, even if an escaped process holds the other end.
+// outputPipe is the read end of a pipe from the process. After the process is gone, a pause counts
+// as the end of the pipe. So everything written before is read, however slow the reader is, even if
+// an escaped process holds the other end.
 type outputPipe struct {
 	*os.File    // reads wait on it
 	raw         syscall.RawConn
 	number      int    // the pipe's descriptor; after Close it may belong to another file
 	closePipe   func() // nil if File is the pipe
 	gone        atomic.Bool
-	late        int         // bytes read since the process was gone
-	undelivered atomic.Bool // bytes from Read are not delivered yet
+	late        int         // bytes read since the process is gone
+	undelivered atomic.Bool // bytes from Read have not been delivered yet
 	delivered   chan<- struct{}
 }
 
-// deliver records that all bytes from Read are delivered, and wakes [Process.Settle].
+// deliver records that all bytes from Read have been delivered, and wakes [Process.Settle].
 func (p *outputPipe) deliver() {
 	p.undelivered.Store(false)
 	select {
 	case p.delivered <- struct{}{}:
-	default: // it was woken, or nobody waits for this pipe
+	default: // already woken, or no call of Settle waits
 	}
 }
 
@@ -53,7 +53,7 @@ func newOutputPipe(f *os.File) (*outputPipe, error) {
 
 // Close ends a read that waits. Closing twice is harmless.
 func (p *outputPipe) Close() error {
-	err := p.File.Close() // returns when nobody uses it
+	err := p.File.Close() // returns when no call uses the file
 	if err == nil && p.closePipe != nil {
 		p.closePipe()
 	}
@@ -80,23 +80,23 @@ func (p *outputPipe) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// processGone records that the process is gone. A read in progress waits for the quiet time
-// from now.
+// processGone records that the process is gone. A read in progress then waits for at most the quiet
+// time.
 func (p *outputPipe) processGone() {
 	p.gone.Store(true)
 	p.File.SetReadDeadline(time.Now().Add(quiet))
 }
 
-// settled reports whether the pipes are empty and everything is delivered. It looks at the
-// pipes first, because bytes that have left a pipe are marked until they are delivered.
+// settled reports whether the pipes are empty and everything was delivered. It checks the pipes
+// first, because bytes that have left a pipe are marked until they are delivered.
 func settled(pipes []*outputPipe) bool {
 	return !hasInput(pipes) && !slices.ContainsFunc(pipes, func(o *outputPipe) bool { return o.undelivered.Load() })
 }
 
-// Settle waits at most limit until OnLine has received everything that the process has
-// written so far, so that its output appears before its answer. On Windows, which does not
-// report what is in a pipe, Settle waits only for bytes that have been read. One goroutine
-// at a time may call it.
+// Settle waits until OnLine has received everything that the process has written so far, but at
+// most for limit, so that its output appears before its answer. Windows does not report how much is
+// in a pipe, so there Settle waits only for bytes that have been read. Only one goroutine at a time
+// may call it.
 func (p *Process) Settle(limit time.Duration) {
 	if settled(p.drained) {
 		return
@@ -112,39 +112,39 @@ func (p *Process) Settle(limit time.Duration) {
 	}
 }
 
-// Descriptors are those of a process that was started with Talk, see [DescriptorsOf].
+// Descriptors are the descriptors in a process that was started with Talk, see [DescriptorsOf].
 type Descriptors struct {
-	In, Out int // of the pipes from and to us
-	Stdout  int // of standard output
-	Control int // of the socket for requests to fork; 0 where no process forks
+	In, Out int // the pipes from and to pyplug
+	Stdout  int // standard output
+	Control int // the socket for fork requests, or 0 on systems without Fork
 }
 
-// Conn is the pair of pipes to and from a process started with Talk. One goroutine may read
-// while another writes. The caller of [Start] closes it, unless [Process.Stop] or
-// [Process.Kill] does.
+// Conn is the pair of pipes to and from a process started with Talk. One goroutine may read while
+// another writes. The caller of [Start] must close it, unless [Process.Stop] or [Process.Kill]
+// does.
 type Conn struct {
 	in  *os.File
 	out *outputPipe
 }
 
-// Read reads what the process wrote. It returns [io.EOF] if the process is gone or has
-// closed its end, [os.ErrClosed] after Close.
+// Read reads from the process. It returns [io.EOF] if the process is gone or has closed its end,
+// and [os.ErrClosed] after Close.
 func (c *Conn) Read(b []byte) (int, error) { return c.out.Read(b) }
 
-// Write writes to the process and blocks while the pipe is full. It returns EPIPE if
-// the process no longer reads, [os.ErrClosed] after CloseWrite or Close.
+// Write writes to the process and blocks while the pipe is full. It returns EPIPE if the process no
+// longer reads, and [os.ErrClosed] after CloseWrite or Close.
 func (c *Conn) Write(b []byte) (int, error) { return c.in.Write(b) }
 
-// CloseWrite closes the pipe to the process. What the process writes can still be read.
+// CloseWrite closes the pipe to the process. Data from the process can still be read.
 func (c *Conn) CloseWrite() error { return c.in.Close() }
 
-// Close ends both directions, and reads and writes that wait. The process lives on.
-// Closing twice is harmless.
+// Close ends both directions, including reads and writes that wait. The process continues. Closing
+// twice is harmless.
 func (c *Conn) Close() error {
 	if c == nil {
 		return nil
 	}
-	c.out.Close() // first, so that a read returns ErrClosed, and not the end of a process whose input ended
+	c.out.Close() // first, so that a read returns ErrClosed, not the end of a process whose input has ended
 	c.in.Close()
 	return nil
 }

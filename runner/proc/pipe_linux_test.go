@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Silence is the end when the process is gone and somebody else holds its output.
+// TestReadQuiet checks that silence counts as the end if the process is gone and another process
+// holds its output.
 func TestReadQuiet(t *testing.T) {
 	clean(t)
 	p := answering(t, nil)

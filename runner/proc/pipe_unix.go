@@ -20,14 +20,14 @@ func (p *outputPipe) readMarked(b []byte) (n int, err error) {
 		}
 		if err == unix.EAGAIN {
 			p.deliver()
-			return false // waits
+			return false // wait for input
 		}
 		return true
 	})
 	switch {
 	case errors.Is(waitErr, os.ErrDeadlineExceeded):
 		return 0, waitErr
-	case waitErr != nil: // an internal error of the runtime's
+	case waitErr != nil: // an internal error of the runtime
 		return 0, os.ErrClosed
 	case err != nil:
 		return 0, os.NewSyscallError("read", err)
@@ -37,8 +37,8 @@ func (p *outputPipe) readMarked(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// hasInput reports whether one of the pipes has input. The result for a closed pipe is
-// arbitrary, so callers wait with a limit.
+// hasInput reports whether one of the pipes has input. The result for a closed pipe is arbitrary,
+// so callers wait with a limit.
 func hasInput(pipes []*outputPipe) bool {
 	polls := make([]unix.PollFd, 0, 2)
 	for _, o := range pipes {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// answering starts a shell that writes what it reads, once to standard error and
-// once as its answer.
+// answering starts a shell that writes each line that it reads, first to standard error and then as
+// its answer.
 func answering(t *testing.T, onLine func(Line)) *Process {
 	t.Helper()
 	s := talking(`while read -r line; do echo "$line" >&2; echo "$line"; done`)
@@ -26,7 +26,7 @@ func ask(t *testing.T, p *Process) {
 	}
 }
 
-// While what was printed is being delivered, nothing is settled.
+// TestSettle checks that Settle waits while output is being delivered.
 func TestSettle(t *testing.T) {
 	clean(t)
 	lines, release := make(chan Line), make(chan struct{})
@@ -47,8 +47,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// What was printed before an answer has been delivered when Settle returns, at each of
-// many moments.
+// TestSettleInOrder checks many times that output printed before an answer has been delivered when
+// Settle returns.
 func TestSettleInOrder(t *testing.T) {
 	clean(t)
 	l := newLines()
@@ -68,7 +68,7 @@ func TestSettleInOrder(t *testing.T) {
 	}
 }
 
-// Closing the connection ends a read that waits.
+// TestCloseEndsRead checks that closing the connection ends a read that waits.
 func TestCloseEndsRead(t *testing.T) {
 	clean(t)
 	p, ended := answering(t, nil), make(chan error)

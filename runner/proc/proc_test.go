@@ -198,7 +198,7 @@ func TestTalk(t *testing.T) {
 	}
 }
 
-// What a process wrote before it died can be read long after.
+// TestTalkLate checks that data written before a process died can be read much later.
 func TestTalkLate(t *testing.T) {
 	clean(t)
 	p := start(t, talking("echo answer"))
@@ -209,8 +209,8 @@ func TestTalkLate(t *testing.T) {
 	}
 }
 
-// A child that stays in the group holds the streams; the death is known all
-// the same, and the child dies with it.
+// TestHolder checks that the death of a process is detected even if a child in its group holds the
+// streams, and that the child is killed, too.
 func TestHolder(t *testing.T) {
 	clean(t)
 	l := newLines()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Process is one process and the tree below it, from [Start] until all of it is gone.
-// Its methods are safe for concurrent use. The zero value is not usable.
+// Process is one process and the tree below it, from [Start] until all of it is gone. Its methods
+// are safe for concurrent use. The zero value is not usable.
 type Process struct {
 	spec    Spec
 	tree    *tree
@@ -21,32 +21,32 @@ type Process struct {
 	conn    *Conn
 	output  output
 	reading sync.WaitGroup
-	drained []*outputPipe // the pipes that we read
-	control *control      // to a process that forks; nil for others
+	drained []*outputPipe // the pipes that pyplug reads
+	control *control      // the socket to a process that forks, or nil
 
 	// delivered receives a token when everything read from one of the drained pipes has been
 	// delivered.
 	delivered chan struct{}
 
-	exceeded atomic.Pointer[string] // the limit for which it was killed
+	exceeded atomic.Pointer[string] // the limit because of which it was killed
 
 	died chan struct{} // closed when the leader has exited
-	done chan struct{} // closed when everything is over
+	done chan struct{} // closed when the whole tree is gone
 	exit Exit          // valid after done
 
-	stopOnce sync.Once       // starts the one ladder
-	forced   context.Context // ended to skip to the kill
+	stopOnce sync.Once       // starts the only ladder
+	forced   context.Context // its end skips the ladder to the kill
 	force    context.CancelFunc
 	dumping  sync.Mutex   // held while stacks are printed and collected
 	noStacks atomic.Bool  // the kill does not wait for stacks
-	stopped  atomic.Bool  // pyplug asked for the exit
+	stopped  atomic.Bool  // pyplug requested the exit
 	killed   atomic.Bool  // the ladder sent SIGKILL
-	step     atomic.Value // the current step of the ladder, a string; unset before the first
+	step     atomic.Value // the current step of the ladder, a string, or unset before the first
 }
 
-// Start starts a process. If it cannot, the error says why, and nothing is
-// left behind. The process lives until it exits, or until Stop, Kill, [Close] or the
-// end of pyplug. Nobody needs to wait for it; only a [Conn] has to be closed.
+// Start starts a process. If it fails, it returns the reason, and nothing is left behind. The
+// process lives until it exits, or until Stop, Kill, [Close] or the end of pyplug. Nobody needs to
+// wait for it. Only its [Conn] must be closed.
 func Start(s Spec) (*Process, error) {
 	if !filepath.IsAbs(s.Path) {
 		return nil, startError(s.Path, errNotAbsolute)
@@ -120,7 +120,7 @@ func (p *Process) watch(pipes []*outputPipe) {
 	limiting.Go(p.limitMemory)
 	p.tree.awaitDeath()
 	p.exit.Uptime = time.Since(p.started)
-	p.exit.Step, _ = p.step.Load().(string) // now: the ladder may go on for a moment
+	p.exit.Step, _ = p.step.Load().(string) // now, because the ladder may continue for a moment
 	killed := p.killed.Load()
 	close(p.died)
 	limiting.Wait()
@@ -145,30 +145,29 @@ func (p *Process) watch(pipes []*outputPipe) {
 	close(p.done)
 }
 
-// PID is the number of the process. It may belong to another process once Done is
-// closed.
+// PID returns the number of the process. It may belong to another process after Done is closed.
 func (p *Process) PID() int { return p.tree.pid }
 
-// Started is when the process was started.
+// Started returns the time of the start.
 func (p *Process) Started() time.Time { return p.started }
 
-// Conn is the connection to a process that was started with Talk; nil for others.
+// Conn returns the connection to a process that was started with Talk, or nil for others.
 func (p *Process) Conn() *Conn { return p.conn }
 
-// Interrupt sends SIGINT to the process alone, not to what it started. It returns
-// [os.ErrProcessDone] if the process is gone, [errors.ErrUnsupported] on Windows.
+// Interrupt sends SIGINT only to the process, not to its descendants. It returns
+// [os.ErrProcessDone] if the process is gone, and [errors.ErrUnsupported] on Windows.
 func (p *Process) Interrupt() error { return p.tree.signal(syscall.SIGINT) }
 
-// Urge sends SIGURG to the process alone, which ignores it unless it has a handler. Its errors are those
-// of Interrupt.
+// Urge sends SIGURG only to the process, which ignores it unless it has a handler. It returns the
+// same errors as Interrupt.
 func (p *Process) Urge() error { return p.tree.signal(urgent) }
 
-// Crash ends the process alone, at once, as something outside of pyplug would: it does
-// not count as stopped. It returns [os.ErrProcessDone] if the process is gone.
+// Crash kills only the process, at once, as in a real crash. The process does not count as stopped.
+// Crash returns [os.ErrProcessDone] if the process is gone.
 func (p *Process) Crash() error { return p.tree.signal(syscall.SIGKILL) }
 
-// Done is closed when the process and everything that it started is gone and its
-// streams have been read to their end.
+// Done is closed when the process and everything that it started are gone and its streams have been
+// read to their end.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Exit waits for Done and returns how the process ended.
@@ -177,11 +176,11 @@ func (p *Process) Exit() Exit {
 	return p.exit
 }
 
-// files are the ends of the pipes between a process and us.
+// files are the ends of the pipes between a process and pyplug.
 type files struct {
-	child []*os.File    // standard input, output and error; of a process that talks also the pipes to and from us
-	in    *os.File      // nil unless it talks
-	out   []*outputPipe // standard output and error; of a process that talks also the pipe to us
+	child []*os.File    // standard input, output and error; with Talk also the pipes to and from pyplug
+	in    *os.File      // nil without Talk
+	out   []*outputPipe // standard output and error; with Talk also the pipe to pyplug
 }
 
 func openFiles(talk bool) (f files, err error) {
@@ -242,32 +241,32 @@ func (f *files) closeOurs() {
 	}
 }
 
-// ErrNoFork reports that a process can fork no more: it is gone, or did not answer
-// and was killed.
+// ErrNoFork is the error of a process that cannot fork any more, because it is gone, or because it
+// did not answer and was killed.
 var ErrNoFork = errors.New("the process that forks is gone")
 
-// Fork makes a process that was started with Forks fork a worker. The worker is a [Process]
-// like one from [Start] with Talk, with its own group, lifeline, tag, pipes and Exit. Fork
-// uses OnLine, StackSignal, Grace and MaxMemory of s; the other values are those of the
-// forking process. The worker may outlive the forking process.
+// Fork makes a process that was started with Forks fork a worker. The worker is a [Process] like
+// one from [Start] with Talk, with its own group, lifeline, tag, pipes and Exit. Fork uses OnLine,
+// StackSignal, Grace and MaxMemory of s. The forking process determines the other values. The
+// worker may outlive the forking process.
 //
 // Fork returns within 2 seconds and is safe for concurrent use. It returns [ErrNoFork] if the
-// process is gone, or did not answer and was killed; an error of the system, such as EAGAIN;
+// process is gone, or did not answer and was killed; an error of the system, such as EAGAIN; or
 // [errors.ErrUnsupported] if [CanFork] is false. After an error nothing is left behind. After
-// [ErrNoFork] that holds once the process is Done.
+// [ErrNoFork] that is true only when the process is Done.
 //
-// The process has a socket of whole messages (SOCK_SEQPACKET), see [DescriptorsOf]. It receives
-// one request at a time, and answers each in one message:
+// The process has a socket of whole messages (SOCK_SEQPACKET), see [DescriptorsOf]. It receives one
+// request at a time, and answers each in one message:
 //
 //	fork PLACE TAG   Fork a worker. The message carries the worker's standard output and
-//	                 error, its pipes from and to us, and descriptor PLACE, which may be
+//	                 error, its pipes from and to pyplug, and descriptor PLACE, which may be
 //	                 absent. The worker needs its own group,
 //	                 and TAG as the value of PYPLUG_RUN in its first environment, where
 //	                 all tags have one length. It must not run the user's code until it
 //	                 can read something. The answer is "pid PID", or "errno NUMBER" if
 //	                 the system refused.
-//	reap PID         Reap a dead worker. The answer is "status STATUS", waitpid's,
-//	                 or "gone" if there is no such worker.
+//	reap PID         Reap a dead worker. The answer is "status STATUS", with the status of
+//	                 waitpid, or "gone" if there is no such worker.
 //
 // When the socket is closed, the process must exit.
 func (p *Process) Fork(s Spec) (*Process, error) {

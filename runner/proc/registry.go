@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
-// running is everything that this pyplug runs.
+// running contains all processes of this pyplug.
 var running = registry{
 	run:  fmt.Sprintf("%016x", rand.Uint64()),
 	live: map[*Process]struct{}{},
@@ -23,20 +23,21 @@ type registry struct {
 	run   string // random digits
 	count atomic.Uint32
 
-	// Each start holds starting for reading until the process is in live. Otherwise a
-	// sweep would treat the process as an orphan.
+	// Each start holds starting for reading until the process is in live. Otherwise a sweep would
+	// treat the process as an orphan.
 	starting sync.RWMutex
 
-	mu          sync.Mutex // protects the next two; guardMu is never locked while mu is held
+	mu          sync.Mutex // protects live and stopReaping; guardMu is never locked while mu is held
 	live        map[*Process]struct{}
-	stopReaping func() // stops the reaping of dead orphans; nil while no process lives
+	stopReaping func() // stops the reaping of dead orphans, or nil while no process lives
 
-	guardMu sync.Mutex    // of the two below; held while a guard is started
-	guard   *guardProcess // nil without one
-	temp    string        // our temporary directory; "" without one
+	guardMu sync.Mutex    // protects guard and temp; held while a guard is started
+	guard   *guardProcess // nil without a guard
+	temp    string        // the temporary directory, or ""
 }
 
-// element is the element of the n-th process in [guard.Tag]. All are of the same length.
+// element returns the element of the n-th process in [guard.Tag]. All elements have the same
+// length.
 func (r *registry) element(n uint32) string { return fmt.Sprintf("%s.%08x", r.run, n) }
 
 // add registers a new process.
@@ -49,8 +50,8 @@ func (r *registry) add(p *Process) {
 	}
 }
 
-// protect tells the guard of a new process, which already runs: it does not wait for that, and
-// needs longer to escape the lifeline.
+// protect reports a new process to the guard. The process already runs meanwhile, but it needs
+// longer to escape the lifeline.
 func (r *registry) protect(p *Process) {
 	r.guardMu.Lock()
 	defer r.guardMu.Unlock()
@@ -95,7 +96,7 @@ func (r *registry) find(pid int) *Process {
 	return nil
 }
 
-// startGuard starts a guard. If that fails, only the lifeline protects.
+// startGuard starts a guard. If that fails, only the lifeline protects the processes.
 func (r *registry) startGuard() {
 	r.guard = startGuard(r.run)
 	if r.temp != "" {
@@ -106,8 +107,8 @@ func (r *registry) startGuard() {
 	}
 }
 
-// Close kills what still runs, ends the guard and removes the temporary directory.
-// It may be called more than once; a later Start or TempDir begins anew.
+// Close kills all running processes, ends the guard and removes the temporary directory. It may be
+// called more than once. A later Start or TempDir begins anew.
 func Close() {
 	var all sync.WaitGroup
 	for _, p := range running.processes() {
@@ -125,10 +126,10 @@ func Close() {
 	running.guard = nil
 }
 
-// TempDir returns a private directory for this pyplug's temporary files. It creates the
-// directory on first use, in /tmp if its path would have more than maxLen bytes elsewhere: a
-// long TMPDIR leaves no room for the name of a socket. [Close] removes it with its content; if
-// pyplug is killed, the guard does.
+// TempDir returns a private directory for this pyplug's temporary files. It creates the directory
+// on first use. If its path would have more than maxLen bytes, it is in /tmp, because a long TMPDIR
+// leaves no room for the name of a socket. [Close] removes it with its content. If pyplug is
+// killed, the guard does.
 func TempDir(maxLen int) (string, error) {
 	r := &running
 	r.guardMu.Lock()
@@ -148,7 +149,7 @@ func TempDir(maxLen int) (string, error) {
 	if r.guard.alive() {
 		r.guard.send(guard.Temp + dir)
 	} else {
-		r.startGuard() // now, and not after the first process: pyplug may be killed by then
+		r.startGuard() // now, not after the first process, because pyplug may be killed before that
 	}
 	return dir, nil
 }

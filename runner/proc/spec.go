@@ -21,10 +21,10 @@ const (
 	Stderr Stream = "stderr"
 )
 
-// Line is one line that a process printed, without its newline.
+// Line is one line of a process's output, without its newline.
 type Line struct {
 	Stream Stream
-	// Text holds the bytes as printed, which need not be valid UTF-8.
+	// Text contains the bytes as printed, which need not be valid UTF-8.
 	Text string
 	// Cut is the number of bytes dropped at the end of a line longer than 16 KiB.
 	Cut int
@@ -35,83 +35,80 @@ const defaultGrace = 5 * time.Second
 
 // Spec says what to start and how.
 type Spec struct {
-	// Path is the program's absolute path with symbolic links unresolved. It is also
-	// argv[0], by which a Python finds its environment.
+	// Path is the program's absolute path with symbolic links unresolved. It is also argv[0], which
+	// a Python uses to find its environment.
 	Path string
 	// Args follow argv[0].
 	Args []string
-	// Env is the complete environment, see [Environ]; nil is ours without variables
-	// that mislead Python. Start adds the tag.
+	// Env is the complete environment, see [Environ]. If it is nil, the process gets pyplug's
+	// environment without variables that mislead Python. Start adds the tag.
 	Env []string
-	// Dir is the working directory; "" is ours.
+	// Dir is the working directory, by default pyplug's.
 	Dir string
-	// Talk gives the process a pair of pipes for a protocol, see [Process.Conn]. Their
-	// descriptors are those of [DescriptorsOf]. The standard ones are those of any other
-	// process: nothing that runs before the process knows of the pipes can touch them.
+	// Talk gives the process a pair of pipes for a protocol, see [Process.Conn]. [DescriptorsOf]
+	// returns their descriptors. They are not the standard descriptors, so that programs that run
+	// before the process, and do not know of the pipes, cannot touch them.
 	Talk bool
-	// Forks gives a process that talks a socket for requests to fork, see [Process.Fork].
-	// Linux only.
+	// Forks gives a process with Talk a socket for fork requests, see [Process.Fork]. It works only
+	// on Linux.
 	Forks bool
-	// OnLine receives the lines that the process prints, each stream in order. It is
-	// never called twice at once. It may be called before Start has returned, but not
-	// after Done is closed. The stream waits for it, so it must return, and must not
-	// wait for the end of this process. Nil discards the lines.
+	// OnLine receives the lines that the process prints, each stream in order. Calls never overlap.
+	// It may be called before Start has returned, but not after Done is closed. The stream waits
+	// for it, so it must return, and must not wait for the end of this process. If it is nil, the
+	// lines are discarded.
 	OnLine func(Line)
 	// StackSignal is the signal on which the process prints its Python stacks
-	// (faulthandler.register); 0 is none.
+	// (faulthandler.register), or 0 for none.
 	StackSignal int
-	// Grace is the time from the stop ladder's first signal to SIGKILL; 0 means 5
-	// seconds.
+	// Grace is the time from the stop ladder's first signal to SIGKILL. Zero means 5 seconds.
 	Grace time.Duration
-	// AskTime is the time to exit after the process is asked to; at least a second. Time
-	// used beyond a second shortens Grace, but not below a second.
+	// AskTime is the time to exit after the process is asked to. It is at least a second. Time used
+	// beyond a second shortens Grace, but not below a second.
 	AskTime time.Duration
-	// MaxMemory limits the resident memory, in bytes, of the process and everything that
-	// it starts; 0 means no limit. Shared memory is divided among its users. pyplug
-	// measures ten times a second and misses a shorter excess. Above the limit it kills
-	// the tree, and [Exit] says so. If this system cannot enforce a limit, Start fails,
-	// see [CheckMaxMemory].
+	// MaxMemory is the limit of the resident memory, in bytes, of the process and everything that
+	// it starts. Zero means no limit. Shared memory is divided among its users. pyplug measures ten
+	// times a second and misses a shorter excess. It kills a tree above the limit, and [Exit] says
+	// so. If this system cannot enforce a limit, Start fails, see [CheckMaxMemory].
 	MaxMemory int64
 
-	// raw receives the bytes of both streams instead of lines, for Run.
+	// raw receives the bytes of both streams instead of lines. It is for Run.
 	raw func(Stream, []byte)
 	// control is the child's end of the socket of a process that forks.
 	control *os.File
 }
 
-// Exit says how a process ended. It has the fields of hook.Exit, so that one converts
+// Exit says how a process ended. It has the same fields as hook.Exit, so that one can be converted
 // to the other.
 type Exit struct {
-	// Code is the exit code; -1 if a signal ended the process.
+	// Code is the exit code, or -1 if a signal ended the process.
 	Code int
-	// Signal is the signal's name, such as "SIGSEGV"; empty without one.
+	// Signal is the signal's name, such as "SIGSEGV", or empty.
 	Signal string
-	// OutOfMemory reports that this process died by SIGKILL while the system killed a
-	// process because memory ran out: probably this one.
+	// OutOfMemory reports whether this process died by SIGKILL while the system killed a process
+	// because memory ran out. That process was probably this one.
 	OutOfMemory bool
-	// Limit says that pyplug killed the process for its MaxMemory, such as
-	// "memory limit of 200 MB: it used 312 MB"; empty otherwise.
+	// Limit is the reason if pyplug killed the process because of its MaxMemory, such as "memory
+	// limit of 200 MB: it used 312 MB", or empty.
 	Limit string
 	// Uptime is the time from start to exit.
 	Uptime time.Duration
-	// Stderr holds the last 20 lines of standard error, oldest first, each of at most
-	// 4 KiB; of a process that talks also those of standard output.
+	// Stderr contains the last 20 lines of standard error, oldest first, each of at most 4 KiB.
+	// With Talk it includes those of standard output.
 	Stderr []string
-	// Stacks holds faulthandler's lines: where a hung Python was just before it was
+	// Stacks contains faulthandler's lines. They show where a hung Python was just before it was
 	// killed.
 	Stacks []string
-	// Stopped reports that pyplug asked for the exit.
+	// Stopped reports whether pyplug requested the exit.
 	Stopped bool
-	// Step is the last step of the stop ladder before the end: "asked" (by the
-	// protocol), "closed" (the connection), "SIGTERM" or "SIGINT", "SIGKILL". It is
-	// empty if the process exited by itself. The signal follows "closed" at once (not
-	// on Windows, which has none), so Step names it for most processes that the closed
-	// connection ended.
+	// Step is the last step of the stop ladder before the end: "asked" (by the protocol), "closed"
+	// (the connection), "SIGTERM" or "SIGINT", "SIGKILL". It is empty if the process exited by
+	// itself. Except on Windows, which has no signals, the signal follows "closed" at once. So Step
+	// names the signal even for most processes that the closed connection ended.
 	Step string
-	// Left names at most 10 processes that it left behind, each as "sleep (pid 4711)":
-	// what it had started, in its group or not, that was there when it was dead, did
-	// not exit by itself within 100 ms, and had to be killed. What the same signal
-	// ended is not among them. It is empty on macOS and Windows.
+	// Left names at most 10 processes that the process left behind, each as "sleep (pid 4711)".
+	// These are descendants, in its group or not, that existed when it was dead, did not exit by
+	// themselves within 100 ms, and had to be killed. Processes that the same signal ended are not
+	// listed. It is empty on macOS and Windows.
 	Left []string
 }
 
@@ -120,7 +117,7 @@ var errNotAbsolute = errors.New("the path is relative, want an absolute one")
 // startError returns the error of a process that could not be started.
 func startError(path string, err error) error { return fmt.Errorf("cannot start %s: %w", path, err) }
 
-// diagnose finds out why the system could not start a process. One errno may mean the
+// diagnose finds out why the system could not start a process. The same errno may concern the
 // program, its working directory, or its "#!" line.
 func diagnose(s Spec, err error) error {
 	if info, statErr := os.Stat(s.Dir); s.Dir != "" && statErr != nil {
@@ -137,7 +134,7 @@ func diagnose(s Spec, err error) error {
 	return err
 }
 
-// shebang returns the program that a script's first line names; "" without one.
+// shebang returns the program that a script's first line names, or "".
 func shebang(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,25 +10,25 @@ import (
 const (
 	// askTime is the minimum of [Spec].AskTime.
 	askTime = time.Second
-	// leaveTime is how long the processes below a dead one may take to exit by
-	// themselves. It covers processes that end with their parent, such as the resource
-	// tracker of Python's multiprocessing.
+	// leaveTime is how long the processes below a dead one may take to exit by themselves. It is
+	// enough for processes that end with their parent, such as the resource tracker of Python's
+	// multiprocessing.
 	leaveTime = 100 * time.Millisecond
 )
 
-// Stop walks the stop ladder and returns when the process and everything that it started is
-// gone. The ladder ends when the process has exited. Its steps are:
+// Stop walks the stop ladder and returns when the process and everything that it started are gone.
+// The ladder ends when the process has exited. Its steps are:
 //
-//  1. ask, if it is not nil. The process has its AskTime to exit.
-//  2. The connection is closed, and the group gets SIGTERM if the process catches it, else
-//     SIGINT if it catches that, else SIGTERM. The process has its grace period to exit.
+//  1. Stop calls ask, unless it is nil. The process has its AskTime to exit.
+//  2. Stop closes the connection and sends SIGTERM to the group if the process catches it, otherwise
+//     SIGINT if it catches that, otherwise SIGTERM. The process has its grace period to exit.
 //  3. The process prints its stacks, if it can, and the group gets SIGKILL.
 //
-// ask runs in its own goroutine and should return when its context ends. If it returns
-// false, the process cannot be asked, and the ladder continues at once.
+// ask runs in its own goroutine and should return when its context ends. If it returns false, the
+// process cannot be asked, and the ladder continues at once.
 //
-// Ending ctx skips to SIGKILL, without stacks. Concurrent calls share one ladder, the
-// first one's; later calls return the exit.
+// If ctx ends, Stop skips to SIGKILL, without stacks. Concurrent calls share the ladder of the
+// first call. Later calls return the exit.
 func (p *Process) Stop(ctx context.Context, ask func(ctx context.Context) bool) Exit {
 	if ctx.Err() != nil {
 		p.forceStop(false)
@@ -37,16 +37,15 @@ func (p *Process) Stop(ctx context.Context, ask func(ctx context.Context) bool) 
 	return p.stop(ask)
 }
 
-// Kill makes the process print its stacks, if it can, for at most 300 ms, kills it and
-// everything that it started, and returns when they are gone. It shortens a ladder in
-// progress.
+// Kill makes the process print its stacks, if it can, for at most 300 ms. Then it kills the process
+// and everything that it started, and returns when they are gone. It shortens a ladder in progress.
 func (p *Process) Kill() Exit {
 	p.forceStop(true)
 	return p.stop(nil)
 }
 
-// stop starts the ladder, if nobody has, and returns when the process and everything that it
-// started is gone.
+// stop starts the ladder unless it was started, and returns when the process and everything that it
+// started are gone.
 func (p *Process) stop(ask func(context.Context) bool) Exit {
 	p.stopOnce.Do(func() { go p.ladder(ask) })
 	<-p.done
@@ -54,7 +53,7 @@ func (p *Process) stop(ask func(context.Context) bool) Exit {
 	return p.exit
 }
 
-// forceStop makes the ladder skip to the kill, whether it is in progress or not yet started.
+// forceStop makes the ladder skip to the kill, even if it has not started yet.
 func (p *Process) forceStop(stacks bool) {
 	if !stacks {
 		p.noStacks.Store(true)
@@ -63,7 +62,7 @@ func (p *Process) forceStop(stacks bool) {
 }
 
 func (p *Process) ladder(ask func(context.Context) bool) {
-	if p.Exited() || showsExiting && p.Exiting() && p.exitsWithin(askTime) { // by itself
+	if p.Exited() || showsExiting && p.Exiting() && p.exitsWithin(askTime) { // exits by itself
 		return
 	}
 	p.stopped.Store(true)
@@ -71,15 +70,15 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 	if ask != nil && p.forced.Err() == nil && p.askToExit(ask) {
 		return
 	}
-	// Before a kill the connection stays open, so that the stacks show what the process
-	// was doing, and not how it reacts to the end of the connection.
+	// Before a kill the connection stays open, so that the stacks show what the process was doing,
+	// not its reaction to the end of the connection.
 	if p.forced.Err() == nil {
 		if p.conn != nil {
 			p.step.Store("closed")
 			p.conn.Close()
 		}
 		signal, name := p.tree.terminationSignal()
-		p.step.Store(name) // before the signal, after which the process may be dead
+		p.step.Store(name) // before the signal, because the process may be dead after it
 		p.tree.terminate(signal)
 		left := max(p.spec.Grace-max(0, time.Since(began)-askTime), askTime)
 		if p.exitsWithin(min(left, p.spec.Grace)) {
@@ -108,8 +107,8 @@ func (p *Process) askToExit(ask func(context.Context) bool) bool {
 	return p.exitsBefore(ctx)
 }
 
-// Exited reports whether the process has exited. What it started may still be there:
-// Done is closed later.
+// Exited reports whether the process has exited. Its descendants may still run. Done is closed
+// later.
 func (p *Process) Exited() bool {
 	select {
 	case <-p.died:
@@ -119,16 +118,16 @@ func (p *Process) Exited() bool {
 	}
 }
 
-// Exiting reports whether the process may have begun to exit. That happens before the system
-// closes its sockets.
+// Exiting reports whether the process may have begun to exit. That happens before the system closes
+// its sockets.
 func (p *Process) Exiting() bool { return p.tree.exiting() }
 
-// MainExited reports whether the main thread of the process has exited. Other threads may keep
-// the process alive. Only Linux shows that.
+// MainExited reports whether the main thread of the process has exited. Other threads may keep the
+// process alive. Only Linux reports that.
 func (p *Process) MainExited() bool { return showsExiting && p.tree.exiting() }
 
-// exitsWithin reports whether the process exits within d. It stops waiting when the ladder
-// is forced.
+// exitsWithin reports whether the process exits within d. It stops waiting when the ladder is
+// forced.
 func (p *Process) exitsWithin(d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(p.forced, d)
 	defer cancel()
@@ -146,12 +145,12 @@ func (p *Process) exitsBefore(ctx context.Context) bool {
 }
 
 const (
-	// stackWait bounds the wait for stacks; stackQuiet is the silence that ends them.
+	// stackWait limits the wait for stacks. stackQuiet is the silence that ends the wait.
 	stackWait  = 300 * time.Millisecond
 	stackQuiet = 30 * time.Millisecond
 )
 
-// stackStarts lists how the lines of Python's faulthandler begin.
+// stackStarts lists the beginnings of lines of Python's faulthandler.
 var stackStarts = [][]byte{
 	[]byte("Thread 0x"),
 	[]byte("Current thread 0x"),
@@ -163,8 +162,8 @@ var stackStarts = [][]byte{
 	[]byte("  Garbage-collecting"),
 }
 
-// isStack reports whether line belongs to faulthandler's stacks. If a line before did
-// (inside), a blank line does, too.
+// isStack reports whether line belongs to faulthandler's stacks. After such a line (inside), a
+// blank line belongs to them, too.
 func isStack(line []byte, inside bool) bool {
 	if len(line) == 0 {
 		return inside

@@ -76,7 +76,7 @@ func TestStopConcurrently(t *testing.T) {
 	}
 }
 
-// A process that has begun to exit by itself was not stopped.
+// TestStopLate checks that a process that has begun to exit by itself does not count as stopped.
 func TestStopLate(t *testing.T) {
 	clean(t)
 	if !showsExiting {
@@ -104,8 +104,8 @@ func TestStopByWord(t *testing.T) {
 	}
 }
 
-// A process that is killed shows what it was doing, not what it does when its
-// connection is closed.
+// TestKillStacks checks that the stacks of a killed process show what it was doing, not its
+// reaction to the end of its connection.
 func TestKillStacks(t *testing.T) {
 	clean(t)
 	l := newLines()
@@ -130,7 +130,7 @@ leave()
 	}
 }
 
-// An ask that does not return holds the ladder for a second at most.
+// TestStopAskHangs checks that an ask that does not return delays the ladder for at most a second.
 func TestStopAskHangs(t *testing.T) {
 	clean(t)
 	l := newLines()
@@ -194,8 +194,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// hanging is a Python that hangs, knows the stack signal, and says "before" on
-// SIGTERM.
+// hanging is a Python program that hangs, handles the stack signal, and prints "before" on SIGTERM.
 const hanging = `import faulthandler, signal, sys, time
 faulthandler.register(signal.SIGUSR2, all_threads=True)
 signal.signal(signal.SIGTERM, lambda *a: print("before", file=sys.stderr, flush=True))

@@ -13,13 +13,13 @@ import (
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
-// sweepTime bounds the sweep: a process that cannot die, because it waits for a disk,
-// must not keep us for ever.
+// sweepTime limits the sweep: a process that cannot die, because it waits for a disk, must not
+// block pyplug forever.
 const sweepTime = 5 * time.Second
 
-// sweep kills and reaps the orphans of the tree, which become our children when their
-// parents die. A process that dies hands over its own children, and one pass may miss a
-// process while another is reaped. So sweep ends when two passes in a row find nothing.
+// sweep kills and reaps the orphans of the tree, which become pyplug's children when their parents
+// die. A process that dies hands over its own children, and one pass may miss a process while
+// another is reaped. So sweep ends when two passes in a row find nothing.
 func (t *tree) sweep() {
 	end, pause := time.Now().Add(sweepTime), 20*time.Microsecond
 	for empty := 0; empty < 2 && time.Now().Before(end); empty++ {
@@ -31,8 +31,8 @@ func (t *tree) sweep() {
 	}
 }
 
-// killOrphans kills the orphans of the tree. It reports whether it found any, dead or alive.
-// It stops all of them before it kills one, so that none can react to the death of another.
+// killOrphans kills the orphans of the tree. It reports whether it found any, dead or alive. It
+// stops all of them before it kills the first, so that none can react to the death of another.
 func (t *tree) killOrphans() bool {
 	var stopped []int
 	found := t.eachOrphan(func(pid int) {
@@ -45,11 +45,11 @@ func (t *tree) killOrphans() bool {
 	return found
 }
 
-// eachOrphan calls do for the living orphans of the tree, and reaps the dead orphans of all
-// trees. It reports whether it found any. It starts with the youngest: if processes fork and
-// exit in a chain, only the youngest is alive.
+// eachOrphan calls do for the living orphans of the tree, and reaps the dead orphans of all trees.
+// It reports whether it found any. It starts with the youngest: if processes fork and exit in a
+// chain, only the youngest is alive.
 //
-// No process starts meanwhile, because a new one looks like an orphan.
+// No process can start during the call, because a new process looks like an orphan.
 func (t *tree) eachOrphan(do func(pid int)) (found bool) {
 	running.starting.Lock()
 	defer running.starting.Unlock()
@@ -66,10 +66,10 @@ func (t *tree) eachOrphan(do func(pid int)) (found bool) {
 	return found
 }
 
-// includes reports whether our child pid, which is not a leader, belongs to the tree. It
-// does if it has the tree's group, whose number is unique until the leader is reaped, or the
-// tree's tag. An orphan also belongs to it if the orphan is dying, if it has the tag of a
-// tree that is gone, or if it has no tag and no other living leader could have started it.
+// includes reports whether a child of pyplug that is not a leader belongs to the tree. It does if
+// it has the tree's group, whose number is unique until the leader is reaped, or the tree's tag. An
+// orphan also belongs to the tree if it is dying, if it has the tag of a tree that is gone, or if
+// it has no tag and no other living leader could have started it.
 func (t *tree) includes(pid int) bool {
 	if group, err := syscall.Getpgid(pid); err == nil && group == t.pid {
 		return true
@@ -97,14 +97,14 @@ func (t *tree) includes(pid int) bool {
 	})
 }
 
-// isOrphan reports whether a process of ours started our child pid, which is not a leader.
+// isOrphan reports whether a process of pyplug started the child pid, which is not a leader.
 // Processes that pyplug starts without this package stay in pyplug's group.
 func isOrphan(pid int) bool {
 	group, err := syscall.Getpgid(pid)
 	return err == nil && group != syscall.Getpgrp() && !slices.Contains(inherited, pid)
 }
 
-// reapOrphan reaps our child pid, which is not a leader, if it is a dead orphan.
+// reapOrphan reaps the child pid, which is not a leader, if it is a dead orphan.
 func reapOrphan(pid int) bool {
 	if !isOrphan(pid) {
 		return false
@@ -113,11 +113,11 @@ func reapOrphan(pid int) bool {
 	return got == pid
 }
 
-// reapPause is the least time between two passes over dead orphans.
+// reapPause is the minimum time between two passes over dead orphans.
 const reapPause = time.Second
 
-// reapOrphans reaps orphans within about a second of their death, until stop is called: a
-// long-lived process may leave many. An idle daemon is not woken.
+// reapOrphans reaps orphans within about a second of their death, until stop is called, because a
+// long-lived process may leave many. It does not wake an idle daemon.
 func reapOrphans() (stop func()) {
 	died, over := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(died, syscall.SIGCHLD)
@@ -142,7 +142,7 @@ func reapOrphans() (stop func()) {
 	}
 }
 
-// children lists our children, also dead ones, the youngest orphans last.
+// children lists the children of this process, including dead ones. The youngest orphans are last.
 func children() []int {
 	if pids, ok := childrenOf(os.Getpid()); ok {
 		return pids
@@ -150,15 +150,15 @@ func children() []int {
 	return childrenByParent()
 }
 
-// childrenOf lists the children of a process. It fails if the process is gone, or if
-// the kernel was built without these lists.
+// childrenOf lists the children of a process. ok is false if the process is gone, or if the kernel
+// was built without these lists.
 func childrenOf(pid int) (pids []int, ok bool) {
 	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
 	threads, err := os.ReadDir(tasks)
 	if err != nil {
 		return nil, false
 	}
-	for i, thread := range slices.Backward(threads) { // the first one gets the orphans
+	for i, thread := range slices.Backward(threads) { // the first thread gets the orphans
 		text, err := os.ReadFile(tasks + thread.Name() + "/children")
 		if err != nil && i == 0 {
 			return nil, false
@@ -172,7 +172,7 @@ func childrenOf(pid int) (pids []int, ok bool) {
 	return pids, true
 }
 
-// childrenByParent asks every process for its parent.
+// childrenByParent finds the children by reading the parent of every process.
 func childrenByParent() []int {
 	names, _ := os.ReadDir("/proc")
 	var pids []int
@@ -188,12 +188,12 @@ func childrenByParent() []int {
 	return pids
 }
 
-// maxLeftovers bounds the processes that Exit names.
+// maxLeftovers is the number of processes that Exit names.
 const maxLeftovers = 10
 
-// leftovers names the processes that a dead leader left behind, before they are killed. A
-// process that exits by itself within leaveTime does not count. leftovers returns at once if
-// there are none, as usual, and stops waiting when forced ends.
+// leftovers returns the names of processes that a dead leader left behind, before they are killed.
+// A process that exits by itself within leaveTime does not count. leftovers usually finds none and
+// returns at once. It stops waiting when forced ends.
 func (t *tree) leftovers(forced context.Context) []string {
 	forced, cancel := context.WithTimeout(forced, leaveTime)
 	defer cancel()
@@ -213,9 +213,9 @@ func (t *tree) leftovers(forced context.Context) []string {
 	}
 }
 
-// survivors names the living processes of a dead leader's tree. Since its death, its
-// children are ours. certain reports that there was no process of the tree, dead or alive. If
-// it is false, a process that died during the pass may have handed over children.
+// survivors returns the names of living processes of a dead leader's tree. Since its death, its
+// children are pyplug's. certain reports whether there was no process of the tree, dead or alive.
+// If it is false, a process that died during the pass may have handed over children.
 func (t *tree) survivors() (left []string, certain bool) {
 	var queue []int
 	certain = !t.eachOrphan(func(pid int) { queue = append(queue, pid) })
@@ -231,12 +231,12 @@ func (t *tree) survivors() (left []string, certain bool) {
 	return left, certain
 }
 
-// aliveName returns the name of a process, and whether it is alive. A process that is about
-// to die is not alive: it is exiting, or has a pending SIGKILL, which the system sends itself
-// for every deadly signal. A process whose first thread has exited before others is alive.
+// aliveName returns the name of a process, and whether it is alive. A process that is about to die
+// is not alive: it is exiting, or has a pending SIGKILL, which the system sends itself for every
+// deadly signal. A process whose first thread has exited before others is alive.
 func aliveName(pid int) (name string, alive bool) {
 	status := procFile(pid, "status")
-	fields := statFields(pid) // after the status: a process does not come back
+	fields := statFields(pid) // after the status, because a dead process does not come back
 	if len(status) == 0 || len(fields) < 18 || signalSet(status, "SigPnd:", int(syscall.SIGKILL)) {
 		return "", false
 	}

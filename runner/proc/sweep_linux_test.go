@@ -45,8 +45,8 @@ func TestEscaped(t *testing.T) {
 	}
 }
 
-// An orphan without environment could belong to any process that lives: it is killed
-// with the last one.
+// TestUntaggedOrphan checks that an orphan without an environment, which could belong to any living
+// process, is killed with the last one.
 func TestUntaggedOrphan(t *testing.T) {
 	clean(t)
 	l := newLines()
@@ -68,7 +68,8 @@ func TestUntaggedOrphan(t *testing.T) {
 	}
 }
 
-// An orphan whose tree is gone does not stay, whatever else lives.
+// TestTagOfTheDead checks that an orphan whose tree is gone is killed, whatever other processes
+// live.
 func TestTagOfTheDead(t *testing.T) {
 	clean(t)
 	start(t, child(t, "sleep"))
@@ -84,9 +85,9 @@ func TestTagOfTheDead(t *testing.T) {
 	other.Wait()
 }
 
-// chain forks and exits links times without a pause, in a session of its own, or in a new
-// one for each link. At the end the last one makes the file survived. The runtime does not
-// know: only system calls follow a fork.
+// chain forks and exits links times without a pause, in its own session, or in a new session for
+// each link. The last process creates the file survived. The runtime does not notice, because only
+// system calls follow a fork.
 //
 //go:norace
 func chain(survived *byte, each bool) {
@@ -110,8 +111,8 @@ func chain(survived *byte, each bool) {
 }
 
 func init() {
-	// chain starts one that holds a lock on the file args[0].
-	behaviours["chain"] = func(args []string) {
+	// chain starts a chain that holds a lock on the file args[0].
+	behaviors["chain"] = func(args []string) {
 		fd, err := syscall.Open(args[0], syscall.O_RDWR, 0)
 		must(err)
 		must(syscall.Flock(fd, syscall.LOCK_EX))
@@ -124,8 +125,8 @@ func init() {
 	}
 }
 
-// chainLock makes the file that a chain locks. over reports whether the chain is over,
-// and fails the test if nobody has ended it.
+// chainLock creates the file that a chain locks. over reports whether the chain has ended, and
+// fails the test if nobody has ended it.
 func chainLock(t *testing.T) (path string, over func() bool) {
 	path = filepath.Join(t.TempDir(), "lock")
 	f, err := os.Create(path)
@@ -144,13 +145,14 @@ func chainLock(t *testing.T) (path string, over func() bool) {
 	}
 }
 
-// Processes that leave the session, fork and exit without a pause do not outlive the tree.
+// TestChain checks that processes that leave the session, fork and exit without a pause do not
+// outlive the tree.
 func TestChain(t *testing.T) {
 	for _, kind := range []string{"", " each"} {
 		for range 5 {
 			t.Run("setsid"+kind, func(t *testing.T) {
 				clean(t)
-				start(t, child(t, "sleep")) // one that could have started what has no tag
+				start(t, child(t, "sleep")) // a process that could have started untagged orphans
 				path, over := chainLock(t)
 				l := newLines()
 				s := child(t, "chain", strings.Fields(path+kind)...)
@@ -183,7 +185,8 @@ func TestUnreaped(t *testing.T) {
 	}
 }
 
-// An orphan that dies while the process lives on does not stay a zombie.
+// TestOrphanReaped checks that an orphan that dies while the process is alive does not remain a
+// zombie.
 func TestOrphanReaped(t *testing.T) {
 	clean(t)
 	l := newLines()
@@ -198,7 +201,7 @@ func TestOrphanReaped(t *testing.T) {
 	}
 }
 
-// The sweep leaves alone what is not of its tree.
+// TestStrangers checks that the sweep does not touch processes outside of its tree.
 func TestStrangers(t *testing.T) {
 	clean(t)
 	other := exec.Command("/bin/sleep", "1000")
@@ -253,7 +256,7 @@ func TestDescriptors(t *testing.T) {
 			low = append(low, fd)
 		}
 	}
-	// The Go program adds its poller's and the directory's.
+	// The Go program adds the descriptors of its poller and of the directory.
 	if strings.Join(high, " ") != strconv.Itoa(firstHigh) || len(low) > 6 {
 		t.Errorf("descriptors %v %v", low, high)
 	}

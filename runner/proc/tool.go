@@ -14,26 +14,26 @@ const (
 
 // Tool is a program that runs to its end without input.
 type Tool struct {
-	// Path, Args, Env and Dir are as in [Spec].
+	// Path, Args, Env and Dir have the same meaning as in [Spec].
 	Path      string
 	Args, Env []string
 	Dir       string
-	// Limit is its timeout; 0 means 30 seconds.
+	// Limit is the timeout of the tool. Zero means 30 seconds.
 	Limit time.Duration
-	// MaxOutput is how many bytes of each stream Run keeps; 0 means 1 MiB.
+	// MaxOutput is the number of bytes of each stream that Run keeps. Zero means 1 MiB.
 	MaxOutput int
 }
 
 // Output is the result of a tool. The caller owns its slices.
 type Output struct {
-	// Stdout and Stderr hold the first MaxOutput bytes of each stream.
+	// Stdout and Stderr contain the first MaxOutput bytes of each stream.
 	Stdout, Stderr []byte
 	Exit           Exit
 }
 
-// Run runs a tool with an empty standard input, and returns when the tool and everything
-// that it started is gone. An exit code other than 0, or a signal, is not an error: see
-// Output.Exit. All errors but the first come with the output so far:
+// Run runs a tool with an empty standard input, and returns when the tool and everything that it
+// started are gone. An exit code other than 0, or a signal, is not an error, see Output.Exit. All
+// errors except the first come with the output so far:
 //
 //   - the tool cannot be started;
 //   - ctx ended, and the tool was killed: the error of ctx;

@@ -22,17 +22,17 @@ const (
 
 func prepare() {}
 
-// reapOrphans does nothing: orphans become the system's children.
+// reapOrphans does nothing, because orphans become the system's children.
 func reapOrphans() (stop func()) { return func() {} }
 
-// death is how the leader ended, once it was reaped.
+// death says how the leader ended. It is set when the leader was reaped.
 type death struct {
 	status syscall.WaitStatus
 	err    error
 }
 
-// awaitDeath blocks until the leader has exited. It reaps the leader: macOS cannot wait for a
-// process and leave it a zombie.
+// awaitDeath blocks until the leader has exited. It reaps the leader, because macOS cannot wait for
+// a process without reaping it.
 func (t *tree) awaitDeath() {
 	t.status, t.err = waitFor(t.pid)
 	t.setReaped()
@@ -40,7 +40,7 @@ func (t *tree) awaitDeath() {
 
 func (t *tree) takeStatus() (syscall.WaitStatus, error) { return t.status, t.err }
 
-// cleanUp kills what a dead leader left in its group.
+// cleanUp kills the processes that a dead leader left in its group.
 func (t *tree) cleanUp(context.Context) ending {
 	for end := time.Now().Add(sweepTime); syscall.Kill(-t.pid, syscall.SIGKILL) == nil && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
@@ -59,7 +59,7 @@ func (t *tree) catches(sig int) bool {
 	return err == nil && info.Proc.P_sigcatch>>(sig-1)&1 == 1
 }
 
-// kin returns a process's parent and group, 0 if it does not exist.
+// kin returns a process's parent and group, or 0 if the process does not exist.
 func kin(pid int) (parent, group int) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
@@ -68,10 +68,10 @@ func kin(pid int) (parent, group int) {
 	return int(info.Eproc.Ppid), int(info.Eproc.Pgid)
 }
 
-// exiting reports that the leader may have begun to exit.
+// exiting returns true, because the leader may have begun to exit.
 func (*tree) exiting() bool { return true }
 
-// lifeline does nothing: no pipe of macOS sends SIGKILL.
+// lifeline does nothing, because pipes of macOS cannot send SIGKILL.
 type lifeline struct{}
 
 func newLifeline() lifeline     { return lifeline{} }
@@ -79,7 +79,7 @@ func (lifeline) child() uintptr { return noFile }
 func (lifeline) arm(int) int    { return -1 }
 func (lifeline) close()         {}
 
-// executable is our executable; "" if it is not known.
+// executable returns the path of pyplug's executable, or "" if it is unknown.
 func executable() string {
 	path, _ := os.Executable()
 	return path

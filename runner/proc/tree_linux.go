@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lacks returns the promises of this package that the system cannot keep: none on
-// Linux.
+// Lacks returns the promises of this package that the system cannot keep. Linux can keep all of
+// them.
 func Lacks() string { return "" }
 
 const (
 	guardNeedsGroups = false
-	// showsExiting means that the system reports whether a process has begun to exit.
+	// showsExiting says that the system reports whether a process has begun to exit.
 	showsExiting = true
 )
 
-// inherited are the children that we had before we started any: a shell may have started
-// them before it became pyplug by exec.
+// inherited lists the children that this process had before it started any. A shell may have
+// started them before it became pyplug by exec.
 var inherited []int
 
-// prepare makes us the parent of orphans, so that we find the processes that a plugin leaves
-// behind. It closes our inherited descriptors on exec.
+// prepare makes pyplug the parent of orphans, so that it finds the processes that a plugin leaves
+// behind. It makes inherited descriptors close on exec.
 var prepare = sync.OnceFunc(func() {
 	if unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) != unix.ECHILD {
 		inherited = children()
@@ -35,11 +35,12 @@ var prepare = sync.OnceFunc(func() {
 	unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 })
 
-// executable is our executable, even if its file was replaced or removed.
+// executable returns the path of pyplug's executable, which works even if the file was replaced or
+// removed.
 func executable() string { return "/proc/self/exe" }
 
-// awaitDeath blocks until the leader has exited. It leaves it a zombie, so that its
-// number stays its own.
+// awaitDeath blocks until the leader has exited. It leaves the leader a zombie, so that its number
+// cannot be reused.
 func (t *tree) awaitDeath() {
 	if t.forked != nil {
 		t.forked.awaitDeath()
@@ -49,7 +50,7 @@ func (t *tree) awaitDeath() {
 	}
 }
 
-// cleanUp kills what a dead leader left behind, and reaps everything.
+// cleanUp kills the processes that a dead leader left behind, and reaps everything.
 func (t *tree) cleanUp(forced context.Context) ending {
 	left := t.leftovers(forced)
 	t.send(-t.pid, syscall.SIGKILL)
@@ -91,15 +92,14 @@ func signalSet(status []byte, name string, sig int) bool {
 	return err == nil && bits>>(sig-1)&1 == 1
 }
 
-// statFields returns the fields of /proc/PID/stat after the name in parentheses,
-// which may contain anything: the state, the parent, the group, the session, the
-// terminal, its group, the flags.
+// statFields returns the fields of /proc/PID/stat after the name in parentheses, which may contain
+// anything: the state, the parent, the group, the session, the terminal, its group, the flags.
 func statFields(pid int) [][]byte {
 	stat := procFile(pid, "stat")
 	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 }
 
-// kin returns a process's parent and group, 0 if it does not exist.
+// kin returns a process's parent and group, or 0 if the process does not exist.
 func kin(pid int) (parent, group int) {
 	if fields := statFields(pid); len(fields) > 2 {
 		parent, _ = strconv.Atoi(string(fields[1]))
@@ -114,7 +114,7 @@ func (t *tree) exiting() bool {
 	return len(fields) < 7 || hasFlag(fields[6], pfExiting)
 }
 
-// The flags of a process that is exiting, and of one that a signal ends.
+// The flags of a process that is exiting, and of a process that a signal ends.
 const pfExiting, pfSignaled = 0x4, 0x400
 
 // hasFlag reports whether flags, a decimal number from /proc, has one of bits.
@@ -123,12 +123,12 @@ func hasFlag(flags []byte, bits uint64) bool {
 	return number&bits != 0
 }
 
-// lifeline is a pipe by which the kernel kills a child's group when we are gone. The child
-// holds the read end and need not know about it. When the only write end, ours, is closed,
+// lifeline is a pipe with which the kernel kills a child's group when pyplug is gone. The child
+// holds the read end and need not know about it. Only pyplug has the write end. When it is closed,
 // the kernel sends the pipe's signal to the pipe's owner.
 type lifeline struct{ r, w int }
 
-// newLifeline makes a lifeline. r is -1 if no descriptors are free.
+// newLifeline creates a lifeline. r is -1 if no descriptors are free.
 func newLifeline() lifeline {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
@@ -145,9 +145,9 @@ func (l lifeline) child() uintptr {
 	return uintptr(l.r)
 }
 
-// arm sets the signal and the owner, and closes our copy of the read end. It returns the
-// write end, or -1. The settings belong to the pipe, so they hold for the child. The owner is
-// the group itself, even if another group gets its number.
+// arm sets the signal and the owner, and closes pyplug's copy of the read end. It returns the write
+// end, or -1. The settings belong to the pipe, so they also apply to the child. The owner is the
+// group itself, even if another group gets its number.
 func (l lifeline) arm(group int) int {
 	if l.r < 0 {
 		return -1

@@ -17,18 +17,18 @@ import (
 
 // tree is one process, the leader of its group, and everything that it starts.
 type tree struct {
-	pid      int // of the leader and of the group
+	pid      int // the number of the leader and of the group
 	n        uint32
-	lifeline int // descriptor of the write end; -1 without one
+	lifeline int // descriptor of the write end, or -1
 	death
 
 	mu     sync.Mutex
 	reaped bool // pid may belong to another process
 }
 
-// The child's descriptors above the standard ones are next to each other, in this order. They
-// are high, because programs and the scripts that wrap them may close low descriptors or rely
-// on their numbers.
+// The child's descriptors above the standard ones are consecutive, in this order. They are high,
+// because programs and the scripts that wrap them may close low descriptors or rely on their
+// numbers.
 const (
 	firstHigh = 190
 	spareHigh = 32 // descriptors that a fork needs above them
@@ -44,13 +44,13 @@ func highPlace() int {
 	return firstHigh
 }
 
-// DescriptorsOf returns the descriptors of the processes that this system starts.
+// DescriptorsOf returns the descriptors in processes that this system starts.
 func DescriptorsOf() Descriptors {
-	place := highPlace() // of the lifeline
+	place := highPlace() // the place of the lifeline
 	return Descriptors{In: place + 1, Out: place + 2, Control: place + 3, Stdout: 1}
 }
 
-// startTree starts the leader in a group of its own, with child as its descriptors.
+// startTree starts the leader in its own group, with child as its descriptors.
 func startTree(s Spec, child []*os.File) (*tree, error) {
 	prepare()
 	t := &tree{n: running.count.Add(1), lifeline: -1}
@@ -81,8 +81,8 @@ func startTree(s Spec, child []*os.File) (*tree, error) {
 	return t, nil
 }
 
-// tag returns the tag of the run's n-th process: our element, after the tag of an outer
-// pyplug that runs us.
+// tag returns the tag of the run's n-th process: its element, after the tag of an outer pyplug that
+// runs this one.
 func tag(n uint32) string {
 	tag := running.element(n)
 	if outer := os.Getenv(guard.Tag); outer != "" {
@@ -91,13 +91,13 @@ func tag(n uint32) string {
 	return tag
 }
 
-// withTag returns env with a tag in the place of any other.
+// withTag returns env with a tag. It replaces an existing tag.
 func withTag(env []string, tag string) []string {
 	return append(Without(env, guard.Tag), guard.Tag+"="+tag)
 }
 
-// send signals the leader or, if pid is negative, its group. After the leader was
-// reaped, it signals nothing.
+// send signals the leader or, if pid is negative, its group. After the leader was reaped, it does
+// nothing.
 func (t *tree) send(pid int, s syscall.Signal) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,8 +117,8 @@ const urgent = syscall.SIGURG
 // signal signals the leader.
 func (t *tree) signal(s syscall.Signal) error { return t.send(t.pid, s) }
 
-// terminationSignal returns the signal that asks the leader to exit, and its name: SIGINT if
-// it catches only that, else SIGTERM.
+// terminationSignal returns the signal that asks the leader to exit, and its name: SIGINT if it
+// catches only that, or else SIGTERM.
 func (t *tree) terminationSignal() (syscall.Signal, string) {
 	s := syscall.SIGTERM
 	if !t.catches(int(syscall.SIGTERM)) && t.catches(int(syscall.SIGINT)) {
@@ -127,8 +127,8 @@ func (t *tree) terminationSignal() (syscall.Signal, string) {
 	return s, signalName(s)
 }
 
-// terminate sends a signal to the group. It continues stopped processes, so that they act
-// on the signal.
+// terminate sends a signal to the group. It also continues stopped processes, so that they act on
+// the signal.
 func (t *tree) terminate(s syscall.Signal) {
 	t.send(-t.pid, s)
 	t.send(-t.pid, syscall.SIGCONT)
@@ -140,14 +140,14 @@ func (t *tree) kill() {
 	t.send(t.pid, syscall.SIGKILL)
 }
 
-// ending is how the leader ended.
+// ending describes how the leader ended.
 type ending struct {
 	code   int
 	signal string
-	left   []string // what it left behind, by name
+	left   []string // names of the processes that it left behind
 }
 
-// setReaped ends the signals to the leader and its group.
+// setReaped disables signals to the leader and its group.
 func (t *tree) setReaped() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,17 +161,17 @@ func (t *tree) reap() ending {
 	if t.lifeline >= 0 {
 		syscall.Close(t.lifeline)
 	}
-	if err != nil { // somebody else took the status
+	if err != nil { // another caller took the status
 		return ending{code: -1}
 	}
 	code, signal := statusOf(status)
 	return ending{code: code, signal: signal}
 }
 
-// StatusOf returns the exit code of a process that another package waited for, and the name
-// of the signal that ended it. See [Exit].
+// StatusOf returns the exit code of a process that another package has waited for, and the name of
+// the signal that ended it. See [Exit].
 func StatusOf(state *os.ProcessState) (code int, signal string) {
-	return statusOf(state.Sys().(syscall.WaitStatus)) // always, on Unix
+	return statusOf(state.Sys().(syscall.WaitStatus)) // always this type on Unix
 }
 
 func statusOf(status syscall.WaitStatus) (code int, signal string) {
@@ -181,7 +181,7 @@ func statusOf(status syscall.WaitStatus) (code int, signal string) {
 	return status.ExitStatus(), ""
 }
 
-// waitFor takes the status of a child of ours.
+// waitFor takes the status of a child of pyplug.
 func waitFor(pid int) (status syscall.WaitStatus, err error) {
 	_, err = syscall.Wait4(pid, &status, 0, nil)
 	for err == syscall.EINTR {
@@ -190,7 +190,7 @@ func waitFor(pid int) (status syscall.WaitStatus, err error) {
 	return status, err
 }
 
-// endsBySignal reports that an ending names the signal that caused it.
+// endsBySignal says that an ending has the signal that caused it.
 const endsBySignal = true
 
 func signalName(s syscall.Signal) string {
@@ -200,8 +200,8 @@ func signalName(s syscall.Signal) string {
 	return "signal " + strconv.Itoa(int(s))
 }
 
-// Descends reports whether a process is the leader, is in its group, or was started by such
-// a process, directly or through others.
+// Descends reports whether a process is the leader, is in its group, or was started by such a
+// process, directly or indirectly.
 func Descends(pid, leader int) bool {
 	for steps := 0; pid > 1 && steps < 1000; steps++ { // numbers may be reused meanwhile
 		if pid == leader {

@@ -22,24 +22,24 @@ const (
 	showsExiting     = false
 )
 
-// DescriptorsOf returns the descriptors of the processes that this system starts. A Windows
-// process starts with at most three. So the protocol has those of standard input and output,
-// and prints before the process moves it get into it.
+// DescriptorsOf returns the descriptors in processes that this system starts. A Windows process
+// starts with at most three. So the protocol uses those of standard input and output, and output
+// printed before the process moves them mixes with the protocol.
 func DescriptorsOf() Descriptors { return Descriptors{In: 0, Out: 1, Stdout: 2} }
 
-// tree is one process and everything that it starts: a job, which the system ends when
-// its last handle, ours, is closed.
+// tree is one process and everything that it starts: a job, which the system ends when its last
+// handle, which pyplug has, is closed.
 type tree struct {
 	pid     int
 	process *os.Process
-	state   *os.ProcessState // after its death
+	state   *os.ProcessState // set after its death
 	job     windows.Handle
 
 	mu   sync.Mutex
-	over bool // job is closed
+	over bool // the job is closed
 }
 
-// startTree starts the leader in a job of its own.
+// startTree starts the leader in its own job.
 func startTree(s Spec, child []*os.File) (*tree, error) {
 	if s.Talk {
 		child = []*os.File{child[3], child[4], child[2]}
@@ -89,10 +89,10 @@ func reapOrphans() (stop func()) { return func() {} }
 
 func (t *tree) catches(int) bool { return false }
 
-// urgent is no signal: Windows has none.
+// urgent is not a real signal, because Windows has none.
 const urgent = syscall.Signal(-1)
 
-// signal knows SIGKILL only, which ends the leader; what it started lives on until cleanUp.
+// signal supports only SIGKILL, which ends the leader. Its descendants live until cleanUp.
 func (t *tree) signal(s syscall.Signal) error {
 	if s != syscall.SIGKILL {
 		return errors.ErrUnsupported
@@ -100,8 +100,8 @@ func (t *tree) signal(s syscall.Signal) error {
 	return t.process.Kill()
 }
 
-// terminationSignal is none: Windows has no signals. The process has its grace period
-// to notice that its connection is closed.
+// terminationSignal returns no signal, because Windows has none. The process has its grace period
+// to detect that its connection is closed.
 func (t *tree) terminationSignal() (syscall.Signal, string) { return 0, "closed" }
 
 // terminate does nothing.
@@ -118,24 +118,24 @@ func (t *tree) kill() {
 
 func (t *tree) awaitDeath() { t.state, _ = t.process.Wait() }
 
-// ending is how the leader ended.
+// ending describes how the leader ended.
 type ending struct {
 	code   int
 	signal string
-	left   []string // unknown here
+	left   []string // unknown on Windows
 }
 
-// cleanUp ends what the leader left in the job.
+// cleanUp ends the processes that the leader left in the job.
 func (t *tree) cleanUp(context.Context) ending {
 	t.kill()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
 	windows.CloseHandle(t.job)
-	return ending{code: t.state.ExitCode()} // -1 if it is not known
+	return ending{code: t.state.ExitCode()} // -1 if the code is unknown
 }
 
-// guardProcess is not needed: the system ends the jobs of a killed pyplug.
+// guardProcess is not needed, because the system ends the jobs of a killed pyplug.
 type guardProcess struct{}
 
 func startGuard(string) *guardProcess       { return nil }
@@ -144,11 +144,11 @@ func (*guardProcess) send(string)           {}
 func (*guardProcess) sendGroup(string, int) {}
 func (*guardProcess) end()                  {}
 
-// exiting reports that the process may have begun to exit.
+// exiting returns true, because the process may have begun to exit.
 func (*tree) exiting() bool { return true }
 
-// StatusOf returns the exit code of a process that another package waited for. No signal ends
-// a process on Windows.
+// StatusOf returns the exit code of a process that another package has waited for. On Windows no
+// signal ends a process.
 func StatusOf(state *os.ProcessState) (code int, signal string) { return state.ExitCode(), "" }
 
 func (p *outputPipe) readMarked(b []byte) (int, error) {
@@ -157,5 +157,5 @@ func (p *outputPipe) readMarked(b []byte) (int, error) {
 	return n, err
 }
 
-// hasInput returns false: Windows does not report what is in a pipe.
+// hasInput returns false, because Windows does not report whether a pipe has input.
 func hasInput([]*outputPipe) bool { return false }

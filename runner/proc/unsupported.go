@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// CanFork reports whether this system supports [Process.Fork]: only Linux does.
+// CanFork returns false, because only Linux supports [Process.Fork].
 func CanFork() bool { return false }
 
 type control struct{}
@@ -21,7 +21,7 @@ func (*control) close() {}
 
 func (p *Process) forkTree([]*os.File) (*tree, error) { return nil, errors.ErrUnsupported }
 
-// canLimit returns an error: this system does not report the memory of a process tree.
+// canLimit returns an error, because this system does not report the memory of a process tree.
 func canLimit() error {
 	return fmt.Errorf("memory limits work on Linux only, and this is %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
@@ -30,5 +30,5 @@ func (t *tree) memoryAtMost() int64 { return 0 }
 func (t *tree) memory() int64       { return 0 }
 func (t *tree) cpu() time.Duration  { return 0 }
 
-// oomKills is 0: only Linux has the count.
+// oomKills returns 0, because only Linux has the count.
 func oomKills() int64 { return 0 }

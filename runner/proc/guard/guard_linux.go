@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// killTagged kills all processes of the run. It starts with the youngest: if processes fork
-// and exit in a chain, only the youngest is alive. It stops all before it kills one, so that
-// none can react to the death of another.
+// killTagged kills all processes of the run. It starts with the youngest: if processes fork and
+// exit in a chain, only the youngest is alive. It stops all before it kills one, so that none can
+// react to the death of another.
 //
-// It reports whether it found any, or may have missed one: a dying process has no
-// environment any more, and may just have forked a child. seen holds the other processes of
-// earlier passes, which do not count again.
+// It reports whether it found any, or may have missed one: a dying process has no environment any
+// more, and may just have forked a child. seen contains the other processes of earlier passes,
+// which do not count again.
 func killTagged(run string, seen map[string]bool) (found bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {

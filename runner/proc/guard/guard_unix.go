@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// maxPasses bounds the search for processes, with a millisecond between two passes:
-// a process that cannot die, because it waits for a disk, must not keep the guard
-// for ever.
+// maxPasses limits the search for processes, with a millisecond between two passes. A process that
+// cannot die, because it waits for a disk, must not keep the guard alive forever.
 const maxPasses = 5000
 
 func init() {
@@ -29,15 +28,15 @@ func init() {
 	os.Exit(0)
 }
 
-// detach makes the guard ignore the signals that pyplug may get, leave the working directory
-// and, on Linux, take its name.
+// detach makes the guard ignore signals for pyplug, leave the working directory and, on Linux, set
+// its name.
 func detach() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	os.Chdir("/")
 	os.WriteFile("/proc/self/comm", []byte(Name), 0)
 }
 
-// cleanup is what the guard does when pyplug is gone.
+// cleanup is the work of the guard after pyplug is gone.
 type cleanup struct {
 	run    string
 	temps  []string
@@ -64,8 +63,8 @@ func (c *cleanup) listen() {
 	}
 }
 
-// do kills the processes and removes the directories. One pass can miss a process
-// that is just being forked, hence two in a row that find none.
+// do kills the processes and removes the directories. One pass can miss a process that is just
+// being forked, so it ends when two passes in a row find none.
 func (c *cleanup) do() {
 	for group := range c.groups {
 		syscall.Kill(-group, syscall.SIGKILL)

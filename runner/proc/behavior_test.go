@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// behaviours are what this test binary can be when it is started as a child.
-var behaviours = map[string]func(args []string){
+// behaviors are the programs that this test binary can be as a child.
+var behaviors = map[string]func(args []string){
 	"exit": func(args []string) {
 		code, _ := strconv.Atoi(args[0])
 		os.Exit(code)
@@ -48,7 +48,7 @@ var behaviours = map[string]func(args []string){
 		fmt.Println("child", c.Process.Pid)
 		os.Exit(5)
 	},
-	// escape leaves a grandchild in a session of its own, its parent gone.
+	// escape leaves a grandchild in its own session, whose parent is gone.
 	"escape": func(args []string) {
 		middle := again("middle", args...)
 		middle.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -59,7 +59,7 @@ var behaviours = map[string]func(args []string){
 			forever()
 		}
 	},
-	// unreaped leaves a dead child in a session of its own, never waited for.
+	// unreaped leaves a dead child in its own session that nobody waits for.
 	"unreaped": func([]string) {
 		c := again("exit", "0")
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -71,7 +71,7 @@ var behaviours = map[string]func(args []string){
 		c := again("sleep")
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if len(args) > 1 && args[1] == "bare" {
-			c.Env = []string{behaviour + "=sleep", quickExit}
+			c.Env = []string{behavior + "=sleep", quickExit}
 		}
 		must(c.Start())
 		fmt.Println("grandchild", c.Process.Pid)
@@ -86,7 +86,7 @@ var behaviours = map[string]func(args []string){
 		fmt.Fprintln(os.Stderr, "closed")
 		forever()
 	},
-	// flood writes args[0] bytes in lines of args[1], 0 for none.
+	// flood writes args[0] bytes in lines of args[1] bytes, or without line ends if that is 0.
 	"flood": func(args []string) {
 		total, _ := strconv.Atoi(args[0])
 		width, _ := strconv.Atoi(args[1])
@@ -122,8 +122,8 @@ var behaviours = map[string]func(args []string){
 		pgid, _ := syscall.Getpgid(0)
 		fmt.Println("own group", pgid == os.Getpid())
 	},
-	// pyplug is a program that uses this package: it starts the behaviours
-	// that its arguments name, tells their numbers, and sleeps.
+	// pyplug is a program that uses this package: it starts the behaviors that its arguments name,
+	// prints their PIDs, and sleeps.
 	"pyplug": func(args []string) {
 		dir, err := TempDir(1000)
 		must(err)
@@ -132,7 +132,7 @@ var behaviours = map[string]func(args []string){
 		path, _ := os.Executable()
 		for _, words := range args {
 			w := strings.Fields(words)
-			s := Spec{Path: path, Args: w[1:], Env: Environ(os.Environ(), false, []string{behaviour + "=" + w[0], quickExit})}
+			s := Spec{Path: path, Args: w[1:], Env: Environ(os.Environ(), false, []string{behavior + "=" + w[0], quickExit})}
 			s.OnLine = func(l Line) { fmt.Println(l.Text) }
 			p, err := Start(s)
 			must(err)
@@ -150,7 +150,7 @@ var behaviours = map[string]func(args []string){
 			sink = i
 		}
 	},
-	// leave exits on the end of its standard input, code 6.
+	// leave exits with code 6 at the end of its standard input.
 	"leave": func([]string) {
 		in, _ := talk()
 		bufio.NewReader(in).ReadString('\n')
@@ -158,7 +158,7 @@ var behaviours = map[string]func(args []string){
 	},
 }
 
-// talk returns the pipes of a process that talks.
+// talk returns the pipes of a process with Talk.
 func talk() (in, out *os.File) {
 	at := DescriptorsOf()
 	return os.NewFile(uintptr(at.In), "in"), os.NewFile(uintptr(at.Out), "out")
@@ -179,11 +179,11 @@ func must(err error) {
 	}
 }
 
-// again is this binary with another behaviour.
+// again returns a command that runs this binary with another behavior.
 func again(name string, args ...string) *exec.Cmd {
 	path, err := os.Executable()
 	must(err)
 	c := exec.Command(path, args...)
-	c.Env = append(os.Environ(), behaviour+"="+name, quickExit)
+	c.Env = append(os.Environ(), behavior+"="+name, quickExit)
 	return c
 }
