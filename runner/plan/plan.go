@@ -72,8 +72,7 @@ func Resolve(ctx context.Context, c Config) (r Plan, err error) {
 }
 
 // misfit returns a usage error if a flag or a key of the manifest does not apply to the plugin's
-// transport. If a flag chose the transport, keys of the manifest for another transport are
-// accepted.
+// transport. If a flag chose the transport, the manifest may have keys of another transport.
 func (r *Plan) misfit(c Config) error {
 	for i := range settings.Table {
 		row := &settings.Table[i]
