@@ -41,6 +41,9 @@ var quirks = []struct {
 	{"unix", "zoo.py", "ZOO=--controller --unix", nil, 7, []string{"host failure host-refused"}, refuses, ""}, // only pyplug has a directory for it
 	{"early", "quirks.py", "QUIRK=early", nil, 7, []string{"host failure host-refused"}, refuses, "wait"},
 
+	{"all interfaces", "quirks.py", "QUIRK=all interfaces", nil, 7, []string{"connect warning address-exposed"}, works, ""},
+	{"returns", "quirks.py", "QUIRK=returns", nil, 5, []string{"launch failure start-failed"}, "", ""},
+
 	{"NOT_SERVING", "zoo.py", "ZOO=--controller --health=NOT_SERVING", nil, 7, []string{"health failure health-not-serving"}, works, ""},
 	{"no health", "quirks.py", "QUIRK=no health", nil, 7, []string{"health warning health-missing"}, works, ""},
 	{"other health", "quirks.py", "QUIRK=other health", nil, 7, []string{"health warning health-unknown-service"}, works, ""},

@@ -4,7 +4,9 @@ package commands_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,7 +56,7 @@ func TestDocs(t *testing.T) {
 // docStep is a file that a page shows, or a command and what it prints.
 type docStep struct{ file, command, text string }
 
-var fileName = regexp.MustCompile(`^# (\w[\w./-]*\.\w+)(?:$|: )`)
+var fileName = regexp.MustCompile(`^(?:#|//) (\w[\w./-]*\.\w+)(?:$|: )`)
 
 // docSteps returns the steps of a page in their order.
 func docSteps(page string) []docStep {
@@ -129,8 +131,8 @@ func (d *docRun) run(t *testing.T, step docStep) {
 				t.Skip(err)
 			}
 		}
-		if strings.Contains(step.command, "plugins/grpc/") {
-			d.python = runnertest.GRPCIO(t)
+		if strings.Contains(step.command, "plugins/grpc/") || strings.HasPrefix(step.command, ".venv/") {
+			d.useGRPCIO(t)
 		}
 		cmd := exec.Command("bash", "-c", step.command)
 		cmd.Dir = d.dir
@@ -143,6 +145,15 @@ func (d *docRun) run(t *testing.T, step docStep) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	})
+}
+
+// useGRPCIO makes the venv with grpcio the Python of the page, and .venv.
+func (d *docRun) useGRPCIO(t *testing.T) {
+	d.python = runnertest.GRPCIO(t)
+	venv := filepath.Dir(filepath.Dir(d.python))
+	if err := os.Symlink(venv, filepath.Join(d.dir, ".venv")); err != nil && !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
 }
 
 // constant replaces what differs from run to run and from machine to machine.

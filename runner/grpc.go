@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
@@ -134,7 +135,7 @@ func grpcConfig(r *plan.Plan) (Program, error) {
 		cfg.Metadata = append(cfg.Metadata, name, value)
 	}
 	if r.Python.Path != "" {
-		cfg.Sources, cfg.Cookie = r.PB2Sources, r.ShownCookie
+		cfg.Sources, cfg.Cookie, cfg.Logs = r.PB2Sources, r.ShownCookie, sync.OnceValue(r.SetsUpLogging)
 	}
 	if cfg.Python = r.Plugin.Shebang != ""; r.Plugin.Kind != manifest.Executable {
 		cfg.Python, cfg.Path, cfg.Missing = true, r.Python.Path, r.MissingHints

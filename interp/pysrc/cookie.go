@@ -2,6 +2,7 @@ package pysrc
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -42,6 +43,11 @@ func Cookie(files []File) (key, value string) {
 	return key, value
 }
 
+// SetsUpLogging reports whether a plugin's files give Python's logging a handler.
+func SetsUpLogging(files []File) bool {
+	return slices.ContainsFunc(files, func(f File) bool { return logHandler().MatchString(f.code) })
+}
+
 // Parts of expressions for rendered code: the start of a read of the environment, a literal, a read
 // of the environment, and the text between a name and the literal that it is assigned.
 const (
@@ -55,6 +61,7 @@ var (
 	assigned      = Expression(`\b(\w+)(?:[ \t]*:[ \t]*[\w.\[\]]+)?\s*:?=\s*(‹[^›\n]*›|` + environ + `[^)\]\n]*[)\]])`)
 	nameOrLiteral = Expression(`‹[^›\n]*›|[A-Za-z_][\w.]*`)
 	compared      = Expression(environRead + `\s*(!=|==)\s*` + literalText + `|` + literalText + `\s*(!=|==)\s*` + environRead)
+	logHandler    = Expression(`\b(?:basicConfig|dictConfig|fileConfig|addHandler)\b`)
 	cookieKey     = Expression(`(?i)cookie_?key` + setTo)
 	cookieValue   = Expression(`(?i)cookie(?:_?val(?:ue)?)?` + setTo)
 )

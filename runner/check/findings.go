@@ -28,6 +28,7 @@ const (
 	addressRefused       = "address-refused"
 	addressNotOwned      = "address-not-owned"
 	connectFailed        = "connect-failed"
+	addressExposed       = "address-exposed"
 	healthMissing        = "health-missing"
 	healthUnknownService = "health-unknown-service"
 	healthNotServing     = "health-not-serving"

@@ -153,5 +153,10 @@ func (c *check) connect(context.Context) hook.Stage {
 	if c.faultAt == stageConnect {
 		st.Findings = append(st.Findings, c.fail(c.faultID, c.fault))
 	}
+	if e.Exposed {
+		st.Findings = append(st.Findings, found(addressExposed, hook.Warning,
+			"it listens on all interfaces: who reaches this machine can call it",
+			"listen on loopback alone: server.add_insecure_port(\"127.0.0.1:0\")"))
+	}
 	return st
 }

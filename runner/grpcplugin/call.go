@@ -257,6 +257,9 @@ func (k *call) rpcError(err error) *hook.Error {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}
 	}
+	if k.cfg.hidesTraceback(s) {
+		e.Hints = schema.Hints("call logging.basicConfig() when the plugin starts; grpcio logs the traceback, and hides its log until then")
+	}
 	return setStatus(e, s, k.method.Set())
 }
 

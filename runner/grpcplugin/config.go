@@ -46,6 +46,8 @@ type Config struct {
 	// Cookie returns the magic cookie in the plugin's source, for a hint, or an empty key. It may
 	// be nil.
 	Cookie func() (key, value string)
+	// Logs reports whether the plugin's source sets up logging. It may be nil.
+	Logs func() bool
 	// Versions are the protocol versions of the application to offer. Versions, StartTimeout,
 	// StopTimeout and MaxMessage have the defaults of their settings.
 	Versions []int

@@ -85,6 +85,7 @@ func (l *launch) connect() *hook.Error {
 	if herr := t.ready(ctx, l.conn); herr != nil {
 		return l.notConnected(herr)
 	}
+	l.evidence.Exposed = isExposed(line.Address)
 	return nil
 }
 

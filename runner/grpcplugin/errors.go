@@ -111,6 +111,14 @@ func setStatus(e *hook.Error, s *status.Status, d *protoschema.Descriptors) *hoo
 	return e
 }
 
+// hidesTraceback reports whether a status is that of an exception in a method, of which grpcio logged the
+// traceback, but no handler of a log prints it.
+func (c *Config) hidesTraceback(s *status.Status) bool {
+	raised := s.Code() == codes.Unknown &&
+		(strings.HasPrefix(s.Message(), "Exception calling application: ") || strings.HasPrefix(s.Message(), "Unexpected <class "))
+	return raised && c.Python && (c.Logs == nil || !c.Logs())
+}
+
 func statusError(s *status.Status) error {
 	if s.Message() == "" {
 		return errors.New(codeName(s.Code()))

@@ -30,6 +30,8 @@ type Evidence struct {
 	// number of lines before it. pyplug tolerates them, but other hosts reject the plugin.
 	Noise      string
 	NoiseLines int
+	// Exposed reports that the plugin listens on all interfaces, as far as the system tells.
+	Exposed bool
 	// Service is the name in the request to the health service.
 	Service string
 	// Unhealthy is the error of the health check if the start tolerated it because the plugin has
@@ -240,8 +242,11 @@ func (l *launch) exitedEarly(e *hook.Error) *hook.Error {
 	e.Python = lastTraceback(exit.Stderr)
 	e.Permanent = e.Python.Permanent()
 	module := missingModule(e.Python, exit.Stderr)
-	if module != nil || e.Python != nil {
+	switch {
+	case module != nil, e.Python != nil:
 		e.Reason, e.Hints, e.Err = "", e.Python.Hints(l.cfg.Dir), nil
+	case l.cfg.Python && exit.Code == 0 && exit.Signal == "" && !l.scanner.heard().wantsCookie:
+		e.Hints = append(e.Hints, schema.Hintf("keep it serving: server.wait_for_termination()"))
 	}
 	if module != nil {
 		e.Err = module

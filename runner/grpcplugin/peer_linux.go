@@ -124,6 +124,32 @@ func findIn(table string, ours, theirs netip.AddrPort) (inodes []string, accepte
 	return append(exact, peer...), accepted
 }
 
+// isExposed reports whether the server at a TCP address of this machine listens on all interfaces. The plugin
+// is known to own it.
+func isExposed(address string) bool {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil { // a Unix socket
+		return false
+	}
+	exposed := false
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		text, _ := os.ReadFile(table) // as in findIn
+		for line := range strings.Lines(string(text)) {
+			f := strings.Fields(line)
+			if len(f) < 10 || f[3] != listening {
+				continue
+			}
+			switch local := kernelAddr(f[1]); {
+			case local == at:
+				return false
+			case local.Port() == at.Port() && local.Addr().IsUnspecified():
+				exposed = true
+			}
+		}
+	}
+	return exposed
+}
+
 func addrPort(a net.Addr) netip.AddrPort {
 	at := a.(*net.TCPAddr).AddrPort()
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())

@@ -108,6 +108,7 @@ func TestZero(t *testing.T) {
 
 func TestManifestErrors(t *testing.T) {
 	for _, c := range []struct{ text, want, suggest string }{
+		{"cookie-key = 'A'\ncookie-value = 'b'", `/p/pyplug.toml:1:1: unknown key "cookie-key"`, `cookie = "KEY=VALUE"`},
 		{"tmeouts = 1", `/p/pyplug.toml:1:1: unknown key "tmeouts"`, "timeouts"},
 		{"id = 'x'\n[timeouts]\nstrat = 1", `/p/pyplug.toml:3:1: unknown key "timeouts.strat"`, "start"},
 		{"timeouts.strat = 1", `/p/pyplug.toml:1:10: unknown key "timeouts.strat"`, "start"},

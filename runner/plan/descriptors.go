@@ -92,6 +92,12 @@ func (r *Plan) ShownCookie() (key, value string) {
 	return pysrc.Cookie(files)
 }
 
+// SetsUpLogging reports whether the plugin's own files set up logging.
+func (r *Plan) SetsUpLogging() bool {
+	files, _ := pysrc.Own(r.Script, r.Dirs, pysrc.Short)
+	return pysrc.SetsUpLogging(files)
+}
+
 // readPB2 reads the descriptors in generated code.
 func readPB2(name, text string) (protoschema.Source, error) {
 	serialized, err := pysrc.Descriptors(text)

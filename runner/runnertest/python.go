@@ -135,7 +135,7 @@ func (p python) minor() (minor int) {
 
 // requirements lists the packages that the tests' gRPC plugins import. They have no
 // versions: no release supports both the oldest and the newest Python.
-var requirements = []string{"grpcio", "grpcio-health-checking", "grpcio-reflection", "protobuf"}
+var requirements = []string{"grpcio", "grpcio-health-checking", "grpcio-reflection", "grpcio-tools", "protobuf"}
 
 // GRPCIO returns a Python that has grpcio with health and reflection. It is that of
 // a venv in testdata, which the first test creates from PyPI, or else one of the

@@ -58,6 +58,8 @@ def before():
         ctypes.string_at(0)
     elif QUIRK == "exit":
         sys.exit(3)
+    elif QUIRK == "returns":
+        sys.exit(0)
     elif QUIRK == "import":
         importlib.import_module("zoo_nope")  # the source stage does not find this import
     elif QUIRK == "raises":
@@ -147,7 +149,8 @@ def main():
     if QUIRK == "early":
         early(server)
     else:
-        port = server.add_insecure_port("127.0.0.1:%s" % os.environ.get("PORT", "0"))
+        host = "[::]" if QUIRK == "all interfaces" else "127.0.0.1"
+        port = server.add_insecure_port("%s:%s" % (host, os.environ.get("PORT", "0")))
         server.start()
         print(line(port), flush=QUIRK != "unflushed")
     if QUIRK == "long line after":
