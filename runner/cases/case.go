@@ -77,8 +77,8 @@ type Case struct {
 	*heading
 	wants      answer          // the expected result or items, if hasAnswer is set
 	hasAnswer  bool            // the call must return wants
-	contains   json.RawMessage // the result must contain this value; nil if it need not
-	match      *regexp.Regexp  // the result must match; nil if it need not
+	contains   json.RawMessage // a value that the result must contain, or nil
+	match      *regexp.Regexp  // a pattern that the result must match, or nil
 	fails      *wantedError    // the expected error, or nil if the call must succeed
 	health     bool            // the plugin must be healthy after the call
 	under      time.Duration   // the limit on the call's duration, or 0 if there is none

@@ -147,14 +147,14 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	return c, nil
 }
 
-// withLineHint adds a hint to an error if the arguments of the call are a line that is read only without
-// HOOK, which is hookName.
+// withLineHint adds a hint to an error if the arguments of a call look like a line that names its hook.
+// Such lines are read only without HOOK, which is hookName.
 func withLineHint(hookName string, c Call, err *hook.Error) *hook.Error {
 	if hookName == "" || !slices.Contains([]string{"id", "hook", "args"}, err.Unknown) {
 		return err
 	}
 	var l Line
-	_ = l.Parse(c.Args) // it has what could be read
+	_ = l.Parse(c.Args) // after an error, l has the members that could be parsed
 	hint := schema.Hintf("with HOOK a line is the arguments alone: %s", schema.Short(string(l.Value("args"))))
 	switch {
 	case l.Value("args") == nil:

@@ -32,10 +32,10 @@ type instance struct {
 	calls    uint64 // the number of calls that ended
 	lost     bool   // takes no more calls
 	crashed  bool   // a call ended because the process exited
-	diedIn   string // the hook of the last such call
+	diedIn   string // the hook of the last call that ended because the process exited
 	overdue  string // the last call that was interrupted, and why
-	// unresponsive is set if a call ended unanswered, and neither a call nor a probe has been
-	// answered since.
+	// unresponsive is set if a call ended unanswered, and the instance has answered no call and no
+	// probe since.
 	unresponsive bool
 	probed       bool  // a probe is in progress
 	misses       int   // missed probes in a row
@@ -126,7 +126,7 @@ func (p *Pool) count(i *instance, o outcome) {
 	}
 }
 
-// answered records that the instance has answered, and so is responsive. p.mu is held.
+// answered records that the instance has answered and is responsive. p.mu is held.
 func (i *instance) answered() {
 	if i.unresponsive {
 		i.unresponsive, i.misses = false, 0

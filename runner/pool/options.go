@@ -26,10 +26,10 @@ type Options struct {
 	// at once with the error of that start.
 	Patient bool
 
-	// MaxCalls, MaxAge and MaxMemory (in bytes) are limits. An instance that reaches one is
-	// replaced. Zero means no limit. Each instance lowers the first two by up to a quarter, at
-	// random, so that instances are not all replaced at once. MaxMemory applies to an instance
-	// only after its first call.
+	// MaxCalls, MaxAge and MaxMemory (in bytes) are limits. An instance that reaches one of the
+	// first two, or uses more than 80 % of MaxMemory after its first call, is replaced. Zero means
+	// no limit. Each instance lowers the first two limits by up to a quarter, at random, so that
+	// instances are not all replaced at once.
 	MaxCalls  int
 	MaxAge    time.Duration
 	MaxMemory int64

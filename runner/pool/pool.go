@@ -31,7 +31,7 @@ type Pool struct {
 	workers     []*worker
 	queue       list.List            // of [*waiter], the longest waiting first
 	active      int                  // calls that entered and have not left
-	turns       list.List            // of [*turn], the calls that run
+	turns       list.List            // of [*turn], the running calls
 	calls       uint64               // that ended
 	failures    map[hook.Kind]uint64 // calls that failed
 	restarts    map[string]int       // by cause

@@ -10,22 +10,22 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// turn is a call that runs in an instance. p.mu protects its fields.
+// turn is a running call of an instance. The pool's mu protects its fields.
 type turn struct {
 	inst  *instance
 	hook  string
 	since time.Time
-	at    *list.Element // in the pool's turns
+	at    *list.Element // the element in the pool's turns
 }
 
-// begin records that a call of a hook runs in an instance. p.mu is held.
+// begin records that a call of a hook begins in an instance. p.mu is held.
 func (p *Pool) begin(i *instance, hookName string) *turn {
 	t := &turn{inst: i, hook: hookName, since: time.Now()}
 	t.at = p.turns.PushBack(t)
 	return t
 }
 
-// end records that the call has ended. p.mu is held.
+// end records that a call has ended. p.mu is held.
 func (p *Pool) end(t *turn, o outcome) {
 	p.turns.Remove(t.at)
 	if o.kind == hook.Crash || hook.IsClosed(t.inst.Done()) {
@@ -33,7 +33,8 @@ func (p *Pool) end(t *turn, o outcome) {
 	}
 }
 
-// lastHook returns the hook that an instance ran when it exited, or "" if none is known. p.mu is held.
+// lastHook returns the hook that an instance ran when it exited, or "" if no such hook is known.
+// p.mu is held.
 func (p *Pool) lastHook(i *instance) string {
 	for at := p.turns.Front(); at != nil && i.diedIn == ""; at = at.Next() {
 		if t := at.Value.(*turn); t.inst == i {
@@ -43,7 +44,7 @@ func (p *Pool) lastHook(i *instance) string {
 	return i.diedIn
 }
 
-// runningCalls returns the calls that run, the oldest first. p.mu is held.
+// runningCalls returns the running calls, oldest first. p.mu is held.
 func (p *Pool) runningCalls() (calls []hook.RunningCall) {
 	for at := p.turns.Front(); at != nil; at = at.Next() {
 		t := at.Value.(*turn)
@@ -57,7 +58,7 @@ func (p *Pool) runningCalls() (calls []hook.RunningCall) {
 	return calls[:min(len(calls), hook.MaxRunningCalls)]
 }
 
-// Locate fills in where the processes of running calls are.
+// Locate sets At of running calls to the stacks of their processes.
 func (p *Pool) Locate(calls []hook.RunningCall) {
 	p.mu.Lock()
 	workers := map[int]*instance{}

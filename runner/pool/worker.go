@@ -57,10 +57,11 @@ type worker struct {
 	refusing   bool        // calls fail instead of waiting for the next start
 	nextStart  time.Time   // the end of the back-off
 	ending     string      // the cause of the back-off
-	limit      string      // the limit that the instance has reached, while its replacement starts
+	limit      string      // the limit that the serving instance has reached, while its replacement starts
 }
 
-// lastEnds says why a worker was last restarted, and when, and why one was last replaced at a limit.
+// lastEnds has the reason and the time of the last restart of a worker, and the reason of the last
+// replacement at a limit.
 type lastEnds struct {
 	restart, replacement string
 	restarted            time.Time

@@ -17,9 +17,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestAgreement holds that files of installed packages, which were written for real imports, come
-// out of the worker as of one: with the same names, or the same exception. It draws 200, and four
-// times as many with PYPLUG_TEST_LONG=1.
+// TestAgreement checks that the worker imports files of installed packages with the same result as a
+// normal import: the same names, or the same exception. It tries 200 random files, and four times as
+// many with PYPLUG_TEST_LONG=1.
 func TestAgreement(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the imports are made in forked processes")
@@ -67,8 +67,8 @@ func TestAgreement(t *testing.T) {
 	t.Logf("%d of %d files agree: %s", agree, count, out.Stdout)
 }
 
-// unpackPip unpacks the pip that virtualenv brings, and prints where the standard library and the
-// installed packages are.
+// unpackPip unpacks the pip that virtualenv contains, and prints the paths of the standard library and
+// of the installed packages.
 const unpackPip = `
 import glob, os, sys, sysconfig, zipfile
 library, packages = os.path.dirname(os.__file__), sysconfig.get_path("purelib")
@@ -77,11 +77,11 @@ zipfile.ZipFile(wheel).extractall(sys.argv[1])
 print(library, packages, sep="\n")
 `
 
-// modulesBelow lists the files of a directory's package that can be imported by their names without
-// running a program, with slashes.
+// modulesBelow lists the files below a directory that can be imported by name without running a
+// program. Their paths are relative to dir, with slashes.
 func modulesBelow(dir, below string) (files []string) {
 	skipped := []string{"site-packages", "test", "tests", "idle_test", "lib2to3", "__main__.py", "antigravity.py", "this.py", "idlelib", "turtledemo", "_pyrepl"}
-	_ = fs.WalkDir(os.DirFS(dir), below, func(path string, d fs.DirEntry, err error) error { // what cannot be read is left out
+	_ = fs.WalkDir(os.DirFS(dir), below, func(path string, d fs.DirEntry, err error) error { // skips unreadable files
 		stem := strings.TrimSuffix(d.Name(), ".py")
 		switch {
 		case err != nil || path == below:

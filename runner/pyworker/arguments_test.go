@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestForeignText holds that arguments which nobody has parsed neither end the worker nor
-// call another hook.
+// TestForeignText checks that arguments that were not parsed before cannot end the worker or call
+// another hook.
 func TestForeignText(t *testing.T) {
 	inst, err := launcher(t, zoo(t, "conformance.py")).Launch(t.Context())
 	if err != nil {
@@ -22,7 +22,7 @@ func TestForeignText(t *testing.T) {
 	for text, want := range map[string]string{
 		`[1`: "the arguments are not JSON: byte 3: ", `[a]`: "the arguments are not JSON: byte 2: ", `a`: "the arguments are not JSON: byte 1: ",
 		`["a"]` + smuggled + `1]`: "the arguments are not JSON: byte 6: ", "[\"\xff\"]": "the arguments are not UTF-8: byte 3 is 0xff",
-		`[NaN]`: "the arguments are not JSON: byte 2: ", `7`: "the arguments are neither a JSON object nor an array",
+		`[NaN]`: "the arguments are not JSON: byte 2: ", `7`: "the arguments are not a JSON object or array",
 	} {
 		_, err := inst.Call(t.Context(), hook.Call{Hook: "echo", Args: hook.Args{JSON: json.RawMessage(text)}})
 		wantRequest(t, text, err, want)

@@ -8,16 +8,16 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// await emits the items of a call until the call is answered or its time is over. It
-// returns the error of an error frame.
+// await emits the items of a call until the call is answered or its limit is reached. For an
+// error frame, it returns its error.
 func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
 	limited := ctx
-	if c.limit > 0 && !inst.hasAnswer(c, number) { // mostly it has: a context takes a microsecond
+	if c.limit > 0 && !inst.hasAnswer(c, number) { // usually the answer is there, and making a context takes a microsecond
 		var cancel context.CancelFunc
 		limited, cancel = hook.WithLimit(ctx, c.limit)
 		defer cancel()
 	}
-	slow := patience{wait: slowAfter}
+	slow := slowTimer{wait: slowAfter}
 	defer slow.stop()
 	for {
 		over := len(c.taken) == 0 && c.isOver() // no frame follows those in taken
@@ -52,33 +52,33 @@ func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame,
 	}
 }
 
-// patience says again and again that a call is slow, each time after a longer wait. It says so only once it is
-// started.
-type patience struct {
+// slowTimer is a timer that fires when a call is slow, and again after longer and longer waits. It fires
+// only once it is started.
+type slowTimer struct {
 	wait  time.Duration
 	timer *time.Timer
-	over  <-chan time.Time // nil: it is not started
+	over  <-chan time.Time // nil before the start
 }
 
-func (p *patience) start(needed bool) {
+func (p *slowTimer) start(needed bool) {
 	if needed && p.timer == nil {
 		p.timer = time.NewTimer(p.wait)
 		p.over = p.timer.C
 	}
 }
 
-func (p *patience) next() {
+func (p *slowTimer) next() {
 	p.wait = min(2*p.wait, longestAsked)
 	p.timer.Reset(p.wait)
 }
 
-func (p *patience) stop() {
+func (p *slowTimer) stop() {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
 }
 
-// take removes the frames that were received, unless some of those removed before are left.
+// take moves the received frames from came to taken, unless taken has frames left.
 func (inst *instance) take(c *call) {
 	if len(c.taken) == 0 {
 		inst.mu.Lock()
@@ -87,15 +87,15 @@ func (inst *instance) take(c *call) {
 	}
 }
 
-// hasAnswer reports whether the next frame is the answer of a call, without items.
+// hasAnswer reports whether the next frame is the answer of a call, and not an item.
 func (inst *instance) hasAnswer(c *call, number uint32) bool {
 	inst.take(c)
 	return len(c.taken) > 0 && c.taken[0].call == number && c.taken[0].kind != frameItem
 }
 
-// emitItems emits the items of a call that were received, and returns the answer if it
-// was received, too. Then it lets the worker send as many bytes again, with one frame for
-// all items, because many small ones arrive together.
+// emitItems emits the received items of a call. If the answer was received, too, emitItems
+// returns it. Otherwise it lets the worker send as many bytes again. It sends one frame for
+// all items, because many small items arrive together.
 func (inst *instance) emitItems(ctx context.Context, c *call, number uint32) (frame, error) {
 	inst.take(c)
 	size := 0
@@ -103,7 +103,7 @@ func (inst *instance) emitItems(ctx context.Context, c *call, number uint32) (fr
 		f := c.taken[0]
 		c.taken = c.taken[1:]
 		switch {
-		case f.call != number: // an earlier call, which was given up
+		case f.call != number: // of an earlier call, which was canceled
 		case f.kind != frameItem:
 			return f, nil
 		default:

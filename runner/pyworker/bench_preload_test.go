@@ -15,7 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// heavy writes a plugin whose import makes about so many MB of small objects.
+// heavy writes a plugin whose import creates about mb MB of small objects.
 func heavy(b *testing.B, mb int) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "heavy.py")
@@ -26,7 +26,7 @@ func heavy(b *testing.B, mb int) string {
 	return path
 }
 
-// launch starts a worker and returns how long that took.
+// launch starts a worker, and returns the duration of the start.
 func launch(b *testing.B, l *pyworker.Launcher) (hook.Instance, time.Duration) {
 	b.Helper()
 	began := time.Now()
@@ -37,8 +37,8 @@ func launch(b *testing.B, l *pyworker.Launcher) (hook.Instance, time.Duration) {
 	return w, time.Since(began)
 }
 
-// crash kills a worker as something outside would, starts the next one as soon as
-// that is known, calls it, and returns how long all that took.
+// crash kills a worker, starts the next one as soon as the exit is known, and calls it. It
+// returns the whole duration.
 func crash(b *testing.B, l *pyworker.Launcher, w hook.Instance) (hook.Instance, time.Duration) {
 	b.Helper()
 	began := time.Now()
@@ -58,8 +58,8 @@ func median(all []time.Duration) float64 {
 	return float64(all[len(all)/2].Microseconds()) / 1000
 }
 
-// BenchmarkFigureCrashToAnswer compares a start, a crash to the next answer by exec and one
-// by preload, in turns.
+// BenchmarkFigureCrashToAnswer compares the time from a crash to the next answer, by exec and by
+// preload, with the time of a start, in turn.
 func BenchmarkFigureCrashToAnswer(b *testing.B) {
 	frame := filepath.Join(b.TempDir(), "frame.py")
 	if err := os.WriteFile(frame, []byte("import pandas\ndef echo(text): return pandas.DataFrame([text]).to_json()\n"), 0o600); err != nil {
@@ -100,8 +100,8 @@ func BenchmarkFigureCrashToAnswer(b *testing.B) {
 	}
 }
 
-// BenchmarkFigurePreloadMemory compares the memory of eight workers, each with its
-// share of what is shared, by exec and by preload, the zygote included.
+// BenchmarkFigurePreloadMemory compares the memory of eight workers by exec and by preload. It
+// counts each worker's share of shared memory, and the zygote.
 func BenchmarkFigurePreloadMemory(b *testing.B) {
 	if !proc.CanFork() {
 		b.Skip("workers are forked on Linux only")
@@ -129,7 +129,7 @@ func BenchmarkFigurePreloadMemory(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// pss adds up the proportional memory of processes, in MB.
+// pss returns the sum of the proportional set sizes of processes, in MB.
 func pss(b *testing.B, pids []int) (total float64) {
 	b.Helper()
 	for _, pid := range pids {

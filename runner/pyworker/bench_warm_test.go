@@ -18,17 +18,16 @@ import (
 	"github.com/pyplug/pyplug/runner/pyworker"
 )
 
-// The figures of the warm call are beside a ping-pong of one byte through two
-// pipes between two C programs, in turn in the same run: no call can be faster.
-// On one core they are what a call costs; on several, what it takes to wake
-// another core comes on top of both.
+// The benchmarks of warm calls also measure, in turn, a ping-pong of one byte through two
+// pipes between two C programs. No call can be faster. On one core the figures are the cost
+// of a call. On several cores both figures include the time to wake another core.
 //
 //	taskset -c 1 go test -run '^$' -bench Warm -benchtime 20x ./runner/pyworker
 
-// rounds is how many calls, or round trips, are made in a row.
+// rounds is the number of calls, or round trips, in a row.
 const rounds = 2000
 
-// pingPong is a C program that tells the median of so many round trips, in
+// pingPong is a C program that prints the median time of a number of round trips, in
 // nanoseconds.
 const pingPong = `
 #include <stdio.h>
@@ -83,7 +82,7 @@ func buildPingPong(b *testing.B) string {
 	return program
 }
 
-// floor is the median of the baseline's round trips.
+// floor returns the median time of the baseline's round trips.
 func floor(b *testing.B, program string) time.Duration {
 	b.Helper()
 	out, err := exec.Command(program, strconv.Itoa(rounds)).Output()
@@ -112,8 +111,7 @@ func warm(b *testing.B, change func(*pyworker.Config)) hook.Instance {
 	return inst
 }
 
-// durations makes calls in a row and returns the median of their times, and
-// what they took together.
+// durations makes calls in a row, and returns the median and the sum of their durations.
 func durations(b *testing.B, inst hook.Instance, c hook.Call, n int) (p50, all time.Duration) {
 	b.Helper()
 	ctx := b.Context()
@@ -155,7 +153,7 @@ func BenchmarkWarmCall(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkWarmPipelined has many callers at once.
+// BenchmarkWarmPipelined measures the calls of many concurrent callers.
 func BenchmarkWarmPipelined(b *testing.B) {
 	for _, callers := range []int{8, 64} {
 		b.Run(strconv.Itoa(callers), func(b *testing.B) {
@@ -184,7 +182,7 @@ func BenchmarkWarmPipelined(b *testing.B) {
 	}
 }
 
-// BenchmarkWarmMegabyte passes 1 MB there and back.
+// BenchmarkWarmMegabyte measures a call that sends and returns 1 MB.
 func BenchmarkWarmMegabyte(b *testing.B) {
 	inst := warm(b, nil)
 	c := encode(b, "echo", []string{strings.Repeat("0123456789abcdef", 1<<16)})

@@ -15,33 +15,33 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// call is one call that waits for its answer, or a series of calls. The reader adds
+// call is one call that waits for its answer, or a series of such calls. The reader adds
 // frames, and the caller removes them.
 type call struct {
 	hook   string
 	began  time.Time
-	frame  []byte                                 // the frame to send; for a series, those of all its calls
-	emit   func(context.Context, hook.Item) error // receives the items; nil drops them
+	frame  []byte                                 // the frame to send, or the frames of all calls of a series
+	emit   func(context.Context, hook.Item) error // receives the items, or nil to drop them
 	series *hook.Series                           // nil for one call
-	limit  time.Duration                          // timeout of each call of a series; 0 for none
-	ahead  int                                    // how many of its calls are sent, and not answered to the caller
+	limit  time.Duration                          // the timeout of each call of a series, or 0 if there is none
+	ahead  int                                    // the number of calls that were sent and whose answer the caller has not received
 	taken  []frame                                // frames that were removed from came and not handled yet
 	stream bool                                   // items may come
-	probe  bool                                   // it is a probe; if it is canceled, the worker is not condemned
+	probe  bool                                   // the call is a probe; canceling it does not terminate the worker
 	more   chan struct{}                          // has a token when frames have come, or calls were rejected
-	done   chan struct{}                          // closed when the last call was answered, refused or lost
+	done   chan struct{}                          // closed when the last call was answered, rejected or lost
 
 	// Protected by the instance's mu.
-	number, last uint32        // of the call that is to be answered next, and of the last one
-	sent         uint32        // number of the last one that was written to the worker, at least in part; 0 for none
+	number, last uint32        // the numbers of the call that is answered next, and of the last call
+	sent         uint32        // the number of the last call that was at least partly written to the worker, or 0
 	hasTurn      bool          // the worker runs the call, or will as soon as it has read it
-	isTask       bool          // it runs on the event loop, and lets the call behind it begin
-	turn         chan struct{} // closed when hasTurn is set; nil while nobody waits for it
-	abandoned    bool          // the caller is gone
-	came         []frame       // items and answers
-	underWay     int           // bytes of received items that the worker was not yet allowed to send again
-	begun        bool          // set when the process is lost: the call of this number may have begun
-	stood        frame         // where it stood when it was canceled; zero if that is unknown
+	isTask       bool          // the call runs on the event loop, so that the call behind it may begin
+	turn         chan struct{} // closed when hasTurn is set, or nil if nothing waits for that
+	abandoned    bool          // the caller no longer waits
+	came         []frame       // received items and answers
+	underWay     int           // the size of the received items for which the worker got no new credit
+	begun        bool          // set when the process is lost, if the call with this number may have begun
+	stood        frame         // where the call was when it was canceled, or the zero frame if that is unknown
 }
 
 // newCall returns a call with room for the header in its frame.
@@ -56,7 +56,7 @@ func newCall(hookName string) *call {
 func (c *call) add(f frame) error {
 	if f.kind == frameItem {
 		switch {
-		case c.abandoned: // the worker may have sent it before it saw the cancel
+		case c.abandoned: // the worker may have sent the item before it saw the cancel
 			return nil
 		case !c.stream:
 			return fmt.Errorf("an item for call %d, which is no stream", c.number)
@@ -78,11 +78,11 @@ func (c *call) signal() {
 	}
 }
 
-// isOver reports whether no frame will come any more.
+// isOver reports whether no more frames will come.
 func (c *call) isOver() bool { return hook.IsClosed(c.done) }
 
-// runs reports whether the call of a number is not answered, refused or lost.
-// Requires the instance's mu.
+// runs reports whether the call with a number is in progress: it is not answered, rejected
+// or lost. The instance's mu is held.
 func (c *call) runs(number uint32) bool { return c.number == number && !c.isOver() }
 
 // Call runs one hook. See [hook.Caller] for the promises.
@@ -106,7 +106,7 @@ func (inst *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, erro
 	return c.result(f), nil
 }
 
-// result makes a result of an answer.
+// result converts an answer to a result.
 func (c *call) result(f frame) hook.Result {
 	took := time.Since(c.began)
 	if f.kind == frameEnd {
@@ -142,7 +142,7 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	case given[0] == '{':
 		b = append(append(b, `,"kwargs":`...), given...)
 	default:
-		return nil, requestError(hc.Hook, errors.New("the arguments are neither a JSON object nor an array"))
+		return nil, requestError(hc.Hook, errors.New("the arguments are not a JSON object or array"))
 	}
 	b = append(b, '}')
 	if size := len(b) - start; size > maxBody {
@@ -151,7 +151,7 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	return b, nil
 }
 
-// checkArgs returns an error for text of the caller's that is not one JSON value.
+// checkArgs returns an error if the caller passes text that is not one JSON value.
 func checkArgs(given []byte, words []schema.Word) error {
 	if len(given) > 0 {
 		if err := schema.CheckValue(given); err != nil {
@@ -166,12 +166,12 @@ func checkArgs(given []byte, words []schema.Word) error {
 	return nil
 }
 
-// ask sends a call as a frame of type kind, and waits for its answer. It returns the
-// error of an error frame.
+// ask sends a call as a frame of type kind, and waits for its answer. For an error frame,
+// it returns its error.
 func (inst *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
 	c.began, c.frame = time.Now(), seal(c.frame, kind, 0)
 	if kind != frameProbe {
-		inst.condemnHungProbe()
+		inst.interruptHungProbe()
 	}
 	select {
 	case <-inst.slots:
@@ -191,13 +191,13 @@ func (inst *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook
 	return inst.await(ctx, c, number)
 }
 
-// begin numbers a call, or those of a series, and queues the frames. It takes over the
-// caller's slot.
+// begin numbers a call, or the calls of a series, and queues the frames. The call keeps the
+// caller's slot until it ends.
 func (inst *instance) begin(c *call) (number uint32, err error) {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
 	switch {
-	case inst.condemned:
+	case inst.terminating:
 		err = errors.New("the worker did not answer for an earlier call and is being stopped")
 	case inst.over || inst.proc.Exited():
 		err = errEnded
@@ -217,18 +217,18 @@ func (inst *instance) begin(c *call) (number uint32, err error) {
 }
 
 // extend queues the frames of further calls of a series. It returns false if the series has
-// ended, or calls of it were refused.
+// ended, or if some of its calls were rejected.
 func (inst *instance) extend(c *call, frames []byte) bool {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
-	if c.isOver() || inst.condemned || c.last != inst.last || inst.last > math.MaxUint32-maxPart {
+	if c.isOver() || inst.terminating || c.last != inst.last || inst.last > math.MaxUint32-maxPart {
 		return false
 	}
 	inst.enqueueCalls(c, frames)
 	return true
 }
 
-// enqueueCalls numbers calls and queues their frames. Requires mu.
+// enqueueCalls numbers calls and queues their frames. mu is held.
 func (inst *instance) enqueueCalls(c *call, frames []byte) {
 	for at := 0; at < len(frames); at += headerSize + int(binary.LittleEndian.Uint32(frames[at:])) {
 		inst.last++

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// answerLimit is how long a canceled call may take to answer before its worker
-	// is condemned.
+	// answerLimit is the time in which a canceled call must be answered. Otherwise its
+	// worker is terminated.
 	answerLimit = 200 * time.Millisecond
-	// skipLimit is how long the worker may take to skip a call that was canceled
+	// skipLimit is the time in which the worker must skip a call that was canceled
 	// before its turn. If it takes longer, the call has begun.
 	skipLimit = 5 * time.Millisecond
-	// drainLimit is how long the other calls of a condemned worker may continue.
+	// drainLimit is the time that the other calls of a terminating worker may continue.
 	drainLimit = 5 * time.Second
 )
 
-// cancel makes the worker end a call, and condemns a worker that does not answer in
+// cancel makes the worker end a call, and terminates the worker if it does not answer in
 // time. It reports whether the call may have begun, and where it was, if that is
 // known.
 //
-// cancel does not wait for a call that is behind others in the worker. The worker skips
-// that call when its turn comes. Until then the call keeps its slot.
+// If the call waits behind others in the worker, cancel returns at once. The worker skips
+// the call when its turn comes. Until then the call keeps its slot.
 func (inst *instance) cancel(c *call, number uint32) (begun bool, at []hook.Frame) {
 	inst.mu.Lock()
 	switch {
@@ -45,7 +45,7 @@ func (inst *instance) cancel(c *call, number uint32) (begun bool, at []hook.Fram
 		return true, nil
 	}
 	inst.mu.Unlock()
-	if inst.press(c, number) {
+	if inst.interruptUntilOver(c, number) {
 		inst.mu.Lock()
 		defer inst.mu.Unlock()
 		for _, f := range c.came {
@@ -61,12 +61,12 @@ func (inst *instance) cancel(c *call, number uint32) (begun bool, at []hook.Fram
 	if c.probe {
 		return true, nil
 	}
-	return true, inst.condemn(c)
+	return true, inst.terminate(c)
 }
 
 // awaitSkipped waits until the worker has skipped a call that was canceled before its
 // turn. If the call began just before the worker read the cancel, awaitSkipped interrupts
-// it. awaitSkipped returns when the call is over, or soon after its turn has come.
+// the call. It returns when the call is over, or soon after its turn has come.
 func (inst *instance) awaitSkipped(c *call, number uint32) {
 	select {
 	case <-c.done:
@@ -76,14 +76,14 @@ func (inst *instance) awaitSkipped(c *call, number uint32) {
 	if hook.Within(c.done, skipLimit) {
 		return
 	}
-	if !inst.press(c, number) && !c.probe {
-		inst.condemn(c)
+	if !inst.interruptUntilOver(c, number) && !c.probe {
+		inst.terminate(c)
 	}
 }
 
-// press sends SIGINT and waits for the answer of a canceled call, at most answerLimit. It
-// reports whether the call is over.
-func (inst *instance) press(c *call, number uint32) bool {
+// interruptUntilOver sends SIGINT and waits for the answer of a canceled call, at most
+// answerLimit. It reports whether the call is over.
+func (inst *instance) interruptUntilOver(c *call, number uint32) bool {
 	limit := time.NewTimer(answerLimit)
 	defer limit.Stop()
 	again := time.NewTicker(answerLimit / 2)
@@ -94,8 +94,8 @@ func (inst *instance) press(c *call, number uint32) bool {
 		case <-c.done:
 		case <-c.more:
 		case <-again.C:
-			// Python does not see a signal that comes just before it blocks, so there is
-			// a second one; the worker ignores it if it saw the first.
+			// Python misses a signal that comes just before it blocks. So send a second
+			// one. The worker ignores it if it saw the first.
 			inst.interrupt(c, number)
 		case <-limit.C:
 			return !inst.isRunning(c, number)
@@ -110,10 +110,10 @@ func (inst *instance) isRunning(c *call, number uint32) bool {
 	return c.runs(number)
 }
 
-// interrupt sends SIGINT if it can hit this call only. It can if there is no other call,
-// or if this call runs and is no task, because the worker then checks for the cancel
-// before it acts on the signal. Calls in threads do not see SIGINT. interrupt holds mu
-// while it sends, so that no call can begin before the signal is sent.
+// interrupt sends SIGINT if the signal can hit only this call. That is so if there is no
+// other call, or if this call runs and is not a task, because the worker then checks for
+// the cancel before it acts on the signal. Calls in threads do not see SIGINT. interrupt
+// holds mu while it sends, so that no call can begin before the signal is sent.
 func (inst *instance) interrupt(c *call, number uint32) {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
@@ -121,14 +121,14 @@ func (inst *instance) interrupt(c *call, number uint32) {
 		return
 	}
 	if len(inst.calls) == 1 || c.hasTurn && !c.isTask {
-		_ = inst.proc.Interrupt() // a process that is gone is reported by its exit
+		_ = inst.proc.Interrupt() // if the process is gone, its exit is reported
 	}
 }
 
-// condemnHungProbe interrupts a probe that did not answer in time. If the probe still
-// does not answer, it condemns the worker, because a call cannot wait for it. With
-// threads, calls do not wait for a probe.
-func (inst *instance) condemnHungProbe() {
+// interruptHungProbe interrupts a probe that did not answer in time, before a call that
+// would wait for it. If the probe still does not answer, interruptHungProbe terminates the
+// worker. With threads it does nothing, because calls do not wait for a probe.
+func (inst *instance) interruptHungProbe() {
 	inst.mu.Lock()
 	i := slices.IndexFunc(inst.calls, func(c *call) bool { return c.probe && c.abandoned && c.hasTurn })
 	var hung *call
@@ -136,19 +136,19 @@ func (inst *instance) condemnHungProbe() {
 		hung = inst.calls[i]
 	}
 	inst.mu.Unlock()
-	if hung != nil && !inst.press(hung, hung.last) {
-		inst.condemn(hung)
+	if hung != nil && !inst.interruptUntilOver(hung, hung.last) {
+		inst.terminate(hung)
 	}
 }
 
-// condemn lets no new call begin, gives calls that run at the same time 5 s, and kills
-// the worker. Other calls run at the same time only if c is a task or the worker has
-// threads. If there are such calls, condemn returns at once, else when the process is
-// gone. It returns where c was, if that is known.
-func (inst *instance) condemn(c *call) []hook.Frame {
+// terminate rejects new calls, waits up to 5 s for calls that run at the same time as c,
+// and kills the worker. Other calls run at the same time only if c is a task or the worker
+// has threads. If there are such calls, terminate returns at once; otherwise it returns
+// when the process is gone. It returns where c was, if that is known.
+func (inst *instance) terminate(c *call) []hook.Frame {
 	inst.mu.Lock()
-	first := !inst.condemned
-	inst.condemned = true
+	first := !inst.terminating
+	inst.terminating = true
 	var others []*call
 	for _, o := range inst.calls {
 		if o != c && !o.abandoned && o.hasTurn && (c.isTask || inst.launcher.cfg.Threads) {
@@ -168,7 +168,7 @@ func (inst *instance) condemn(c *call) []hook.Frame {
 	return stood
 }
 
-// killAfter kills the process when calls are over, at the latest after drainLimit.
+// killAfter kills the process when calls are over, but no later than after drainLimit.
 func (inst *instance) killAfter(calls []*call) {
 	ctx, cancel := context.WithTimeout(context.Background(), drainLimit)
 	defer cancel()

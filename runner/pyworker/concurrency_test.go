@@ -25,7 +25,7 @@ var modes = map[string]func(*pyworker.Config){
 	"threads":  func(c *pyworker.Config) { c.Concurrency, c.Threads = 8, true },
 }
 
-// written is the path of a plugin of this source.
+// written writes a plugin with a source, and returns its path.
 func written(t testing.TB, source string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "written.py")
@@ -35,7 +35,7 @@ func written(t testing.TB, source string) string {
 	return path
 }
 
-// touch makes a file.
+// touch creates an empty file.
 func touch(t *testing.T, path string) {
 	t.Helper()
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -43,7 +43,7 @@ func touch(t *testing.T, path string) {
 	}
 }
 
-// begin starts a worker, which is stopped at the end of the test.
+// begin starts a worker, and stops it at the end of the test.
 func begin(t *testing.T, plugin string, mode func(*pyworker.Config)) hook.Instance {
 	t.Helper()
 	runnertest.NothingLeft(t)
@@ -57,7 +57,7 @@ func begin(t *testing.T, plugin string, mode func(*pyworker.Config)) hook.Instan
 	return inst
 }
 
-// kind wants an error of a kind.
+// kind fails the test unless err has a kind.
 func kind(t *testing.T, err error, want hook.Kind) *hook.Error {
 	t.Helper()
 	var e *hook.Error
@@ -67,7 +67,7 @@ func kind(t *testing.T, err error, want hook.Kind) *hook.Error {
 	return e
 }
 
-// answers wants a call answered in time.
+// answers checks the answer of a call.
 func answers(t *testing.T, inst hook.Instance, c hook.Call, want string) {
 	t.Helper()
 	ctx, cancel := hook.WithLimit(t.Context(), 20*time.Second)
@@ -77,8 +77,8 @@ func answers(t *testing.T, inst hook.Instance, c hook.Call, want string) {
 	}
 }
 
-// TestConformanceThreads has a hang that a thread can be freed from: nothing
-// interrupts one that waits for a lock.
+// TestConformanceThreads runs the suite with a hang that a thread can leave, because nothing
+// interrupts a thread that waits for a lock.
 func TestConformanceThreads(t *testing.T) {
 	conformance(t, func(t testing.TB, plugin string) *pyworker.Launcher {
 		text, err := os.ReadFile(plugin)
@@ -92,9 +92,9 @@ func TestConformanceThreads(t *testing.T) {
 	})
 }
 
-// TestRandomCancels cancels calls at any moment, and probes beside them: none gets
-// another's answer, and the worker stays the same. In the middle coroutines come,
-// and the event loop with them.
+// TestRandomCancels cancels calls at random moments, and probes meanwhile. It checks that no
+// call gets the answer of another one, and that the worker is kept. After half of the calls,
+// coroutines start the event loop.
 func TestRandomCancels(t *testing.T) {
 	const source = `
 import asyncio, time
@@ -118,15 +118,15 @@ def health(): time.sleep(0.0005)
 	}
 }
 
-// randomCancels fails where the machine is too slow for the worker to answer each
+// randomCancels returns an error if the machine was so slow that the worker did not answer an
 // interruption in time.
 func randomCancels(t *testing.T, inst hook.Instance) error {
 	t.Helper()
-	var condemned atomic.Pointer[hook.Error]
-	timedOut := func(err error) bool { // reports whether the worker goes on
+	var terminated atomic.Pointer[hook.Error]
+	timedOut := func(err error) bool { // reports whether the worker still takes calls
 		var e *hook.Error
 		if errors.As(err, &e) && e.Kind == hook.Unavailable {
-			condemned.Store(e)
+			terminated.Store(e)
 			return false
 		}
 		return err == nil || kind(t, err, hook.Timeout) != nil
@@ -179,7 +179,7 @@ func randomCancels(t *testing.T, inst hook.Instance) error {
 	all.Wait()
 	close(called)
 	probing.Wait()
-	if e := condemned.Load(); e != nil {
+	if e := terminated.Load(); e != nil {
 		return e
 	}
 	answers(t, inst, encode(t, "echo", []string{"last"}), `"last"`)
@@ -197,19 +197,19 @@ def leave(begun, until):
     wait(begun, until)
     os._exit(7)
 def loop(begun):
-    # One call in C that makes begun and never ends: no interruption gets between the two.
+    # One call of C code creates begun and never ends, so that no interruption comes in between.
     collections.deque(itertools.chain(map(os.mkdir, [begun]), itertools.repeat(None)), maxlen=0)
 def echo(value): return value
 `
 
-// outcome is what became of a call that runs beside the test.
+// outcome is the result of a call that runs in the background.
 type outcome struct {
 	value string
 	err   error
 }
 
-// beside makes a call in a goroutine, which ends with the call.
-func beside(ctx context.Context, inst hook.Instance, c hook.Call) <-chan outcome {
+// callAsync makes a call in a goroutine, which ends with the call.
+func callAsync(ctx context.Context, inst hook.Instance, c hook.Call) <-chan outcome {
 	done := make(chan outcome, 1)
 	go func() {
 		r, err := inst.Call(ctx, c)
@@ -218,19 +218,19 @@ func beside(ctx context.Context, inst hook.Instance, c hook.Call) <-chan outcome
 	return done
 }
 
-// TestPipelineWhenTheFirstHangs has calls wait in the worker behind one that runs out
-// of time: they are answered after it, and are not harmed.
+// TestPipelineWhenTheFirstHangs checks that calls that wait in the worker behind a hung one are
+// answered after it is canceled.
 func TestPipelineWhenTheFirstHangs(t *testing.T) {
 	runnertest.Retry(t, func() error {
 		inst := begin(t, written(t, gate), modes["pipeline"])
 		begun := filepath.Join(t.TempDir(), "begun")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		first := beside(ctx, inst, encode(t, "wait", []string{begun, "never"}))
+		first := callAsync(ctx, inst, encode(t, "wait", []string{begun, "never"}))
 		runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
 		var behind []<-chan outcome
 		for i := range 7 {
-			behind = append(behind, beside(t.Context(), inst, encode(t, "echo", []int{i})))
+			behind = append(behind, callAsync(t.Context(), inst, encode(t, "echo", []int{i})))
 		}
 		cancel()
 		kind(t, (<-first).err, hook.Canceled)
@@ -241,19 +241,19 @@ func TestPipelineWhenTheFirstHangs(t *testing.T) {
 				t.Errorf("call %d: got %q", i, o.value)
 			}
 		}
-		return failed // of a worker that did not answer the interruption in time
+		return failed // the worker did not answer the interruption in time
 	})
 }
 
-// TestPipelineGivenUp gives up a call that waits in the worker: its caller is told at
-// once, and neither the call that runs nor the worker is harmed.
+// TestPipelineGivenUp cancels calls that wait in the worker. It checks that their callers return
+// at once, that the running call succeeds, and that the worker is kept.
 func TestPipelineGivenUp(t *testing.T) {
 	inst := begin(t, written(t, gate), modes["pipeline"])
 	dir := t.TempDir()
 	begun, until, never := filepath.Join(dir, "begun"), filepath.Join(dir, "until"), filepath.Join(dir, "never")
-	first := beside(t.Context(), inst, encode(t, "wait", []string{begun, until}))
+	first := callAsync(t.Context(), inst, encode(t, "wait", []string{begun, until}))
 	runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
-	for range 20 { // more than there are places
+	for range 20 { // more calls than places
 		ctx, cancel := hook.WithLimit(t.Context(), 5*time.Millisecond)
 		_, err := inst.Call(ctx, encode(t, "wait", []string{never, never}))
 		cancel()
@@ -269,8 +269,8 @@ func TestPipelineGivenUp(t *testing.T) {
 	}
 }
 
-// TestPipelineWhenItDies tells the call that ran that it crashed, or ran out of time,
-// and the others that they were never sent: they can be made again.
+// TestPipelineWhenItDies checks that only the running call fails with a crash or a timeout when
+// the worker dies. The calls behind it have not begun, and can be made again.
 func TestPipelineWhenItDies(t *testing.T) {
 	for name, test := range map[string]struct {
 		hook string
@@ -289,11 +289,11 @@ func TestPipelineWhenItDies(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			first := beside(ctx, inst, encode(t, test.hook, args))
+			first := callAsync(ctx, inst, encode(t, test.hook, args))
 			runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
 			var behind []<-chan outcome
 			for i := range 20 {
-				behind = append(behind, beside(t.Context(), inst, encode(t, "echo", []int{i})))
+				behind = append(behind, callAsync(t.Context(), inst, encode(t, "echo", []int{i})))
 			}
 			touch(t, until)
 			if test.hook == "loop" {

@@ -27,27 +27,27 @@ type answer struct {
 	Place   string        `json:"place"`
 	Hooks   []string      `json:"hooks"`
 	Why     string        `json:"why"`
-	Program bool          `json:"program"` // the name is that of a command line
+	Program bool          `json:"program"` // the name belongs to a command line program
 	Missing string        `json:"missing"`
 	Files   []schema.Path `json:"files"`
 
-	Unfound []schema.Unfound `json:"unfound"` // by a start that lacks a module
+	Unfound []schema.Unfound `json:"unfound"` // in a start that lacks a module
 
 	// If arguments do not fit:
 	Signature *schema.Hook `json:"signature"` // of the hook, without its name
-	Ends      bool         `json:"ends"`      // the signature ends the message
+	Ends      bool         `json:"ends"`      // the signature is appended to the message
 	Unknown   string       `json:"unknown"`   // a name that no parameter has
-	Dashed    bool         `json:"dashed"`    // it was typed as --name
-	Word      int          `json:"word"`      // the number of the word with that name, or of a word without a name that does not fit, from 1; 0 for none
+	Dashed    bool         `json:"dashed"`    // the name was typed as --name
+	Word      int          `json:"word"`      // the number, from 1, of the word with that name or of an unnamed word that does not fit; or 0
 	Typed     string       `json:"typed"`     // the word with that name, if it may have been meant as text
-	AsJSON    string       `json:"as_json"`   // a word that gives the parameter as JSON
+	AsJSON    string       `json:"as_json"`   // a word that passes the parameter as JSON
 	Near      string       `json:"near"`      // a text that is not one of the choices
 	Choices   []string     `json:"choices"`
-	Other     string       `json:"other"` // a parameter that can only be given by name
-	Whole     []string     `json:"whole"` // a parameter that takes all of the arguments as its value, and this as a word and as JSON
+	Other     string       `json:"other"` // a parameter that can only be passed by name
+	Whole     []string     `json:"whole"` // a parameter that accepts all of the arguments as its value, and the word and the JSON that pass it
 }
 
-// argumentError reports arguments that do not fit the hook.
+// argumentError returns the error for arguments that do not fit the hook.
 func (a answer) argumentError(hookName string) *hook.Error {
 	e := &schema.ArgumentError{Place: a.Place, Problem: a.Message, Unknown: a.Unknown, Word: a.Word}
 	meant := schema.Suggest(cmp.Or(a.Unknown, a.Near), a.Choices)
@@ -79,7 +79,7 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	return requestError(hookName, e)
 }
 
-// readAnswer reads an error frame and adds the source lines of its exception.
+// readAnswer decodes an error frame and adds the source lines to its exception.
 func readAnswer(f frame) (answer, error) {
 	var a answer
 	if err := json.Unmarshal(f.body, &a); err != nil {
@@ -89,8 +89,8 @@ func readAnswer(f frame) (answer, error) {
 	return a, nil
 }
 
-// place returns where a canceled call was, according to its answer or a trace. It is nil for
-// the zero frame.
+// place returns where a canceled call was, according to an error frame or a trace frame. It
+// returns nil for the zero frame.
 func (f frame) place() []hook.Frame {
 	a, err := readAnswer(f)
 	if err != nil || a.Python == nil {
@@ -127,9 +127,9 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 		case a.Program:
 			e.Hints = schema.Hints("to run it, type `%s …`", schema.QuoteLine([]string{"python", inst.launcher.cfg.Plugin}))
 		case len(a.Hooks) == 0:
-			e.Hints = schema.Hints("it has no hooks: define a public function in the file")
+			e.Hints = schema.Hints("define a public function in the file")
 		}
-	case "canceled": // not canceled by its caller, who would not read this answer
+	case "canceled": // not by the caller, which would not read this answer
 		e.Err = errors.New("interrupted by a signal that pyplug did not send")
 		if inst.stopping.Load() {
 			e.Kind, e.Err = hook.Canceled, errStopped
@@ -143,8 +143,8 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 	return e
 }
 
-// lostError returns the error of a call that was not answered because the process is gone, or
-// its main thread has ended.
+// lostError returns the error of a call that was not answered because the process or its main
+// thread has ended.
 func (inst *instance) lostError(hookName string, begun bool) *hook.Error {
 	e := &hook.Error{Kind: hook.Crash, Hook: hookName, Begun: begun}
 	lives := inst.mainEnded && !hook.Within(inst.lost, exitLimit)
@@ -160,7 +160,7 @@ func (inst *instance) lostError(hookName string, begun bool) *hook.Error {
 		e.Err = errors.New("the plugin's main thread ended during the call; its process has not exited yet")
 	case inst.fault != nil:
 		e.Err = fmt.Errorf("the worker's pipe: %w", inst.fault)
-	case inst.isCondemned():
+	case inst.isTerminating():
 		e.Err = errors.New("the worker was killed because another call did not end")
 	case e.Exit.Stopped:
 		e.Kind, e.Err = hook.Canceled, errStopped
@@ -170,7 +170,7 @@ func (inst *instance) lostError(hookName string, begun bool) *hook.Error {
 	return e
 }
 
-// loadError returns why the plugin could not be loaded, from the answer to load.
+// loadError returns the error of a plugin that could not be loaded, from the worker's answer.
 func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	a, err := readAnswer(f)
 	if err != nil {
@@ -197,8 +197,8 @@ func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	return e
 }
 
-// setCause sets the cause of an import that failed, with its hints. Any other exception says itself
-// what is wrong.
+// setCause sets the error and the hints of an import that failed. For any other exception, the
+// exception itself says what is wrong.
 func (l *Launcher) setCause(e *hook.Error, a answer) {
 	switch {
 	case a.Python == nil:
@@ -228,7 +228,8 @@ func pipeError(err error, exit hook.Exit) *hook.Error {
 	return &hook.Error{Kind: hook.Start, Exit: &exit, Err: fmt.Errorf("the worker's pipe: %w", err)}
 }
 
-// noDescriptor begins what a Python prints that cannot read the first frame.
+// noDescriptor is the beginning of the last line that Python prints if it cannot read the first
+// frame.
 const noDescriptor = "OSError: [Errno 9]"
 
 func lastLine(lines []string) string {
@@ -238,12 +239,12 @@ func lastLine(lines []string) string {
 	return lines[len(lines)-1]
 }
 
-// diedStarting returns the error of a process that ended before it was ready. If it ended
-// before hello, Python itself or the environment failed, unless a signal ended it.
+// diedStarting returns the error of a process that exited before it was ready. If it exited
+// before hello, Python itself or the environment failed, unless a signal killed it.
 func (inst *instance) diedStarting(greeted bool) *hook.Error {
 	exit := inst.Exit()
 	switch {
-	case !greeted && strings.HasPrefix(lastLine(exit.Stderr), noDescriptor): // before the fault: a slow exit after that is one, too
+	case !greeted && strings.HasPrefix(lastLine(exit.Stderr), noDescriptor): // checked before fault, because fault is set, too, if the exit is slow
 		at := proc.DescriptorsOf()
 		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
 			Err:   fmt.Errorf("%s closed descriptor %d, by which pyplug speaks to Python: it is a wrapper, or runs one", inst.launcher.cfg.Python, at.In),
@@ -252,7 +253,7 @@ func (inst *instance) diedStarting(greeted bool) *hook.Error {
 		return pipeError(inst.fault, exit)
 	case !greeted:
 		kind := hook.Interpreter
-		if exit.Signal != "" { // somebody has killed it
+		if exit.Signal != "" { // something else has killed it
 			kind = hook.Start
 		}
 		e := &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", inst.launcher.cfg.Python)}

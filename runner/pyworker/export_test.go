@@ -2,7 +2,7 @@ package pyworker
 
 import "github.com/pyplug/pyplug/runner/hook"
 
-// What the tests need to act as a worker.
+// The tests use these to act as a worker.
 var NewFrame = newFrame
 
 const (
@@ -10,13 +10,13 @@ const (
 	Window     = window
 )
 
-// PrintLimit is how long an answer waits for what was printed before it.
+// PrintLimit is the maximum time that an answer waits for the output printed before it.
 var PrintLimit = &printLimit
 
 // Exited reports whether the process of an instance has exited.
 func Exited(w hook.Instance) bool { return w.(*instance).proc.Exited() }
 
-// Sent counts the calls that were sent to an instance and are not answered.
+// Sent returns the number of calls that were sent to an instance and are not answered.
 func Sent(inst hook.Instance) (n int) {
 	w := inst.(*instance)
 	w.mu.Lock()

@@ -18,13 +18,13 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// behaviour is the environment variable that makes this test binary a Python
-// whose worker answers its first call as one of the answers below.
-const behaviour = "PYWORKER_TEST_BEHAVIOUR"
+// behavior is the environment variable that makes this test binary a Python
+// whose worker answers its first call with one of the answers below.
+const behavior = "PYWORKER_TEST_BEHAVIOR"
 
 func TestMain(m *testing.M) {
-	name := os.Getenv(behaviour)
-	if name != "" { // the worker's pipes
+	name := os.Getenv(behavior)
+	if name != "" { // use the worker's pipes
 		at := proc.DescriptorsOf()
 		os.Stdin, os.Stdout = os.NewFile(uintptr(at.In), "in"), os.NewFile(uintptr(at.Out), "out")
 	}
@@ -41,19 +41,19 @@ func TestMain(m *testing.M) {
 			pretendLaterParts(say.frames, say.lives)
 			return
 		}
-		good, _ := strconv.Atoi(os.Getenv(behaviour + "_AFTER"))
+		good, _ := strconv.Atoi(os.Getenv(behavior + "_AFTER"))
 		pretend(uint32(good), badAnswers[name].say)
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// badAnswers are what a worker might say to call n, and what is told of it, where
-// NUMBER is n, OTHER n + 7, and BYTE the number in hexadecimal.
+// badAnswers are bad answers of a worker to call n, and the errors of that call. In an error,
+// NUMBER is n, OTHER is n + 7, and BYTE is n in hexadecimal.
 var badAnswers = map[string]struct {
 	say   func(n uint32) []byte
 	want  string
-	later bool // also after good answers
+	later bool // tested also after good answers
 }{
 	"wrong id": {
 		func(n uint32) []byte { return packed('R', n+7, "1") },
@@ -115,7 +115,7 @@ var badAnswers = map[string]struct {
 	},
 }
 
-// packed is a frame with that body.
+// packed returns a frame with a body.
 func packed(kind byte, call uint32, body string) []byte {
 	return pyworker.NewFrame(kind, call, []byte(body)...)
 }
@@ -136,8 +136,8 @@ func claim(frame []byte, length uint32) []byte {
 	return frame
 }
 
-// pretend is such a Python, until its input ends, after so many good answers. It
-// closes its output after a frame that is not whole.
+// pretend acts as such a Python until its input ends. It gives the bad answer after a number of
+// good ones. If the bad answer is an incomplete frame, it closes its output.
 func pretend(good uint32, say func(n uint32) []byte) {
 	r := bufio.NewReader(os.Stdin)
 	if _, _, err := readCommand(r); err != nil {
@@ -165,14 +165,14 @@ func pretend(good uint32, say func(n uint32) []byte) {
 	if whole < 0 {
 		_ = os.Stdout.Close()
 	}
-	for err == nil { // until pyplug has had enough
+	for err == nil { // until pyplug closes the pipe
 		_, _, err = readCommand(r)
 	}
 	os.Exit(94)
 }
 
-// TestBadAnswers has a worker that does not keep to the protocol: the call is told
-// what came, and the worker is gone, whatever else it would have done.
+// TestBadAnswers checks that a call reports an answer that violates the protocol, and that the
+// worker is then gone.
 func TestBadAnswers(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, test := range badAnswers {
@@ -181,7 +181,7 @@ func TestBadAnswers(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/after %d", name, good), func(t *testing.T) {
-				t.Parallel() // pyplug waits for an exit that does not come
+				t.Parallel() // because pyplug waits for an exit that does not come
 				inst := launchFake(t, name, good)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
@@ -191,7 +191,7 @@ func TestBadAnswers(t *testing.T) {
 					}
 				}
 				_, err := inst.Call(ctx, hook.Call{Hook: "any", Emit: func(hook.Item) error {
-					<-inst.Done() // no more is granted
+					<-inst.Done() // grants no further items
 					return nil
 				}})
 				want := strings.NewReplacer("NUMBER", fmt.Sprint(good+1), "OTHER", fmt.Sprint(good+8), "BYTE", fmt.Sprintf("%02x", good+1)).Replace(test.want)
@@ -207,8 +207,8 @@ func TestBadAnswers(t *testing.T) {
 	}
 }
 
-// launchFake starts this test binary as a Python that misbehaves after so many
-// good answers.
+// launchFake starts this test binary as a Python that misbehaves after a number of good
+// answers.
 func launchFake(t *testing.T, name string, good uint32) hook.Instance {
 	t.Helper()
 	path, err := os.Executable()
@@ -217,9 +217,9 @@ func launchFake(t *testing.T, name string, good uint32) hook.Instance {
 	}
 	inst, err := pyworker.New(pyworker.Config{
 		Python: path, Plugin: zoo(t, "greeter.py"),
-		// The race detector would rest for a second at each exit.
+		// Without GORACE, the race detector sleeps for a second at each exit.
 		Env: proc.Environ(os.Environ(), false, []string{
-			behaviour + "=" + name, behaviour + "_AFTER=" + fmt.Sprint(good), "GORACE=atexit_sleep_ms=0",
+			behavior + "=" + name, behavior + "_AFTER=" + fmt.Sprint(good), "GORACE=atexit_sleep_ms=0",
 		}),
 	}).Launch(t.Context())
 	if err != nil {

@@ -18,60 +18,61 @@ import (
 //
 //	length   4 bytes, little endian: the length of the body in bytes
 //	type     1 byte, a letter
-//	call     4 bytes, little endian: the number of the call, 0 for the worker itself
+//	call     4 bytes, little endian: the number of the call, or 0 for the worker itself
 //	body     JSON in UTF-8 unless stated otherwise; lone surrogates are escaped
 //
-// to the worker
+// Frames to the worker:
 //
-//	L load     worker/boot.py, the first frame; a forked worker waits for it, too, although it has loaded the file
+//	L load     worker/boot.py; the first frame. A forked worker also waits for it, although the file is loaded
 //	S source   the source of the worker's parts: name NUL text NUL name NUL text ...
-//	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent; words
-//	           as {"hook": name, "words": [text or {"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
-//	A ahead    as C, sent ahead: the call before it may not be answered; does not begin behind a coroutine
-//	U unless   as A; does not begin if the call before it failed
-//	B back     no body; the calls of type A or U up to this number do not begin. SIGURG says that it has come. The number
-//	           is 0 before the first call that is followed by A or U
-//	K cancel   no body; the call is answered nevertheless
-//	W window   4 bytes, little endian: how many more bytes of items the worker may send
+//	C call     {"hook": name, "args": [...], "kwargs": {...}}, where args and kwargs may be absent; or with words
+//	           {"hook": name, "words": [text or {"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
+//	A ahead    like C, but sent before the previous call is answered; does not begin behind a coroutine
+//	U unless   like A, but does not begin if the previous call failed
+//	B back     no body; the calls of type A or U up to this number do not begin. SIGURG announces the frame. The
+//	           number is 0 before the first call that is followed by A or U
+//	K cancel   no body; the canceled call is answered, too
+//	W window   4 bytes, little endian: the number of further bytes of items that the worker may send
 //	D describe {"hook": name or "", "input": bool}, see [schema.Query]
 //	P probe    no body
-//	Q quit     no body; the worker ends as a Python program ends
+//	Q quit     no body; the worker exits as a Python program exits
 //
-// from the worker
+// Frames from the worker:
 //
 //	S source   no body; sent before hello to ask for the source of the worker's parts, if there is no byte code
 //	H hello    {"python": version, "implementation": name, "pid": number}
-//	Y ready    {"module": name, "files": [...]}: the file is loaded; with preload also "zygote": true, or
-//	           "exec": why the process cannot be forked
-//	R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
-//	B bytes    the value was bytes: these
+//	Y ready    {"module": name, "files": [...]}: the file is loaded. With preload, it also has "zygote": true, or
+//	           "exec" with the reason why the process cannot be forked
+//	R result   the value; for describe {"hooks": [...]}, for probe {"degraded": reason} or {}
+//	B bytes    the bytes of a value that is bytes
 //	I item     one item of a stream
-//	J bytes    the item was bytes: these
+//	J bytes    the bytes of an item that is bytes
 //	Z end      no body; the stream is over
 //	E error    {"reason": word, "python": {"type", "message", "frames", "cause", "group"}, ...}
-//	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
-//	N not begun  no body; a call of type A or U, and those of type A or U behind it, have not begun and will not
-//	O task     no body; the call has become a task of the event loop: the call behind it may begin
+//	F files    [...]: the plugin's own files, sent before an answer if the call has imported more of them
+//	N not begun  no body; this call and the calls behind it, all of type A or U, have not begun and will not
+//	O task     no body; the call has become a task of the event loop, so the call behind it may begin
 //	T trace    {"python": {"frames"}}: where a canceled call is that still runs; not an answer
-//	X over     no body; the main thread ends: no answer follows
+//	X over     no body; the main thread ends, and no answer follows
 //
-// The worker answers a call once: with R, B or E, or with I and J any number of times and
-// then Z or E. At most 262144 bytes of items of a stream may be in flight. W grants more.
-// A single item may be larger. The reasons of E, and what comes with them:
+// The worker answers a call once: with R, B or E, or with any number of I and J and then Z or E.
+// At most 262144 bytes of items of a stream may be in flight, unless a single item is larger. W
+// allows more. The reasons of E are:
 //
-//	raised       the hook raised
+//	raised       the hook raised an exception
 //	load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
 //	result       the value cannot be represented; "message" says why, "place" where, such as "$.items[3]"
-//	arguments    they do not fit the hook; what comes with it is in the type answer
-//	hook         there is no such hook; "hooks" lists those there are, "why" may say more, "program" that the name is that of a command line
-//	canceled     the call was cancelled before it ended
-//	old          this Python is older than the worker supports
+//	arguments    the arguments do not fit the hook; see the type answer for the other keys
+//	hook         there is no such hook; "hooks" lists the hooks, "why" may say more, and "program" is set if the
+//	             name belongs to a command line program
+//	canceled     the call was canceled before it ended
+//	old          the worker does not support this version of Python
 const (
 	headerSize = 9
-	// maxBody bounds a frame's body: larger than any value a script passes, smaller
-	// than the length that garbage in a header claims.
+	// maxBody is the maximum size of a frame's body. It is larger than any value that a script
+	// passes, and smaller than a length from a garbage header.
 	maxBody = 512 << 20
-	// window is how many bytes of a stream's items may be under way.
+	// window is the maximum number of bytes of a stream's items in flight.
 	window = 262144
 )
 
@@ -114,7 +115,7 @@ type frame struct {
 	kind   byte
 	call   uint32
 	body   []byte
-	binary bool // the body is bytes that the hook returned
+	binary bool // the body is bytes from the hook instead of JSON
 }
 
 // item returns the value of a result or an item.
@@ -133,7 +134,7 @@ func seal(b []byte, kind byte, call uint32) []byte {
 	return b
 }
 
-// isResult reports whether the body is a result or a part of one: JSON on one line, or bytes.
+// isResult reports whether the body is a result or an item: JSON on one line, or bytes.
 func (f frame) isResult() bool {
 	return f.kind == frameResult || f.kind == frameItem
 }

@@ -25,7 +25,7 @@ func conformance(t testing.TB) *Launcher {
 	return New(Config{Python: runnertest.Python(t), Plugin: plugin, Env: proc.Environ(os.Environ(), false, nil)})
 }
 
-// FuzzEcho sends texts through one live worker: they come back as they are.
+// FuzzEcho checks that one live worker returns texts unchanged.
 func FuzzEcho(f *testing.F) {
 	for _, seed := range []string{"", "World", "ünï \x00 \u2028 😀", strings.Repeat("x", 70_000), `\"`, "\x1b[2J"} {
 		f.Add(seed)
@@ -52,8 +52,8 @@ func FuzzEcho(f *testing.F) {
 	})
 }
 
-// FuzzWorkerFrames sends any bytes to a worker: it answers in whole frames or
-// not at all, and it ends.
+// FuzzWorkerFrames sends arbitrary bytes to a worker. It checks that the worker exits, and that
+// its answers, if any, are whole frames.
 func FuzzWorkerFrames(f *testing.F) {
 	call := newFrame(frameCall, 1, []byte(`{"hook":"echo","args":["x"]}`)...)
 	f.Add(call)
@@ -63,7 +63,7 @@ func FuzzWorkerFrames(f *testing.F) {
 	f.Add(newFrame(frameDescribe, 1, []byte("{\"hook\":\"nosuch\",\"input\":false}\xff")...))
 	f.Add([]byte("\xff\xff\xff\xffC\x01\x00\x00\x00"))
 	l := conformance(f)
-	inst, err := l.Launch(f.Context()) // keeps the byte code: no source is asked for
+	inst, err := l.Launch(f.Context()) // stores the byte code, so that no worker asks for the source
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func FuzzWorkerFrames(f *testing.F) {
 		defer p.Kill()
 		overdue := time.AfterFunc(20*time.Second, func() { p.Kill() })
 		defer overdue.Stop()
-		go func() { // ends when the worker reads or ends
+		go func() { // ends when the worker reads the frames or exits
 			_, _ = p.Conn().Write(append(newFrame(frameLoad, 0, boot...), frames...))
 			_ = p.Conn().CloseWrite()
 		}()

@@ -21,25 +21,25 @@ type instance struct {
 	proc      *proc.Process
 	began     time.Time     // of its start
 	ready     time.Duration // how long the start took
-	about     about         // what the worker has reported in its start
+	about     about         // the worker's report on its start
 	startup   chan frame    // hello, then the answer to load
-	awaited   string        // the types of frames that may come in a start; only the reader uses it
+	awaited   string        // the types of frames that may come next in a start; only the reader uses it
 	lost      chan struct{} // closed when the process is gone and no frame will come
-	fault     error         // why the pipe can no longer be trusted; valid after lost
+	fault     error         // why the pipe can no longer be trusted; valid after lost is closed
 	mainEnded bool          // the main thread ended by itself; valid when the calls are done
 	slots     chan struct{} // holds a token for each call that may begin
 
 	stopping atomic.Bool // the stop ladder has begun
 	forced   atomic.Bool // the process was killed without the whole ladder
 
-	mu        sync.Mutex // protects the following
-	queue     []outgoing // frames to write
-	queued    sync.Cond  // the queue has frames, or the worker is over
-	calls     []*call    // unanswered, in the order in which they were sent
-	last      uint32     // number of the newest call
-	condemned bool       // no call may begin, and the process will be killed
-	over      bool       // no answer will come
-	serial    bool       // the worker has made a series
+	mu          sync.Mutex // protects the following
+	queue       []outgoing // frames to write
+	queued      sync.Cond  // the queue has frames, or the worker is over
+	calls       []*call    // unanswered, in the order in which they were sent
+	last        uint32     // the number of the newest call
+	terminating bool       // no call may begin, and the process will be killed
+	over        bool       // no answer will come
+	serial      bool       // the worker has made a series
 }
 
 var _ hook.Instance = (*instance)(nil)
@@ -67,16 +67,16 @@ func (inst *instance) Info() hook.Info {
 	return hook.Info{PID: inst.about.PID, Python: inst.about.Python, Started: inst.began, Ready: inst.ready}
 }
 
-// Exit describes how the process ended, without the worker's own frames in the
-// stacks that a dying Python writes.
+// Exit describes how the process ended. It omits the worker's own frames from the
+// stacks that Python wrote.
 func (inst *instance) Exit() hook.Exit {
 	exit := hook.Exit(inst.proc.Exit())
 	exit.Stderr, exit.Stacks = trimmed(exit.Stderr), trimmed(exit.Stacks)
 	return exit
 }
 
-// Stop asks the worker to end as a Python program ends, then walks the stop ladder.
-// The error, of kind Timeout, reports that it had to be killed.
+// Stop asks the worker to exit as a Python program exits, then walks the stop ladder.
+// If the worker had to be killed, Stop returns an error of kind Timeout.
 func (inst *instance) Stop(ctx context.Context) error {
 	inst.stop(ctx, func(context.Context) bool {
 		inst.post(newFrame(frameQuit, 0))
@@ -88,14 +88,14 @@ func (inst *instance) Stop(ctx context.Context) error {
 	if ctx.Err() != nil {
 		inst.forced.Store(true)
 	}
-	if exit.Stopped && exit.Signal == "SIGKILL" && !inst.isCondemned() && !inst.forced.Load() {
+	if exit.Stopped && exit.Signal == "SIGKILL" && !inst.isTerminating() && !inst.forced.Load() {
 		return &hook.Error{Kind: hook.Timeout, At: stackFrames(exit.Stacks),
 			Err: &hook.LimitError{What: "the plugin did not exit", Limit: inst.launcher.cfg.StopTimeout}}
 	}
 	return nil
 }
 
-// stop walks the stop ladder. It records that first, because the ladder closes the
+// stop walks the stop ladder. First it sets stopping, because the ladder closes the
 // connection, and the reader must not kill the process then.
 func (inst *instance) stop(ctx context.Context, ask func(context.Context) bool) {
 	inst.stopping.Store(true)
@@ -110,20 +110,20 @@ func (inst *instance) kill() {
 	<-inst.lost
 }
 
-// Crash ends the process as something outside of pyplug would. It returns
+// Crash kills the process as if something outside pyplug did so. It returns
 // [os.ErrProcessDone] if the process is gone.
 func (inst *instance) Crash() error { return inst.proc.Crash() }
 
-func (inst *instance) isCondemned() bool {
+func (inst *instance) isTerminating() bool {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
-	return inst.condemned
+	return inst.terminating
 }
 
 // Describe describes the hooks, or one of them.
 func (inst *instance) Describe(ctx context.Context, q schema.Query) (s schema.Schema, err error) {
 	c := newCall(q.Hook)
-	query, _ := json.Marshal(q) // text and a bool
+	query, _ := json.Marshal(q) // cannot fail
 	c.frame = append(c.frame, query...)
 	f, failed := inst.ask(ctx, frameDescribe, c)
 	if failed != nil {
@@ -142,13 +142,13 @@ func (inst *instance) Health(ctx context.Context) error { return inst.Probe(ctx)
 // Stack returns where the main thread is.
 func (inst *instance) Stack() []hook.Frame { return stackFrames(inst.proc.Stacks()) }
 
-// Attach returns nil: no other host speaks to the worker.
+// Attach returns nil, because no other host can speak to the worker.
 func (inst *instance) Attach() json.RawMessage { return nil }
 
-// Probe calls the plugin's own health function. A busy worker counts as healthy:
-// its calls have limits of their own. If the function runs out of time, it is
-// interrupted; the worker is not condemned even if it does not answer. The error is
-// then of kind Timeout, and further probes wait until it answers.
+// Probe calls the plugin's own health function. A busy worker counts as healthy, because
+// its calls have timeouts of their own. If the function times out, it is interrupted.
+// Probe then returns an error of kind Timeout. The worker is not terminated even if it does
+// not answer, and further probes wait until it does.
 func (inst *instance) Probe(ctx context.Context) error {
 	if len(inst.slots) == 0 && inst.isBusy() {
 		return inst.endWithoutMain()
@@ -174,18 +174,18 @@ func (inst *instance) Probe(ctx context.Context) error {
 	return nil
 }
 
-// endWithoutMain kills a worker that can answer no call because its main thread was ended, as
-// by a C function. Only other threads keep it alive.
+// endWithoutMain kills a worker whose main thread has ended, as by a C function. Such a worker
+// cannot answer calls. Only other threads keep it alive.
 func (inst *instance) endWithoutMain() error {
 	if !inst.proc.MainExited() || hook.Within(inst.proc.Done(), closeLimit) {
 		return nil
 	}
-	_ = inst.proc.Crash() // its calls are reported as those of any worker that dies
+	_ = inst.proc.Crash() // its calls fail as in any other crash
 	return &hook.Error{Kind: hook.Crash, Err: errors.New("the plugin's main thread has ended")}
 }
 
-// isBusy reports whether the worker may answer a call whose caller still waits, or gets one.
-// No limit bounds the other calls.
+// isBusy reports whether the worker runs a call whose caller still waits, or is about to get a
+// call. Abandoned calls do not count, because no timeout bounds them any more.
 func (inst *instance) isBusy() bool {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()

@@ -27,44 +27,45 @@ type Config struct {
 	// Plugin is the absolute path of the file or package directory.
 	Plugin string
 	// Place returns how the plugin is imported. It is called at every start, because the
-	// file may have changed. nil means [pysrc.PlaceOf] of Plugin.
+	// file may have changed. Nil means [pysrc.PlaceOf] of Plugin.
 	Place func() pysrc.Place
-	// Env is the whole environment, Dir the working directory. If one is empty, it is
-	// that of pyplug.
+	// Env is the whole environment, and Dir the working directory. Each defaults to
+	// pyplug's own.
 	Env []string
 	Dir string
-	// NaN says what a NaN or an infinity in a result becomes: "error", the
+	// NaN says how a NaN or an infinity in a result is represented: "error", the
 	// default, "null" or "literal".
 	NaN string
 	// NoConvert passes arguments as they are in the JSON, whatever the annotations are.
 	NoConvert bool
-	// Probe names the hook that reports health; empty means "health", if there is one.
+	// Probe names the hook that reports health. Empty means "health", if there is one.
 	Probe string
-	// Concurrency is how many calls one worker takes at once; 0 means 1.
+	// Concurrency is the maximum number of calls that one worker takes at once. Zero means 1.
 	Concurrency int
 	// Threads runs the plain functions of one worker in threads, up to Concurrency
 	// at once. Otherwise they run one after the other, in the order of the calls,
-	// and only coroutines run at once. The plugin must be safe for threads.
+	// and only coroutines run at once. The plugin must be thread-safe.
 	Threads bool
-	// StartTimeout bounds the import. This and the next timeout have the defaults of their settings.
+	// StartTimeout bounds the import. Zero means the default of the setting.
 	StartTimeout time.Duration
-	// StopTimeout is the time from the first signal of the stop ladder to the kill.
+	// StopTimeout is the time from the first signal of the stop ladder to the kill. Zero means
+	// the default of the setting.
 	StopTimeout time.Duration
-	// MaxMemory limits what a worker and everything it starts may use; 0: no limit.
+	// MaxMemory is the maximum memory in bytes of a worker and its children. Zero means no limit.
 	MaxMemory int64
 	// Preload says whether workers are forked from a process that has imported the
-	// plugin: "off" or empty, never; "auto", if that is safe; "force", if it is
-	// possible. Only Linux can fork them.
+	// plugin. "off" or empty means never, "auto" means if that is safe, and "force" means
+	// if it is possible. Workers are forked on Linux only.
 	Preload string
 	// Note receives, once, the reason why workers are not forked although Preload
-	// asks for it; nil discards it.
+	// asks for it. Nil discards it.
 	Note func(text string)
-	// Output receives what the plugin prints, a line at a time; nil discards it.
-	// Each process may call it while another one does.
+	// Output receives the plugin's output, a line at a time. Nil discards it. Several
+	// processes may call it at once.
 	Output func(stream, text string, cut int)
-	// Missing returns how to provide a module that the plugin lacks. It may be nil.
+	// Missing returns hints on how to provide a module that the plugin lacks. It may be nil.
 	Missing func(*schema.MissingModuleError) []schema.Hint
-	// Debug receives log lines for a developer; nil discards them. The areas are
+	// Debug receives log lines for a developer. Nil discards them. The areas are
 	// "proc" and, with DebugWire, "wire" for each frame.
 	Debug     func(area, text string)
 	DebugWire bool
@@ -82,7 +83,7 @@ type Launcher struct {
 
 var _ hook.Launcher = (*Launcher)(nil)
 
-// New returns a launcher. It starts nothing.
+// New returns a launcher. It does not start a process.
 func New(cfg Config) *Launcher {
 	usual := settings.Defaults()
 	cfg.NaN, cfg.Concurrency = cmp.Or(cfg.NaN, usual.NaN), max(cfg.Concurrency, 1)
@@ -145,7 +146,7 @@ func (l *Launcher) launch(ctx context.Context) (*instance, *hook.Error) {
 	return l.startPython(ctx, "")
 }
 
-// startPython starts a Python that imports the plugin. With preload it may be a zygote.
+// startPython starts a Python that imports the plugin. With preload, it may become a zygote.
 func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, *hook.Error) {
 	began := time.Now()
 	spec := l.spec()
@@ -167,10 +168,10 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 	return inst, nil
 }
 
-// args are the arguments of a Python that runs the worker: those that worker/boot.py
-// takes, and then those of worker/start.py: the plugin's path, the words of its place, the signal that shows all
-// stacks, what NaN becomes, the health function's name, how calls run, whether to preload, and whether annotations
-// convert arguments.
+// args returns the arguments of a Python that runs the worker. The first ones are for
+// worker/boot.py. Those for worker/start.py follow: the plugin's path, the words of its place,
+// the signal that makes Python print all stacks, NaN, the health function's name, how calls run,
+// whether to preload, and whether annotations convert arguments.
 func (l *Launcher) args(preload string) []string {
 	cache, err := cache()
 	if err != nil {
@@ -210,7 +211,7 @@ func (l *Launcher) spec() proc.Spec {
 	}
 }
 
-// isExhausted reports whether the system has no room for a process.
+// isExhausted reports whether the system lacks the resources for another process.
 func isExhausted(err error) bool {
 	full := []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}
 	return slices.ContainsFunc(full, func(target error) bool { return errors.Is(err, target) })

@@ -14,9 +14,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestLimits ends calls that hang in every way. What answers for the interruption
-// stays, and takes the next call at once; what does not is gone when the call is
-// told, and a new one takes its place.
+// TestLimits cancels calls that hang in every way. It checks that a worker that answers the
+// interruption is kept and takes the next call at once. Any other worker is gone when the call
+// returns.
 func TestLimits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")
@@ -31,10 +31,10 @@ func TestLimits(t *testing.T) {
 		"lock":                  {"hang_lock.py", one, true},
 		"a C loop":              {"hang_c_loop.py", one, false},
 		"swallowed":             {"hang_swallow.py", one, false},
-		"a child":               {"hang_subprocess.py", one, false}, // subprocess gives it 250 ms
+		"a child":               {"hang_subprocess.py", one, false}, // subprocess waits 250 ms for it
 		"sleep, ahead":          {"hang_sleep.py", ahead, true},
 		"a C loop, ahead":       {"hang_c_loop.py", ahead, false},
-		"sleep, in a thread":    {"", threads, false}, // which Python does not interrupt
+		"sleep, in a thread":    {"", threads, false}, // Python does not interrupt it
 		"a C loop, in a thread": {"hang_c_loop.py", threads, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestLimits(t *testing.T) {
 				if !e.Begun {
 					t.Error("the call counts as not sent")
 				}
-				if len(e.At) == 0 && !strings.Contains(name, "thread") { // of several it is not known
+				if len(e.At) == 0 && !strings.Contains(name, "thread") { // with several threads that is unknown
 					return errors.New("it is not told where the call was")
 				}
 				select {
@@ -77,8 +77,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// sleeps makes the marker and sleeps in one call of C code: between two lines Python
-// would interrupt it.
+// sleeps is a plugin that creates the marker and sleeps in one call of C code. Between two lines,
+// Python would handle the interruption.
 const sleeps = `
 import collections, os, time
 from functools import partial
@@ -88,27 +88,27 @@ def hang(marker):
 def pid(): return os.getpid()
 `
 
-// hanging gives up a call that hangs, and returns what is told of it.
+// hanging cancels a call that hangs, and returns its error.
 func hanging(t *testing.T, inst hook.Instance) *hook.Error {
 	t.Helper()
 	marker := filepath.Join(t.TempDir(), "marker")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	call := beside(ctx, inst, encode(t, "hang", []string{marker}))
+	call := callAsync(ctx, inst, encode(t, "hang", []string{marker}))
 	runnertest.Until(t, "the call has begun", runnertest.Exists(marker))
 	cancel()
 	return kind(t, (<-call).err, hook.Canceled)
 }
 
-// TestThreadsWhenOneHangs gives the other calls of a condemned worker their time.
+// TestThreadsWhenOneHangs checks that the other calls of a terminating worker may finish.
 func TestThreadsWhenOneHangs(t *testing.T) {
 	inst := begin(t, written(t, gate+sleeps), modes["threads"])
 	dir := t.TempDir()
 	begun, other, until := filepath.Join(dir, "begun"), filepath.Join(dir, "other"), filepath.Join(dir, "until")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	hanging := beside(ctx, inst, encode(t, "hang", []string{begun}))
-	waiting := beside(t.Context(), inst, encode(t, "wait", []string{other, until}))
+	hanging := callAsync(ctx, inst, encode(t, "hang", []string{begun}))
+	waiting := callAsync(t.Context(), inst, encode(t, "wait", []string{other, until}))
 	runnertest.Until(t, "the calls have begun", func() bool { return runnertest.Exists(begun)() && runnertest.Exists(other)() })
 	cancel()
 	e := kind(t, (<-hanging).err, hook.Canceled)
@@ -116,7 +116,7 @@ func TestThreadsWhenOneHangs(t *testing.T) {
 		t.Errorf("it was at %+v", e.At)
 	}
 	if _, err := inst.Call(t.Context(), encode(t, "echo", []int{1})); kind(t, err, hook.Unavailable).Begun {
-		t.Error("a condemned worker took a call")
+		t.Error("a terminating worker took a call")
 	}
 	touch(t, until)
 	if o := <-waiting; o.err != nil || o.value != `"waited"` {
@@ -125,7 +125,7 @@ func TestThreadsWhenOneHangs(t *testing.T) {
 	<-inst.Done()
 }
 
-// slow is a plugin whose health takes its time, however it is interrupted.
+// slow is a plugin whose health function waits for a file and cannot be interrupted.
 const slow = `
 import os, time
 def health():
@@ -135,7 +135,7 @@ def health():
 def echo(value): return value
 `
 
-// probeFor asks for health with a limit.
+// probeFor probes with a timeout.
 func probeFor(t *testing.T, inst hook.Instance, limit time.Duration) error {
 	t.Helper()
 	ctx, cancel := hook.WithLimit(t.Context(), limit)
@@ -143,8 +143,7 @@ func probeFor(t *testing.T, inst hook.Instance, limit time.Duration) error {
 	return inst.Probe(ctx)
 }
 
-// TestProbeThatIsSlow misses probes without harm, as long as nobody needs the
-// worker.
+// TestProbeThatIsSlow checks that missed probes do not harm a worker that nobody calls.
 func TestProbeThatIsSlow(t *testing.T) {
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
@@ -160,8 +159,8 @@ func TestProbeThatIsSlow(t *testing.T) {
 	}
 }
 
-// TestProbeThatHangs has a call come while a probe hangs that cannot be
-// interrupted: it is not sent, since it would wait for ever.
+// TestProbeThatHangs checks that a call is not sent while a probe hangs that cannot be interrupted,
+// because the call would wait forever.
 func TestProbeThatHangs(t *testing.T) {
 	never := filepath.Join(t.TempDir(), "never")
 	path := written(t, strings.ReplaceAll(slow, "UNTIL", "'"+never+"'"))
@@ -180,7 +179,8 @@ func TestProbeThatHangs(t *testing.T) {
 	})
 }
 
-// TestProbeIsInterrupted keeps a worker whose health is slow and can be interrupted.
+// TestProbeIsInterrupted checks that a worker is kept if its health function is slow but can be
+// interrupted.
 func TestProbeIsInterrupted(t *testing.T) {
 	path := written(t, "import time\ndef health(): time.sleep(3600)\ndef echo(value): return value\n")
 	runnertest.Retry(t, func() error {
@@ -195,7 +195,7 @@ func TestProbeIsInterrupted(t *testing.T) {
 	})
 }
 
-// TestForks forks in every way that Python knows, within calls.
+// TestForks checks that calls can fork in each way that Python offers.
 func TestForks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows does not fork")
@@ -210,9 +210,9 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestCrashBesideAChild is told at once, though a child of the plugin's holds the
-// pipes, and takes the child along.
-func TestCrashBesideAChild(t *testing.T) {
+// TestCrashWithChild checks that a crash is reported at once although a child of the plugin holds
+// the pipes, and that the child is killed.
+func TestCrashWithChild(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no descriptors to inherit")
 	}

@@ -19,9 +19,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestOverlapGivenUp gives a call up that waits behind the one that brings the event
-// loop: whenever that is, it does not keep the worker from the next, or the worker
-// is gone.
+// TestOverlapGivenUp cancels a call that waits behind the one that starts the event loop. It checks
+// that the next calls are answered, or the worker is gone, whenever the cancel comes.
 func TestOverlapGivenUp(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")
@@ -33,9 +32,9 @@ def forever():
 async def later(): return 2
 def ok(): return 3
 `)
-	for others, limits := range [][]int{{20, 80}, {40}} { // so many calls go on meanwhile
+	for others, limits := range [][]int{{20, 80}, {40}} { // by the number of other calls
 		for _, limit := range limits {
-			t.Run(fmt.Sprintf("%d beside, %d ms", others, limit), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%d others, %d ms", others, limit), func(t *testing.T) {
 				inst := begin(t, path, modes["pipeline"])
 				overlapGivenUp(t, inst, time.Duration(limit)*time.Millisecond, others)
 			})
@@ -45,16 +44,16 @@ def ok(): return 3
 
 func overlapGivenUp(t *testing.T, inst hook.Instance, limit time.Duration, others int) {
 	t.Helper()
-	calls := []<-chan outcome{beside(t.Context(), inst, hook.Call{Hook: "first"})}
+	calls := []<-chan outcome{callAsync(t.Context(), inst, hook.Call{Hook: "first"})}
 	ctx, cancel := hook.WithLimit(t.Context(), limit)
 	defer cancel()
-	given := beside(ctx, inst, hook.Call{Hook: "forever"})
+	given := callAsync(ctx, inst, hook.Call{Hook: "forever"})
 	for range others {
-		calls = append(calls, beside(t.Context(), inst, hook.Call{Hook: "later"}))
+		calls = append(calls, callAsync(t.Context(), inst, hook.Call{Hook: "later"}))
 	}
 	kind(t, (<-given).err, hook.Timeout)
 	for range 2 {
-		calls = append(calls, beside(t.Context(), inst, hook.Call{Hook: "ok"}))
+		calls = append(calls, callAsync(t.Context(), inst, hook.Call{Hook: "ok"}))
 	}
 	limited, stop := hook.WithLimit(t.Context(), 20*time.Second)
 	defer stop()
@@ -70,16 +69,16 @@ func overlapGivenUp(t *testing.T, inst hook.Instance, limit time.Duration, other
 	}
 	if err := inst.Probe(limited); err != nil {
 		kind(t, err, hook.Unavailable)
-		<-inst.Done() // condemned
+		<-inst.Done() // the worker is terminating
 	}
 }
 
-// lateOverlap is the behaviour of a Python that begins its second call when that was
-// just given up, and before pyplug hears that the first is a task.
+// lateOverlap is the behavior of a Python that begins its second call just after the call was
+// canceled, and before pyplug knows that the first call is a task.
 const lateOverlap = "late overlap"
 
-// pretendLateOverlap is it. It never answers the second call. The test sees by a frame
-// of files that the call has come.
+// pretendLateOverlap acts as such a Python. It never answers the second call. It sends a frame of
+// files to show that the call has come.
 func pretendLateOverlap() {
 	r := bufio.NewReader(os.Stdin)
 	out := packed('H', 0, `{"python":"3.12.4","implementation":"cpython","pid":1}`)
@@ -100,7 +99,8 @@ func pretendLateOverlap() {
 	}
 }
 
-// TestOverlapHeardLate has the worker end for a call that nobody waits for.
+// TestOverlapHeardLate checks that a worker exits if it runs a call that nobody waits for and that
+// does not end.
 func TestOverlapHeardLate(t *testing.T) {
 	path, err := os.Executable()
 	if err != nil {
@@ -118,16 +118,16 @@ func TestOverlapHeardLate(t *testing.T) {
 				close(came)
 			}
 		},
-		Env: proc.Environ(os.Environ(), false, []string{behaviour + "=" + lateOverlap, "GORACE=atexit_sleep_ms=0"}),
+		Env: proc.Environ(os.Environ(), false, []string{behavior + "=" + lateOverlap, "GORACE=atexit_sleep_ms=0"}),
 	}).Launch(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := beside(t.Context(), inst, hook.Call{Hook: "first"})
+	first := callAsync(t.Context(), inst, hook.Call{Hook: "first"})
 	<-sent
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	second := beside(ctx, inst, hook.Call{Hook: "second"})
+	second := callAsync(ctx, inst, hook.Call{Hook: "second"})
 	<-came
 	cancel()
 	kind(t, (<-second).err, hook.Canceled)
@@ -142,16 +142,16 @@ func TestOverlapHeardLate(t *testing.T) {
 	}
 }
 
-// TestProbeBesideAnOrphan does not ask while a call runs, and asks when only a call
-// is left whose caller is gone.
-func TestProbeBesideAnOrphan(t *testing.T) {
+// TestProbeWithOrphan checks that Probe counts the worker as healthy while a call runs, and probes
+// it when only a call is left whose caller is gone.
+func TestProbeWithOrphan(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")
 	}
 	dir := t.TempDir()
 	begun, until := filepath.Join(dir, "begun"), filepath.Join(dir, "until")
 	inst := begin(t, written(t, gate), func(c *pyworker.Config) { c.Concurrency = 2 })
-	first := beside(t.Context(), inst, encode(t, "wait", []string{begun, until}))
+	first := callAsync(t.Context(), inst, encode(t, "wait", []string{begun, until}))
 	runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
 	ctx, cancel := hook.WithLimit(t.Context(), 5*time.Millisecond)
 	defer cancel()
@@ -169,20 +169,20 @@ func TestProbeBesideAnOrphan(t *testing.T) {
 	}
 }
 
-// TestPressedByTwo has a call and a probe come while a probe hangs: what they send
-// to end it hits neither of them.
-func TestPressedByTwo(t *testing.T) {
+// TestInterruptedByTwo makes a call and a probe while a probe hangs. It checks that the signals that
+// they send to end that probe do not hit them.
+func TestInterruptedByTwo(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")
 	}
 	for range 3 {
-		runnertest.Retry(t, func() error { return pressedByTwo(t) })
+		runnertest.Retry(t, func() error { return interruptedByTwo(t) })
 	}
 }
 
-// pressedByTwo fails where the machine is too slow for all of that to happen before
-// the worker is condemned.
-func pressedByTwo(t *testing.T) error {
+// interruptedByTwo returns an error if the machine was so slow that the worker was terminated before
+// all of that happened.
+func interruptedByTwo(t *testing.T) error {
 	t.Helper()
 	dir := t.TempDir()
 	hit, until := filepath.Join(dir, "hit"), filepath.Join(dir, "until")
@@ -210,7 +210,7 @@ def work():
 		}
 		return strings.Fields(string(text))
 	}
-	pressed := func(what string, before int) {
+	interrupted := func(what string, before int) {
 		runnertest.Until(t, what, func() bool {
 			select {
 			case <-inst.Done():
@@ -222,12 +222,12 @@ def work():
 	}
 	kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
 	before := len(hits())
-	work := beside(t.Context(), inst, hook.Call{Hook: "work"})
-	pressed("the call presses", before)
+	work := callAsync(t.Context(), inst, hook.Call{Hook: "work"})
+	interrupted("the call interrupts the probe", before)
 	probed := make(chan error, 1)
 	before = len(hits())
 	go func() { probed <- inst.Probe(t.Context()) }()
-	pressed("the probe does, too", before)
+	interrupted("the second probe interrupts it, too", before)
 	touch(t, until)
 	worked, err := <-work, <-probed
 	if all := hits(); slices.Contains(all, "work") || slices.Contains(all, "done") {
@@ -236,7 +236,7 @@ def work():
 	return errors.Join(worked.err, err)
 }
 
-// stopped is a context that has ended.
+// stopped returns a context that is done.
 func stopped(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -244,10 +244,9 @@ func stopped(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestPlainBesideTasks cancels plain functions after the event loop has come, with a coroutine
-// beside them and a call behind: none but the canceled call is harmed, and one that has not begun
-// can be made again.
-func TestPlainBesideTasks(t *testing.T) {
+// TestPlainWithTasks cancels plain functions while a coroutine runs and a call waits behind them. It
+// checks that only the canceled call fails, and that a call that has not begun can be made again.
+func TestPlainWithTasks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")
 	}
@@ -269,7 +268,7 @@ def ok(): return "ok"
 `)
 	for name, test := range map[string]struct {
 		hook       string
-		waiting    bool // the one behind is canceled
+		waiting    bool // the call behind is canceled
 		task, next string
 	}{
 		"a sleep":   {"sleep", false, `"task"`, `"ok"`},
@@ -282,7 +281,7 @@ def ok(): return "ok"
 			sent := func(calls int) {
 				runnertest.Until(t, "the calls are sent", func() bool { return pyworker.Sent(inst) == calls })
 			}
-			task := beside(t.Context(), inst, encode(t, "task", []string{until}))
+			task := callAsync(t.Context(), inst, encode(t, "task", []string{until}))
 			sent(1)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -291,9 +290,9 @@ def ok(): return "ok"
 			if test.waiting {
 				first, behind, args = behind, first, []string{begun, until}
 			}
-			plain := beside(first, inst, encode(t, test.hook, args))
+			plain := callAsync(first, inst, encode(t, test.hook, args))
 			runnertest.Until(t, "it runs", runnertest.Exists(begun))
-			next := beside(behind, inst, hook.Call{Hook: "ok"})
+			next := callAsync(behind, inst, hook.Call{Hook: "ok"})
 			sent(3)
 			cancel()
 			if !test.waiting {
@@ -317,7 +316,7 @@ def ok(): return "ok"
 	}
 }
 
-// outcomeOf is the value of a call, or the kind of its error.
+// outcomeOf returns the value of a call, or the kind of its error.
 func outcomeOf(o outcome) string {
 	if o.err != nil {
 		return string(hook.AsError(o.err).Kind)

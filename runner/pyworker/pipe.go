@@ -18,57 +18,58 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// printLimit bounds how long an answer waits for what was printed before it.
+// printLimit is the maximum time that an answer waits for the output printed before it.
 var printLimit = 20 * time.Millisecond // tests wait longer
 
 const (
-	// closeLimit is how long a worker may live after its last frame, or after it has closed
-	// its pipe.
+	// closeLimit is the time that a worker may live after its last frame, or after it has
+	// closed its pipe.
 	closeLimit = time.Second
-	// exitLimit is how long its calls then wait for the exit that explains what happened.
+	// exitLimit is the time that the worker's calls then wait for its exit, which explains
+	// what happened.
 	exitLimit = 100 * time.Millisecond
-	// batchSize is how many bytes of small frames are written at once.
+	// batchSize is the maximum size of small frames that are written together.
 	batchSize = 32 << 10
-	// restFor is how long the reader pauses after a small answer of a series if at least
-	// restAhead of its calls are unanswered. The fastest worker needs longer for those
-	// calls, and as many small answers fit into the pipe. Without pauses each answer
-	// wakes the reader, which costs both sides: 400 000 trivial calls took 3.3 s of CPU
-	// time, and with pauses they take 2.0 s.
+	// restFor is the pause of the reader after a small answer of a series, of at most restSize
+	// bytes, if at least restAhead of the series' calls are unanswered. The fastest worker
+	// needs longer for those calls, and the pipe has room for their answers. Without pauses,
+	// each answer wakes the reader, which costs both sides: 400 000 trivial calls took 3.3 s of
+	// CPU time, and with pauses they take 2.0 s.
 	restFor   = 400 * time.Microsecond
 	restAhead = 160
 	restSize  = 256
 )
 
-// outgoing is a frame to write, or those of a series. If it begins calls, call is not nil.
+// outgoing is a frame to write, or the frames of a series. call is nil unless they begin calls.
 type outgoing struct {
 	call  *call
-	last  uint32 // number of the last one
+	last  uint32 // the number of the last call
 	frame []byte
 	urge  bool // SIGURG follows
 }
 
-// post queues a frame that begins no call.
+// post queues a frame that does not begin a call.
 func (inst *instance) post(f []byte) {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
 	inst.enqueue(outgoing{frame: f})
 }
 
-// enqueue queues a frame. Requires mu.
+// enqueue queues a frame. mu is held.
 func (inst *instance) enqueue(o outgoing) {
 	inst.debugFrame("to worker", frame{kind: o.frame[4], call: binary.LittleEndian.Uint32(o.frame[5:]), body: o.frame[headerSize:]})
 	inst.queue = append(inst.queue, o)
 	inst.queued.Signal()
 }
 
-// write writes queued frames, small ones together, until the worker is over.
+// write writes queued frames until the worker is over. It writes small frames together.
 func (inst *instance) write() {
 	var batch []byte
 	for urge := false; ; {
 		if batch, urge = inst.nextBatch(batch[:0]); len(batch) == 0 {
 			return
 		}
-		_, _ = inst.proc.Conn().Write(batch) // a worker that is gone is reported by its exit
+		_, _ = inst.proc.Conn().Write(batch) // if the worker is gone, its exit is reported
 		if urge {
 			_ = inst.proc.Urge()
 		}
@@ -79,9 +80,9 @@ func (inst *instance) write() {
 }
 
 // nextBatch waits for frames, removes them from the queue, and marks their calls as sent.
-// It returns nothing when the worker is over. urge reports whether SIGURG follows.
+// It returns an empty batch when the worker is over. urge reports whether SIGURG follows.
 func (inst *instance) nextBatch(batch []byte) (_ []byte, urge bool) {
-	runtime.Gosched() // callers that are about to post join the batch
+	runtime.Gosched() // lets callers that are about to post join the batch
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
 	for len(inst.queue) == 0 && !inst.over {
@@ -96,7 +97,7 @@ func (inst *instance) nextBatch(batch []byte) (_ []byte, urge bool) {
 			o.call.sent = o.last
 		}
 		if n++; n == 1 && len(o.frame) > batchSize {
-			batch = o.frame // without a copy
+			batch = o.frame // avoids a copy
 		} else {
 			batch = append(batch, o.frame...)
 		}
@@ -117,13 +118,12 @@ func (r *pipeReader) Read(b []byte) (int, error) {
 	return r.conn.Read(b)
 }
 
-// read delivers the worker's frames until no more come, at the latest until the process
-// is gone.
+// read delivers the worker's frames until no more come. It returns when the process is gone.
 func (inst *instance) read() {
 	defer close(inst.lost)
 	pipe := &pipeReader{conn: inst.proc.Conn()}
 	buffered := bufio.NewReaderSize(pipe, 64<<10)
-	printed := 0 // pipe.reads when output was last delivered
+	printed := 0 // the value of pipe.reads when output was last delivered
 	for {
 		f, err := readFrame(buffered)
 		if err == nil {
@@ -144,7 +144,7 @@ func (inst *instance) read() {
 	}
 }
 
-// unanswered returns how many calls of a series are sent and not answered.
+// unanswered returns the number of calls of a series that were sent and are not answered.
 func (inst *instance) unanswered() uint32 {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
@@ -154,16 +154,16 @@ func (inst *instance) unanswered() uint32 {
 	return inst.calls[0].last + 1 - inst.calls[0].number
 }
 
-// endsCall reports whether a frame is the answer of a call.
+// endsCall reports whether a frame ends a call.
 func (f frame) endsCall() bool {
 	return f.call != 0 && f.kind != frameItem && f.kind != frameTrace
 }
 
-// errOver ends the frames of a worker whose main thread has ended.
+// errOver reports the last frame of a worker whose main thread has ended.
 var errOver = errors.New("no answer follows")
 
-// end marks the calls as lost when no frame comes any more. reason says why. It returns when
-// the process is gone.
+// end marks the calls as lost after the last frame. reason says why no more frames come. end
+// returns when the process is gone.
 func (inst *instance) end(reason error) {
 	isEnd := errors.Is(reason, io.EOF) || errors.Is(reason, io.ErrUnexpectedEOF) || errors.Is(reason, os.ErrClosed)
 	if !isEnd && reason != errOver && !hook.IsClosed(inst.proc.Done()) {
@@ -171,14 +171,14 @@ func (inst *instance) end(reason error) {
 	}
 	if reason == errOver && !inst.stopping.Load() {
 		inst.mainEnded = true
-		inst.loseCalls() // at once: the process may live on for a moment
+		inst.loseCalls() // at once, because the process may live a moment longer
 	}
 	inst.waitGone()
-	inst.proc.Conn().Close() // nothing else closes it if the process ended by itself
+	inst.proc.Conn().Close() // nothing else closes it if the process exited by itself
 	inst.loseCalls()
 }
 
-// loseCalls marks the calls as lost, unless they are.
+// loseCalls marks the calls as lost. Only the first call has an effect.
 func (inst *instance) loseCalls() {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
@@ -193,17 +193,17 @@ func (inst *instance) loseCalls() {
 	}
 }
 
-// waitGone returns when the process is gone. A worker that has closed its pipe may still
-// run. Nothing can speak to it, so waitGone kills it.
+// waitGone returns when the process is gone. It kills a worker that has closed its pipe and
+// still runs, because nothing can speak to it.
 func (inst *instance) waitGone() {
 	if hook.Within(inst.proc.Done(), closeLimit) {
 		return
 	}
 	if inst.stopping.Load() && !inst.mainEnded || inst.proc.Exited() {
-		<-inst.proc.Done() // the stop ladder bounds it, or the sweep
+		<-inst.proc.Done() // the stop ladder or the sweep bounds the wait
 		return
 	}
-	if inst.fault == nil && !inst.isCondemned() && !inst.mainEnded {
+	if inst.fault == nil && !inst.isTerminating() && !inst.mainEnded {
 		inst.fault = errors.New("the plugin closed it")
 	}
 	inst.forced.Store(true)
@@ -235,12 +235,12 @@ func (inst *instance) deliver(f frame) error {
 	switch {
 	case f.kind != frameUnbegun && f.kind != frameTask && f.kind != frameTrace:
 		return inst.deliverAnswer(c, f)
-	case c == nil: // it was answered meanwhile, or refused with one before it
+	case c == nil: // it was answered meanwhile, or rejected with an earlier call
 	case f.kind == frameUnbegun:
 		inst.refuse(c, f.call)
 	case f.kind == frameTrace && c.number == f.call:
 		c.stood = f
-	case f.kind == frameTask && inst.launcher.cfg.Concurrency > 1: // else the worker refuses calls behind one that is not answered
+	case f.kind == frameTask && inst.launcher.cfg.Concurrency > 1: // otherwise the worker rejects the calls behind a task
 		c.isTask = true
 		inst.passTurn()
 	}
@@ -262,14 +262,14 @@ func (inst *instance) deliverStartup(f frame) error {
 	default:
 		inst.awaited = ""
 		if f.kind == frameError {
-			inst.stopping.Store(true) // as start is about to
+			inst.stopping.Store(true) // start sets it, too, but perhaps too late
 		}
 	}
 	inst.startup <- f
 	return nil
 }
 
-// deliverAnswer passes an item or an answer to its call. Requires mu.
+// deliverAnswer passes an item or an answer to its call. mu is held.
 func (inst *instance) deliverAnswer(c *call, f frame) error {
 	if c == nil || c.sent < f.call || c.number != f.call {
 		return fmt.Errorf("an answer for call %d, which is not running", f.call)
@@ -283,10 +283,10 @@ func (inst *instance) deliverAnswer(c *call, f frame) error {
 	return c.add(f)
 }
 
-// find returns the call or series that contains the unanswered call of a number, or nil
-// if there is none. Requires mu.
+// find returns the call or series that contains the unanswered call with a number, or nil
+// if there is none. mu is held.
 func (inst *instance) find(number uint32) *call {
-	for _, c := range inst.calls { // mostly the first
+	for _, c := range inst.calls { // usually the first one matches
 		if c.number <= number && number <= c.last {
 			return c
 		}
@@ -294,8 +294,8 @@ func (inst *instance) find(number uint32) *call {
 	return nil
 }
 
-// refuse removes the call of a number, and those behind it in its series, because they
-// have not begun. Requires mu.
+// refuse removes the call with a number, and the calls behind it in its series, because they
+// have not begun. mu is held.
 func (inst *instance) refuse(c *call, number uint32) {
 	if c.last = number - 1; c.number > c.last {
 		inst.remove(c)
@@ -304,7 +304,7 @@ func (inst *instance) refuse(c *call, number uint32) {
 	c.signal()
 }
 
-// remove ends a call and lets the next ones begin. Requires mu.
+// remove ends a call and lets the next ones begin. mu is held.
 func (inst *instance) remove(c *call) {
 	close(c.done)
 	inst.calls = slices.DeleteFunc(inst.calls, func(other *call) bool { return other == c })
@@ -313,7 +313,7 @@ func (inst *instance) remove(c *call) {
 }
 
 // passTurn gives a turn to the calls that the worker may run now: the first one, and each
-// one that has only tasks before it. With threads these are all calls. Requires mu.
+// one that has only tasks before it. With threads, all calls get a turn. mu is held.
 func (inst *instance) passTurn() {
 	for _, c := range inst.calls {
 		if !c.hasTurn && c.turn != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// forkTries is how often a launch tries to fork a worker before all workers are started
-// by exec. If the zygote has died, the next try starts a new one.
+// forkTries is the number of times that a launch tries to fork a worker. After that, all workers
+// are started by exec. If the zygote has died, the next try starts a new one.
 const forkTries = 2
 
-// preload is the zygote of a launcher: a process that has imported the plugin, and
+// preload manages the zygote of a launcher: a process that has imported the plugin, and
 // from which workers are forked.
 type preload struct {
-	turn   chan struct{} // takes the token of the one who may start, fork or stop the zygote
-	zygote *instance     // nil if there is none. Requires the turn
+	turn   chan struct{} // a lock: holds the token of the goroutine that may start, fork or stop the zygote
+	zygote *instance     // nil if there is none; protected by the turn
 
 	byExec atomic.Bool // workers are started by exec, until Renew
 	stale  atomic.Bool // the zygote must not be used any more
@@ -40,8 +40,8 @@ func (p *preload) acquire(ctx context.Context) error {
 func (p *preload) release() { <-p.turn }
 
 // Close stops the zygote, if there is one. Workers continue, and the next launch starts a
-// new zygote. Close waits for a launch in progress. It returns an error if ctx ends
-// before.
+// new zygote. Close waits for a launch in progress. If ctx is done first, it returns an
+// error.
 func (l *Launcher) Close(ctx context.Context) error {
 	if err := l.preload.acquire(ctx); err != nil {
 		return err
@@ -51,14 +51,14 @@ func (l *Launcher) Close(ctx context.Context) error {
 	return nil
 }
 
-// Renew makes the next launch import the plugin anew, and check again whether workers can
+// Renew makes the next launch import the plugin again, and check again whether workers can
 // be forked. Workers continue.
 func (l *Launcher) Renew() {
 	l.preload.stale.Store(true)
 	l.preload.byExec.Store(false)
 }
 
-// useExec makes all launches start a Python of their own, and reports why, once.
+// useExec makes all further launches start a Python of their own. It reports the reason once.
 func (l *Launcher) useExec(why string) {
 	l.preload.byExec.Store(true)
 	l.preload.noted.Do(func() {
@@ -85,15 +85,15 @@ func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error)
 		} else if failed.Exit == nil || inst.about.Python != "" {
 			return nil, failed
 		}
-		// It ended before hello: the zygote may have been killed while it forked.
+		// The worker exited before hello. Perhaps the zygote was killed while it forked.
 	}
 	l.useExec(why)
 	return l.startPython(ctx, "")
 }
 
-// fork forks a worker, which has yet to be started. If the process that imported the plugin
-// cannot be forked, fork returns that process as the worker, which is ready then. If the zygote
-// is gone, the error is [proc.ErrNoFork], and another try may succeed.
+// fork forks a worker. The caller must start it. If the process that imported the plugin cannot
+// be forked, fork returns that process as a worker that is already ready. If the zygote is gone,
+// the error is [proc.ErrNoFork], and another try may succeed.
 func (l *Launcher) fork(ctx context.Context) (*instance, *hook.Error) {
 	p := &l.preload
 	if err := p.acquire(ctx); err != nil {
@@ -127,7 +127,7 @@ func (l *Launcher) fork(ctx context.Context) (*instance, *hook.Error) {
 	return nil, &hook.Error{Kind: hook.Start, Err: fmt.Errorf("cannot fork a worker: %w", err)}
 }
 
-// stopZygote stops the zygote, if there is one. The workers continue. Requires the turn.
+// stopZygote stops the zygote, if there is one. The workers continue. The caller has the turn.
 func (l *Launcher) stopZygote() {
 	if z := l.preload.zygote; z != nil {
 		l.preload.zygote = nil

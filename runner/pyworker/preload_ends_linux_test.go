@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestPreloadBuffers holds that what the import has left in the buffer of a file is
-// written once, and what workers write is written by each.
+// TestPreloadBuffers checks that text that the import left in the buffer of a file is written once,
+// and that the text of each worker is written.
 func TestPreloadBuffers(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, `
@@ -46,8 +46,8 @@ def put(): f.write("put\n")
 	}
 }
 
-// TestEndHangs holds that a call ends when the main thread of its worker has, though
-// the process hangs in an atexit handler or waits for a thread.
+// TestEndHangs checks that a call fails when the main thread of its worker ends, although the process
+// hangs in an atexit handler or waits for a thread.
 func TestEndHangs(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, hang := range map[string]string{
@@ -82,14 +82,14 @@ def end():
 	}
 }
 
-// TestMainThreadEnds holds that a worker whose main thread has ended takes no calls, and that
-// a probe notices it, though a forked child holds its pipe and a thread keeps it alive.
+// TestMainThreadEnds checks that a worker whose main thread has ended takes no calls, and that a
+// probe detects it, although a forked child holds its pipe and a thread keeps it alive.
 func TestMainThreadEnds(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, end := range map[string]string{
 		"a signal handler": `
 def leave(signum, frame):
-    if frame.f_code.co_name == "fill":  # the worker waits
+    if frame.f_code.co_name == "fill":  # the worker waits for a frame
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
         sys.exit(3)
 def signals():
@@ -140,8 +140,8 @@ def any(): return 1
 	}
 }
 
-// TestProbeWithoutMain holds that a probe notices a call that cannot end because a C function
-// has ended the main thread.
+// TestProbeWithoutMain checks that a probe detects a call that cannot end because a C function has
+// ended the main thread.
 func TestProbeWithoutMain(t *testing.T) {
 	runnertest.NothingLeft(t)
 	w := worker(t, pyworker.New(config(t, plugin(t, `
@@ -160,7 +160,7 @@ def end(): ctypes.CDLL(None).pthread_exit(None)
 		failed <- err
 	}()
 	runnertest.Until(t, "a probe notices it", func() bool {
-		one, cancel := context.WithTimeout(ctx, time.Second) // it may wait for the call
+		one, cancel := context.WithTimeout(ctx, time.Second) // the probe may wait for the call
 		defer cancel()
 		e := hook.AsError(w.Probe(one))
 		return e != nil && e.Kind == hook.Crash

@@ -18,8 +18,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// A worker that has exited takes no call, though a zygote that is stopped does not
-// report its status.
+// TestPreloadZygoteStopped checks that a worker that has exited takes no call, although a suspended
+// zygote does not report its status.
 func TestPreloadZygoteStopped(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l := preloading(t, plugin(t, "import os\ndef parent(): return os.getppid()\n"))
@@ -42,8 +42,8 @@ func TestPreloadZygoteStopped(t *testing.T) {
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// Stopping one worker sweeps what it left, and nothing else. A daemon without environment
-// could be any worker's: it goes with the last one.
+// TestPreloadSweeps checks that stopping one worker kills the processes that it left, and no others. A
+// daemon without environment may belong to any worker, so it is killed with the last one.
 func TestPreloadSweeps(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, `
@@ -103,7 +103,7 @@ def parent(): return os.getppid()
 	}
 }
 
-// pids calls the hook daemons.
+// pids calls the hook daemons, and returns its PIDs.
 func pids(t *testing.T, w hook.Instance) (all []int) {
 	t.Helper()
 	for text := range strings.SplitSeq(strings.Trim(value(t, w, "daemons"), "[]"), ",") {
@@ -116,7 +116,7 @@ func pids(t *testing.T, w hook.Instance) (all []int) {
 	return all
 }
 
-// User code may fork in a worker that was forked.
+// TestPreloadForks checks that user code can fork in a forked worker.
 func TestPreloadForks(t *testing.T) {
 	runnertest.NothingLeft(t)
 	w := worker(t, preloading(t, zoo(t, "forks.py")))
@@ -134,7 +134,7 @@ func TestPreloadForks(t *testing.T) {
 	}
 }
 
-// Calls run in threads of a worker that was forked, as by exec.
+// TestPreloadThreads checks that calls can run in threads of a forked worker.
 func TestPreloadThreads(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, "import threading\nmet = threading.Barrier(2, timeout=20)\ndef meet(): return met.wait() < 2\nasync def later(): return 1\n")
@@ -162,7 +162,8 @@ func TestPreloadThreads(t *testing.T) {
 	}
 }
 
-// Crashes leave nothing: 10 000 with PYPLUG_TEST_LONG=1.
+// TestPreloadCrashes checks that crashes leave no descriptors and no zombies. It makes 10 000 crashes
+// with PYPLUG_TEST_LONG=1.
 func TestPreloadCrashes(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cycles := 200
@@ -173,7 +174,7 @@ func TestPreloadCrashes(t *testing.T) {
 	cfg.Output = nil
 	cfg.Note = func(text string) { t.Errorf("note: %s", text) }
 	l := pyworker.New(cfg)
-	w := worker(t, l) // keeps the zygote's count from being all there is
+	w := worker(t, l) // lives throughout the test
 	before := open(t)
 	for i := range cycles {
 		w, err := l.Launch(t.Context())
@@ -192,7 +193,7 @@ func TestPreloadCrashes(t *testing.T) {
 		_ = w.Stop(context.Background())
 	}
 	var after, zombies []string
-	if !runnertest.Soon(func() bool { // an end may go on for a moment
+	if !runnertest.Soon(func() bool { // an exit may take a moment
 		after, zombies = open(t), dead(t)
 		return len(after) <= len(before) && len(zombies) == 0
 	}) {
@@ -203,25 +204,25 @@ func TestPreloadCrashes(t *testing.T) {
 	}
 }
 
-// open lists our descriptors and those of the zygotes.
+// open lists the descriptors of this process and of the zygotes.
 func open(t *testing.T) (all []string) {
 	t.Helper()
-	runtime.GC() // closes what nobody closed
+	runtime.GC() // closes descriptors that were not closed
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	pids := []int{os.Getpid()}
 	for _, pid := range below(os.Getpid()) {
-		// Go opens descriptors of its own in our guard, when it pleases.
+		// Skip the guard, in which the Go runtime may open descriptors at any time.
 		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && program != self {
 			pids = append(pids, pid)
 		}
 	}
 	for _, pid := range pids {
-		entries, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // the pattern is right
+		entries, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // the pattern is valid
 		for _, entry := range entries {
-			if to, err := os.Readlink(entry); err == nil { // that of the list itself is closed
+			if to, err := os.Readlink(entry); err == nil { // the descriptor of Glob itself is closed
 				all = append(all, entry+" "+to)
 			}
 		}
@@ -229,7 +230,7 @@ func open(t *testing.T) (all []string) {
 	return all
 }
 
-// dead lists the zombies among our children and theirs.
+// dead lists the zombies among the children of this process and their children.
 func dead(t *testing.T) (all []string) {
 	t.Helper()
 	for _, child := range below(os.Getpid()) {
@@ -245,7 +246,7 @@ func dead(t *testing.T) (all []string) {
 
 // below lists the children of a process.
 func below(pid int) (children []int) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is valid
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
 		for field := range strings.FieldsSeq(string(text)) {
@@ -259,7 +260,8 @@ func below(pid int) (children []int) {
 	return children
 }
 
-// A thread that its library does without in a child is no obstacle.
+// TestPreloadDispensableThread checks that workers are forked if the only other thread belongs to a
+// library that does not need it in a child.
 func TestPreloadDispensableThread(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l := preloading(t, plugin(t, `
@@ -275,8 +277,8 @@ def parent(): return os.getppid()
 	}
 }
 
-// TestPreloadCannotBegin starts workers by exec when those that are forked end at
-// once, and tells it once.
+// TestPreloadCannotBegin checks that workers are started by exec if forked ones exit at once, and that
+// the reason is reported once.
 func TestPreloadCannotBegin(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, `

@@ -12,14 +12,14 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// multiplies is a plugin that has OpenBLAS start threads, and use them in its import.
+// multiplies is a plugin whose import makes OpenBLAS start and use threads.
 const multiplies = `
 import hashlib, numpy
 whole = numpy.arange(16384.0).reshape(128, 128) % 7
 square = whole @ whole
 parts = numpy.sin(whole + 1)
 def multiply(count):
-    """Whether all products are right, here and in a child of ours at the same time."""
+    """Reports whether all products are right, here and in a child at the same time."""
     child = os.fork()
     right = all((whole @ whole == square).all() for _ in range(count))
     if not child:
@@ -30,12 +30,12 @@ def environment(): return {name: value for name, value in os.environ.items() if 
 def parent(): return os.getppid()
 `
 
-// Workers are forked though the import of numpy starts threads. Each has the threads, and
-// the results to the last bit, that it has by exec, also when all multiply at once: 1 000
-// times with PYPLUG_TEST_LONG=1.
+// TestPreloadNumpy checks that workers are forked although the import of numpy starts threads. Each
+// has the same threads as by exec, and the same results to the last bit, even if all multiply at once.
+// They do so 1 000 times with PYPLUG_TEST_LONG=1.
 func TestPreloadNumpy(t *testing.T) {
 	runnertest.NothingLeft(t)
-	times := 5 // OpenBLAS's threads wait actively, for processors that others use
+	times := 5 // few, because OpenBLAS's threads wait actively for processors that others use
 	if os.Getenv("PYPLUG_TEST_LONG") != "" {
 		times = 1000
 	}
@@ -67,7 +67,7 @@ func TestPreloadNumpy(t *testing.T) {
 	}
 }
 
-// The note says that threads of a library are left.
+// TestPreloadNumpyThreads checks that the note names the threads of a library that are left.
 func TestPreloadNumpyThreads(t *testing.T) {
 	if runtime.NumCPU() == 1 {
 		t.Skip("OpenBLAS starts no threads for one processor")

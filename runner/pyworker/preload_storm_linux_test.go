@@ -17,10 +17,11 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// When pyplug is killed, the zygote and its workers are gone, and what they started.
+// TestPreloadKilled checks that the zygote, its workers and their children are gone after pyplug is
+// killed.
 func TestPreloadKilled(t *testing.T) {
 	const helper = "PYPLUG_TEST_KILLED"
-	if os.Getenv(helper) != "" { // the process that is killed
+	if os.Getenv(helper) != "" { // this is the process to be killed
 		l := preloading(t, zoo(t, "double_fork.py"))
 		for range 4 {
 			if _, err := worker(t, l).Call(t.Context(), encode(t, "daemonize", map[string]any{})); err != nil {
@@ -53,7 +54,7 @@ func TestPreloadKilled(t *testing.T) {
 	}
 	took := runnertest.Until(t, "all are gone", func() bool { return len(runnertest.WithEnv(tag)) == 0 })
 	t.Logf("all gone after %s", took)
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait() // fails, because the process was killed
 	proc.Close()
 	runnertest.Until(t, "its orphans, which may have come to us, are reaped", func() bool {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
@@ -61,11 +62,11 @@ func TestPreloadKilled(t *testing.T) {
 	})
 }
 
-// Many at once, some of whose zygotes die, all come to an end.
+// TestPreloadStorm checks that many concurrent launches end, although some zygotes die.
 func TestPreloadStorm(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, "def parent(): return os.getppid()\n")
-	l := pyworker.New(preloaded(t, path)) // a launch that two zygotes die for goes on without
+	l := pyworker.New(preloaded(t, path)) // if two zygotes die, a launch uses exec
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {

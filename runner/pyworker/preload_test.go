@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// preloading starts a plugin with preload; that it cannot be had fails the test.
+// preloading returns a launcher with preload. The test fails if workers cannot be forked.
 func preloading(t testing.TB, plugin string) *pyworker.Launcher {
 	t.Helper()
 	cfg := preloaded(t, plugin)
@@ -24,7 +24,7 @@ func preloading(t testing.TB, plugin string) *pyworker.Launcher {
 	return pyworker.New(cfg)
 }
 
-// preloaded is the configuration for that.
+// preloaded returns the configuration of such a launcher.
 func preloaded(t testing.TB, plugin string) pyworker.Config {
 	t.Helper()
 	if !proc.CanFork() {
@@ -36,13 +36,13 @@ func preloaded(t testing.TB, plugin string) pyworker.Config {
 	return cfg
 }
 
-// counted is what plugin adds to a plugin: how often it was imported.
+// counted is code that counts the imports of a plugin. plugin adds it.
 const counted = `import os
 with open(os.path.join(os.path.dirname(__file__), "imports"), "a") as _file:
     _file.write("x")
 `
 
-// plugin writes a plugin that counts its imports, an hour ago.
+// plugin writes a plugin that counts its imports. The file is one hour old.
 func plugin(t testing.TB, source string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plug.py")
@@ -60,7 +60,7 @@ func edit(t testing.TB, path, source string, at time.Time) {
 	}
 }
 
-// imports is how often a plugin was imported.
+// imports returns how often a plugin was imported.
 func imports(t testing.TB, path string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "imports"))
@@ -70,7 +70,7 @@ func imports(t testing.TB, path string) int {
 	return len(text)
 }
 
-// worker launches one, which is stopped at the end of the test.
+// worker launches a worker, and stops it at the end of the test.
 func worker(t testing.TB, l *pyworker.Launcher) hook.Instance {
 	t.Helper()
 	w, err := l.Launch(t.Context())
@@ -88,7 +88,7 @@ func worker(t testing.TB, l *pyworker.Launcher) hook.Instance {
 	return w
 }
 
-// value calls a hook without arguments.
+// value calls a hook without arguments, and returns its result.
 func value(t testing.TB, w hook.Instance, name string) string {
 	t.Helper()
 	r, err := w.Call(t.Context(), hook.Call{Hook: name})
@@ -98,7 +98,7 @@ func value(t testing.TB, w hook.Instance, name string) string {
 	return string(r.Value)
 }
 
-// parent is the process that a worker was forked from.
+// parent returns the PID of a worker's parent process.
 func parent(t testing.TB, w hook.Instance) int {
 	t.Helper()
 	pid, err := strconv.Atoi(value(t, w, "parent"))
@@ -110,7 +110,8 @@ func parent(t testing.TB, w hook.Instance) int {
 
 func TestPreloadConformance(t *testing.T) { conformance(t, preloading) }
 
-// Workers are copies of one import, and differ in what has to differ.
+// TestPreloadWorkersDiffer checks that workers are copies of one import, and differ where they must,
+// such as in random numbers.
 func TestPreloadWorkersDiffer(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, `
@@ -151,7 +152,8 @@ def group(): return [os.getpgid(0) == os.getpid(), sorted(map(int, os.listdir("/
 	}
 }
 
-// An import that is not safe to fork is told, once, and was not in vain.
+// TestPreloadUnsafe checks that the reason is reported once if it is not safe to fork after an import,
+// and that the process that imported the plugin becomes the first worker.
 func TestPreloadUnsafe(t *testing.T) {
 	for name, test := range map[string]struct{ source, why string }{
 		"thread": {"import threading\ndef wait(): threading.Event().wait()\nthreading.Thread(target=wait, daemon=True).start()", "2 threads after the import (Thread-1"},
@@ -205,7 +207,8 @@ func TestPreloadForced(t *testing.T) {
 	}
 }
 
-// Workers outlive the zygote and end as they do with it; the next has another one.
+// TestPreloadZygoteDies checks that workers outlive the zygote, that their exits are still reported,
+// and that the next worker has a new zygote.
 func TestPreloadZygoteDies(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, "def parent(): return os.getppid()\ndef leave(): os._exit(7)\n")
@@ -239,7 +242,8 @@ func kill(t testing.TB, pid int) {
 	}
 }
 
-// When it is renewed, new code is imported anew, broken code told as by exec, and who runs runs on.
+// TestPreloadEdited checks that Renew makes the next launch import new code, that broken code fails as
+// by exec, and that running workers continue.
 func TestPreloadEdited(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, "import helper\ndef text(): return helper.TEXT\n")
@@ -255,7 +259,7 @@ func TestPreloadEdited(t *testing.T) {
 	before := imports(t, path)
 	worker(t, l)
 	l.Renew()
-	if worker(t, l); imports(t, path) != before+2 { // it and its helper
+	if worker(t, l); imports(t, path) != before+2 { // of the plugin and its helper
 		t.Errorf("%d imports, %d before it was to be renewed", imports(t, path), before)
 	}
 	edit(t, helper, "TEXT = \n", time.Now().Add(-time.Second))
@@ -276,7 +280,7 @@ func TestPreloadEdited(t *testing.T) {
 	}
 }
 
-// A start that fails is told in the same words by either way.
+// TestPreloadStartErrors checks that a failed start has the same error by exec and by preload.
 func TestPreloadStartErrors(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for _, name := range []string{
@@ -303,7 +307,7 @@ func TestPreloadStartErrors(t *testing.T) {
 						t.Error(err)
 					}
 					if name == "hang_import.py" && !runnertest.Exists(marker)() {
-						return got[i] // Python itself took as long
+						return got[i] // Python itself was too slow
 					}
 					return nil
 				})
@@ -319,7 +323,7 @@ func TestPreloadStartErrors(t *testing.T) {
 	}
 }
 
-// Whoever waits for another's import can give up.
+// TestPreloadCanceled checks that a launch that waits for the import of another one can be canceled.
 func TestPreloadCanceled(t *testing.T) {
 	runnertest.NothingLeft(t)
 	marker := filepath.Join(t.TempDir(), "marker")

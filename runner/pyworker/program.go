@@ -23,13 +23,14 @@ var files embed.FS
 //go:embed worker/boot.py
 var boot []byte
 
-// runBoot is the code that Python is started with. One read returns the whole frame,
-// because the frame is so short that a pipe writes it at once.
+// runBoot is the code with which Python is started. One read returns the whole frame,
+// because the frame is so short that it is written to the pipe at once.
 //
-// exec takes the text itself: Python's function compile would first make all types of the module ast, which takes 2 ms.
+// exec gets the text itself, because the function compile would first create all types of the module
+// ast, which takes 2 ms.
 const runBoot = `import os,sys;pyplug={};exec(os.read(int(sys.argv[1].split()[0]),4096)[9:],pyplug);exec(pyplug["code"],pyplug)`
 
-// source holds the worker's parts: the name and the text of each, with a NUL between.
+// source returns the worker's parts: their names and texts, separated by NUL.
 var source = sync.OnceValue(func() []byte {
 	entries, err := files.ReadDir("worker")
 	if err != nil {
@@ -54,15 +55,15 @@ var Identity = sync.OnceValue(func() string {
 
 // cache returns the common prefix of the paths of the files in which Python keeps the
 // worker's byte code. Each version of Python has its own file. A running worker does not
-// need the file, and the next one makes a missing file again. Python runs its content, so
-// only this user may write to the directory.
+// need the file, and the next one creates a missing file again. Python runs the content of the
+// file, so only this user may write to the directory.
 func cache() (string, error) {
 	dir, err := CacheDir()
 	return filepath.Join(dir, "worker-"), err
 }
 
-// CacheDir returns pyplug's directory in the user's cache, and makes it if it does not
-// exist. It returns an error if other users can change it.
+// CacheDir returns pyplug's directory in the user's cache, and creates it if it does not
+// exist. It returns an error if other users can write to it.
 func CacheDir() (string, error) {
 	dir, err := bounded.UserCache()
 	if err != nil {

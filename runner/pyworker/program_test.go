@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// TestBoot has the first frame come with one read.
+// TestBoot checks that one read returns the whole first frame.
 func TestBoot(t *testing.T) {
 	if size := len(newFrame(frameLoad, 0, boot...)); size > 4096 {
 		t.Errorf("the first frame has %d bytes, want at most 4096", size)
 	}
 }
 
-// TestCache keeps byte code only where nobody else can write.
+// TestCache checks that byte code is stored only where no other user can write.
 func TestCache(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {

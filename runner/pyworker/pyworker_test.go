@@ -22,7 +22,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// zoo is the path of one of the plugins that the tests of all rooms use.
+// zoo returns the path of one of the plugins that the tests of all packages use.
 func zoo(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../testdata/plugins", name))
@@ -32,13 +32,13 @@ func zoo(t testing.TB, name string) string {
 	return path
 }
 
-// config is that of a worker for a plugin, whose prints nobody takes.
+// config returns the configuration of a launcher for a plugin. It discards the plugin's output.
 func config(t testing.TB, plugin string) pyworker.Config {
 	t.Helper()
 	return pyworker.Config{Python: runnertest.Python(t), Plugin: plugin, Env: proc.Environ(os.Environ(), false, nil)}
 }
 
-// launcher starts a plugin of the zoo.
+// launcher returns a launcher that logs the plugin's output.
 func launcher(t testing.TB, plugin string) *pyworker.Launcher {
 	t.Helper()
 	cfg := config(t, plugin)
@@ -46,7 +46,7 @@ func launcher(t testing.TB, plugin string) *pyworker.Launcher {
 	return pyworker.New(cfg)
 }
 
-// words makes a call of words as they are typed.
+// words returns a call with words as they are typed.
 func words(t testing.TB, name string, typed ...string) hook.Call {
 	t.Helper()
 	parsed, err := schema.ParseWords(typed, nil)
@@ -56,7 +56,7 @@ func words(t testing.TB, name string, typed ...string) hook.Call {
 	return hook.Call{Hook: name, Args: hook.Args{Words: parsed}}
 }
 
-// encode makes a call with JSON arguments.
+// encode returns a call with JSON arguments.
 func encode(t testing.TB, name string, args any) hook.Call {
 	t.Helper()
 	text, err := json.Marshal(args)
@@ -68,7 +68,7 @@ func encode(t testing.TB, name string, args any) hook.Call {
 
 func TestConformance(t *testing.T) { conformance(t, launcher) }
 
-// conformance runs the suite with launchers that a function makes.
+// conformance runs the conformance suite. launcher returns a launcher for a plugin.
 func conformance(t *testing.T, launcher func(t testing.TB, plugin string) *pyworker.Launcher) {
 	t.Helper()
 	runnertest.Suite{
@@ -93,14 +93,14 @@ func conformance(t *testing.T, launcher func(t testing.TB, plugin string) *pywor
 	}.Run(t)
 }
 
-// A file that cannot be loaded is told once, as an error: the worker says
-// nothing of its own while it ends.
-func TestLoadErrorIsToldOnce(t *testing.T) {
+// TestLoadErrorOnce checks that a file that cannot be loaded is reported once, as an error, and that the
+// worker prints nothing itself.
+func TestLoadErrorOnce(t *testing.T) {
 	runnertest.NothingLeft(t)
-	var said strings.Builder
+	var printed strings.Builder
 	l := pyworker.New(pyworker.Config{
 		Python: runnertest.Python(t), Plugin: zoo(t, "import_error.py"), Env: proc.Environ(os.Environ(), false, nil),
-		Output: func(_, text string, _ int) { said.WriteString(text + "\n") },
+		Output: func(_, text string, _ int) { printed.WriteString(text + "\n") },
 	})
 	for range 5 {
 		_, err := l.Launch(t.Context())
@@ -109,12 +109,12 @@ func TestLoadErrorIsToldOnce(t *testing.T) {
 			t.Fatalf("got %v, want what the import raised", err)
 		}
 	}
-	if said.Len() > 0 {
-		t.Errorf("the worker said\n%s", &said)
+	if printed.Len() > 0 {
+		t.Errorf("the worker printed\n%s", &printed)
 	}
 }
 
-// TestPermanent holds which starts fail again until something changes.
+// TestPermanent checks which failed starts are permanent.
 func TestPermanent(t *testing.T) {
 	runnertest.NothingLeft(t)
 	python := runnertest.Python(t)
@@ -137,12 +137,13 @@ func TestPermanent(t *testing.T) {
 	}
 }
 
-// TestWorker runs the worker's own tests under the oldest and the newest Python, and under all
-// with PYPLUG_TEST_LONG=1. Every warning is an error. The checks of memory that the development mode adds are for C code.
+// TestWorker runs the worker's own tests with the oldest and the newest Python, and with all of them if
+// PYPLUG_TEST_LONG=1. Every warning is an error. It omits the memory checks of the development mode, which
+// are for C code.
 func TestWorker(t *testing.T) {
 	pythons := runnertest.Pythons(t)
 	if n := len(pythons); n > 2 && os.Getenv("PYPLUG_TEST_LONG") == "" {
-		pythons = []string{pythons[1], pythons[n-1]} // [0] runs every other test
+		pythons = []string{pythons[1], pythons[n-1]} // [0] runs all other tests
 	}
 	for _, python := range pythons {
 		t.Run(filepath.Base(filepath.Dir(filepath.Dir(python))), func(t *testing.T) {
@@ -161,7 +162,8 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestStreams labels what a functions file prints by its stream, before the answer.
+// TestStreams checks that the output of a functions file is delivered before the answer, with the name of
+// its stream.
 func TestStreams(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows starts a process with three descriptors")
@@ -213,7 +215,7 @@ def prints(n):
 	}
 }
 
-// TestFiles has the plugin's own files known, whether it starts or not.
+// TestFiles checks that the launcher lists the plugin's own files, whether the plugin starts or not.
 func TestFiles(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := written(t, "import broken\n")
@@ -257,8 +259,8 @@ func TestFiles(t *testing.T) {
 	want(l.Files(), "broken.py", "later.py", "written.py")
 }
 
-// A Python that ends before it runs the worker is the interpreter's fault, unless
-// something else has killed it.
+// TestEndsBeforeHello checks that an exit before hello is an error of the interpreter, unless a signal
+// killed the process.
 func TestEndsBeforeHello(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the interpreters are shell scripts")

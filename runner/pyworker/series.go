@@ -8,24 +8,26 @@ import (
 )
 
 const (
-	// maxPart is how many calls of a series are sent at once, as a part of it.
+	// maxPart is the maximum number of calls in a part of a series. The calls of a part are sent
+	// together.
 	maxPart = 256
-	// partSize is the size of a part in bytes, more or less. A pipe has room for two
-	// parts and a few frames behind them.
+	// partSize is the approximate maximum size of a part in bytes. A pipe has room for two
+	// parts and a few more frames.
 	partSize = hook.MaxSeriesArgs
-	// slowAfter is the time after which a call is slow: then those behind it are handed back
-	// if they are wanted elsewhere. Until they are, pyplug asks again, after longer and longer times.
+	// slowAfter is the time after which a call is slow. pyplug then checks whether the calls behind
+	// it are wanted elsewhere, so that the worker should hand them back. It checks again after longer
+	// and longer waits, up to longestAsked.
 	slowAfter    = 10 * time.Millisecond
 	longestAsked = time.Second
-	// lookEvery is how often a series of quick calls looks whether another caller waits.
+	// lookEvery is the time between two checks of a series of quick calls for a waiting caller.
 	lookEvery = 5 * time.Millisecond
 )
 
-// CallSeries makes calls that are sent ahead and run one after the other. It makes none if the
+// CallSeries makes calls that are sent ahead and run one after the other. It makes no call if the
 // worker takes several calls at a time. See [hook.SeriesCaller].
 //
-// Each part of the series is sent while the worker runs the part before it. The worker hands calls
-// back that have not begun if a slow call is in front of them and they are wanted elsewhere.
+// Each part of the series is sent while the worker runs the part before it. If a call is slow, and
+// the calls behind it are wanted elsewhere, the worker hands those back that have not begun.
 func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	c := newCall("")
 	c.stream, c.emit, c.limit, c.series = true, s.Emit, s.Limit, s
@@ -35,7 +37,7 @@ func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	select {
 	case <-inst.slots:
 	default:
-		return // the worker answers a probe, or an abandoned call
+		return // the worker runs a probe, or an abandoned call
 	}
 	inst.prepareSeries()
 	number, err := inst.begin(c)
@@ -44,7 +46,7 @@ func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	}
 	looked := time.Now()
 	for part := c.ahead; c.ahead > 0; c.ahead-- {
-		if part > 0 && c.ahead <= part { // all before the last part are answered
+		if part > 0 && c.ahead <= part { // only the last part is left
 			part = inst.sendPart(c)
 			c.ahead += part
 		}
@@ -58,7 +60,7 @@ func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 		case failed == nil:
 			s.Answer(c.result(f), nil)
 		case failed.Kind == hook.Unavailable, failed.Kind == hook.Canceled && !failed.Begun:
-			return // it has not begun, nor have those behind it
+			return // this call and those behind it have not begun
 		default:
 			s.Answer(hook.Result{}, failed)
 		}
@@ -66,7 +68,7 @@ func (inst *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	}
 }
 
-// prepareSeries tells the worker before its first series that calls will wait: it then handles SIGURG.
+// prepareSeries announces the first series to the worker, which then handles SIGURG.
 func (inst *instance) prepareSeries() {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
@@ -76,8 +78,8 @@ func (inst *instance) prepareSeries() {
 	}
 }
 
-// sendPart sends calls of a series, behind the first ones, which were sent and are not
-// answered yet. It returns how many calls it has sent.
+// sendPart sends the next part of a series, while the part before it is not yet answered. It
+// returns the number of calls that it has sent.
 func (inst *instance) sendPart(c *call) int {
 	if len(c.series.Calls) == c.ahead {
 		c.series.Extend(maxPart)
@@ -89,7 +91,7 @@ func (inst *instance) sendPart(c *call) int {
 	return n
 }
 
-// aheadKind returns the type of the frames of a series, but for the first one.
+// aheadKind returns the type of the frames of a series after the first one.
 func aheadKind(s *hook.Series) byte {
 	if s.FailFast {
 		return frameUnless
@@ -97,8 +99,8 @@ func aheadKind(s *hook.Series) byte {
 	return frameAhead
 }
 
-// seriesFrames returns the frames of n calls from the index at, the first one of a type. The others are left
-// out because they are too many or too large, or cannot be sent.
+// seriesFrames returns the frames of n calls from the index at. kind is the type of the first frame. It
+// omits further calls if they are too many or too large, or cannot be sent.
 func seriesFrames(s *hook.Series, at int, kind byte) (frames []byte, n int) {
 	calls := s.Calls[at:]
 	for ; n < min(len(calls), maxPart) && len(calls[n].Args.JSON) <= partSize; kind = aheadKind(s) {
@@ -114,14 +116,14 @@ func seriesFrames(s *hook.Series, at int, kind byte) (frames []byte, n int) {
 	return frames, n
 }
 
-// askBack asks the worker to hand back the calls of a series behind the one that runs, if they are wanted.
+// askBack recalls the calls of a series behind the running one if they are wanted elsewhere.
 func (inst *instance) askBack(c *call, slow bool) {
 	if c.series.Wanted != nil && c.series.Wanted(slow) {
 		inst.recall(c)
 	}
 }
 
-// recall asks the worker to hand back the calls of a series behind the one that runs.
+// recall asks the worker to hand back the calls of a series behind the running one.
 func (inst *instance) recall(c *call) {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
@@ -130,8 +132,8 @@ func (inst *instance) recall(c *call) {
 	}
 }
 
-// handBack hands back the calls of a series that the worker has rejected. number is that of the first one
-// that is not answered; if it was rejected, too, it stays, and await returns its error.
+// handBack hands back the calls of a series that the worker has rejected. number is the number of the
+// first unanswered call. If that call was rejected, too, it stays, and await returns its error.
 func (inst *instance) handBack(c *call, number uint32) {
 	inst.mu.Lock()
 	left := max(1, int(c.last+1-number))

@@ -13,9 +13,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// laterParts are what a worker might say in a series of three parts of two calls: it
-// receives the second part before it answers the first one, and the third part before it
-// answers the second one. want has the outcomes; the calls behind those have not begun.
+// laterParts are the frames of workers in a series of three parts of two calls. A worker receives
+// the second part before it answers the first one, and the third part before it answers the second
+// one. want has the outcomes. The calls behind these have not begun.
 var laterParts = map[string]struct {
 	frames [][]byte
 	want   []string
@@ -32,14 +32,14 @@ var laterParts = map[string]struct {
 	"a refusal of an answered call": {[][]byte{packed('R', 3, "3"), packed('N', 2, ""), packed('R', 4, "4"), packed('N', 5, "")}, []string{"1", "2", "3", "4"}, true},
 }
 
-// pretendLaterParts is such a worker. If it lives on, it answers one more call; else it exits.
+// pretendLaterParts acts as such a worker. If lives is set, it answers one more call before it exits.
 func pretendLaterParts(frames [][]byte, lives bool) {
 	r := bufio.NewReader(os.Stdin)
 	numbers := uint32(0)
 	read := func(kinds string) bool {
 		for _, want := range kinds {
 			kind, number, err := readCommand(r)
-			if kind == 'B' { // before the first series
+			if kind == 'B' { // announces the first series
 				kind, number, err = readCommand(r)
 			}
 			if want == 'L' {
@@ -63,9 +63,8 @@ func pretendLaterParts(frames [][]byte, lives bool) {
 		read("C") && write(packed('R', 7, "7"))
 }
 
-// TestSeriesParts holds that the next part of a series is sent before the last one is
-// answered, and that whatever happens in it, only the first call that is not answered may
-// have begun.
+// TestSeriesParts checks that the next part of a series is sent before the last one is answered.
+// Whatever happens in it, only the first unanswered call may have begun.
 func TestSeriesParts(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, test := range laterParts {

@@ -51,9 +51,9 @@ def exit(): raise SystemExit(3)
 def fail(): raise ValueError
 `
 
-// series makes calls in order, in as many series as it takes, and returns their values
-// or the kinds of their errors, and how many calls each series made. Each series begins with
-// so many calls as first says, and gets the others as it goes on.
+// series makes calls in order, in as many series as needed. It returns their values or the kinds
+// of their errors, and the number of calls that each series made. Each series begins with first
+// calls, and gets the others while it runs.
 func series(ctx context.Context, inst hook.Instance, limit time.Duration, first int, names ...string) (got []string, sizes []int) {
 	calls := make([]hook.Call, len(names))
 	for i, name := range names {
@@ -87,8 +87,8 @@ func series(ctx context.Context, inst hook.Instance, limit time.Duration, first 
 	return got, sizes
 }
 
-// TestSeries holds that calls which are sent together run one by one, coroutines and
-// streams too, and that one that fails, hangs or ends the worker harms no other.
+// TestSeries checks that calls that are sent together run one by one, including coroutines and
+// streams, and that a call that fails, hangs or ends the worker does not harm the others.
 func TestSeries(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")
@@ -117,7 +117,7 @@ func TestSeries(t *testing.T) {
 						if test.limit == long {
 							t.Fatal(err)
 						}
-						return err // of a worker that was too slow for its limit
+						return err // the worker may have been too slow
 					}
 					if len(test.want) == len(test.hooks) {
 						if err := inst.Probe(t.Context()); err != nil {
@@ -131,7 +131,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// nextCount makes one more call of count, and wants the calls of it to be so many.
+// nextCount calls count once more, and checks the number of its calls so far.
 func nextCount(t *testing.T, inst hook.Instance, want int) {
 	t.Helper()
 	r, err := inst.Call(t.Context(), hook.Call{Hook: "count"})
@@ -140,8 +140,8 @@ func nextCount(t *testing.T, inst hook.Instance, want int) {
 	}
 }
 
-// TestSeriesHandedBack holds that the calls behind one that runs long are handed back while it runs if
-// they are wanted elsewhere, and that ending ctx ends the one that runs.
+// TestSeriesHandedBack checks that the calls behind a slow one are handed back while it runs if they
+// are wanted elsewhere, and that canceling ctx cancels the running call.
 func TestSeriesHandedBack(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGURG, and no SIGINT for one process")
@@ -178,7 +178,7 @@ func TestSeriesHandedBack(t *testing.T) {
 	}
 }
 
-// TestSeriesYields holds that a series of quick calls ends soon if another caller waits.
+// TestSeriesYields checks that a series of quick calls ends soon if another caller waits.
 func TestSeriesYields(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGURG")
@@ -198,7 +198,7 @@ func TestSeriesYields(t *testing.T) {
 	nextCount(t, inst, answered+1)
 }
 
-// TestSeriesFailFast holds that no call behind one that fails is made, of whatever part.
+// TestSeriesFailFast checks that no call after a failed one is made, in any part of the series.
 func TestSeriesFailFast(t *testing.T) {
 	for _, first := range []int{20, 5, 1} {
 		inst := begin(t, written(t, ordered), modes["one"])
@@ -220,7 +220,7 @@ func TestSeriesFailFast(t *testing.T) {
 				t.Errorf("call %d: %v", answered, err)
 			}
 		}
-		for answered < 11 { // a part that comes late begins another series
+		for answered < 11 { // if a part comes late, the rest is another series
 			s.Extend(max(0, first-len(s.Calls)))
 			inst.CallSeries(t.Context(), s)
 		}
@@ -231,15 +231,15 @@ func TestSeriesFailFast(t *testing.T) {
 	}
 }
 
-// inParts is the behaviour of a Python that answers a series of two streams in parts,
-// and waits for the test at the address of gateVariable before each part.
+// inParts is the behavior of a Python that answers a series of two streams in parts. Before
+// each part it waits for the test, at the address in gateVariable.
 const (
 	inParts      = "in parts"
 	gateVariable = "PYWORKER_TEST_GATE"
 )
 
-// pretendInParts is it. The test sees by a frame of files that what came before it was
-// received.
+// pretendInParts acts as such a Python. It sends a frame of files to show that the frames before it
+// were received.
 func pretendInParts() {
 	r := bufio.NewReader(os.Stdin)
 	read := func(n int, kinds string) bool {
@@ -273,8 +273,8 @@ func pretendInParts() {
 		read(1, "C") && write(packed('R', 3, "3"))
 }
 
-// TestSeriesStreamInParts holds that a stream whose first item came with the answer
-// before it is read to its end, though the worker has answered all calls meanwhile.
+// TestSeriesStreamInParts checks that a stream whose first item came together with the previous
+// answer is read to its end, although the worker has answered all calls meanwhile.
 func TestSeriesStreamInParts(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path, err := os.Executable()
@@ -299,7 +299,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 				close(received)
 			}
 		},
-		Env: proc.Environ(os.Environ(), false, []string{behaviour + "=" + inParts, gateVariable + "=" + gate.Addr().String(), "GORACE=atexit_sleep_ms=0"}),
+		Env: proc.Environ(os.Environ(), false, []string{behavior + "=" + inParts, gateVariable + "=" + gate.Addr().String(), "GORACE=atexit_sleep_ms=0"}),
 	}).Launch(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 	emit := func(context.Context, hook.Item) error {
 		if items++; items == 1 {
 			next()
-			<-received // the answer and the next item, which are taken together
+			<-received // waits for the answer and the next item, which are handled together
 		}
 		return nil
 	}
@@ -321,7 +321,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 		}
 		if answered++; answered == 1 {
 			next()
-			answers(t, inst, hook.Call{Hook: "three"}, "3") // after all of the series
+			answers(t, inst, hook.Call{Hook: "three"}, "3") // comes after the whole series
 		}
 	}
 	if inst.CallSeries(t.Context(), s); answered != 2 || items != 3 {

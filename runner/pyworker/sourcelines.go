@@ -7,11 +7,11 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// maxLine is how many bytes of a source line are shown.
+// maxLine is the maximum number of bytes of a source line.
 const maxLine = 500
 
 // addSource adds the source lines to a traceback. Go reads them, so that the worker
-// needs no traceback module.
+// does not need the module traceback.
 func addSource(r *hook.Raised, files map[string][]string) {
 	if r == nil {
 		return
@@ -27,8 +27,8 @@ func addSource(r *hook.Raised, files map[string][]string) {
 	}
 }
 
-// sourceLine returns a line without its indentation, or nothing if it cannot be read:
-// the file may be gone, or no file at all, such as "<string>".
+// sourceLine returns a line without its indentation, or "" if it cannot be read, because
+// the file is gone, or the name is not a file, such as "<string>".
 func sourceLine(file string, line int, files map[string][]string) string {
 	lines, ok := files[file]
 	if !ok {

@@ -11,7 +11,7 @@ import (
 var workerLine = regexp.MustCompile(`^  File "<pyplug \w+>", line \d+`)
 
 // ownFrame reports whether a printed line is a frame of the worker, in a stack of
-// faulthandler or in a traceback. Such a frame has no source below it.
+// faulthandler or in a traceback. No source line follows such a frame.
 func ownFrame(line string) bool {
 	return strings.HasPrefix(line, `  File "`) &&
 		(workerLine.MatchString(line) || line == `  File "<string>", line 1 in <module>`)
@@ -26,8 +26,8 @@ func trimmed(lines []string) []string {
 var loopFile = regexp.MustCompile(`[/\\]asyncio[/\\](?:base_events|events|runners|futures|tasks)\.py$`)
 
 // stackFrames returns where the plugin was, from a stack that faulthandler printed. It
-// omits the worker's own frames, and those of its loop before the first one of the user.
-// It adds the source lines.
+// omits the worker's own frames, and the frames of the event loop that called the plugin. It adds
+// the source lines.
 func stackFrames(lines []string) []hook.Frame {
 	frames := hook.StackFrames(slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return ownFrame(line) || strings.HasPrefix(line, `  File "<`)

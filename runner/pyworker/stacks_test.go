@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStackFrames leaves out what is the worker's: its own frames, and those of the
-// loop it runs the plugin in, but none that the plugin calls.
+// TestStackFrames checks that stackFrames omits the worker's own frames, and the frames of the event
+// loop that runs the plugin, but keeps the frames that the plugin calls.
 func TestStackFrames(t *testing.T) {
 	const dump = `Current thread 0x00007f (most recent call first):
   File "/lib/python3.11/asyncio/runners.py", line 3 in run
@@ -27,7 +27,7 @@ func TestStackFrames(t *testing.T) {
 	}
 }
 
-// An answer that no exception caused says what is wrong by its message.
+// TestErrorWithoutException checks the message of an answer without an exception.
 func TestErrorWithoutException(t *testing.T) {
 	inst := &instance{launcher: New(Config{})}
 	for body, want := range map[string]string{

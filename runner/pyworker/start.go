@@ -10,24 +10,23 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// helloLimit is the time that a Python may take to start the worker.
+// helloLimit is the maximum time in which Python must start the worker.
 const helloLimit = 30 * time.Second
 
-// about is what the worker reports in its start: the bodies of hello, and of the frame that says
-// that the file is loaded.
+// about is the worker's report on its start: the bodies of hello and ready.
 type about struct {
 	Python string        `json:"python"`
 	PID    int           `json:"pid"`
 	Files  []schema.Path `json:"files"`
 	Zygote bool          `json:"zygote"` // the process is a zygote
-	Exec   string        `json:"exec"`   // why it is not one, although load asked for it
+	Exec   string        `json:"exec"`   // why it is not one, although it was asked for
 }
 
-// start lets the worker begin and waits until it is ready. After an error, no process of
-// it is left.
+// start lets the worker begin and waits until it is ready. If it returns an error, the process is
+// gone.
 func (inst *instance) start(ctx context.Context) *hook.Error {
 	inst.post(newFrame(frameLoad, 0, boot...))
-	go inst.write() // both end with the process
+	go inst.write() // these two end with the process
 	go inst.read()
 
 	l := inst.launcher
@@ -67,7 +66,7 @@ func (inst *instance) awaitStartup(ctx context.Context, limit time.Duration, wha
 		return f, nil
 	case <-inst.lost:
 		select {
-		case f := <-inst.startup: // which came before it ended
+		case f := <-inst.startup: // came before the process ended
 			return f, nil
 		default:
 			return frame{}, inst.diedStarting(inst.about.Python != "")
@@ -78,7 +77,7 @@ func (inst *instance) awaitStartup(ctx context.Context, limit time.Duration, wha
 			Err: &hook.LimitError{What: what, Limit: inst.launcher.cfg.StartTimeout}, Hints: schema.Hints("allow more time with %s", schema.Setting("start-timeout"))}
 	case <-ctx.Done():
 		e := &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
-		if !inst.launcher.imported.Load() { // it reports where the import is
+		if !inst.launcher.imported.Load() { // report where the import is
 			e.At = stackFrames(inst.proc.Kill().Stacks)
 		} else {
 			inst.stop(ctx, nil)

@@ -18,13 +18,13 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestEnds tells by which step a worker ended, and what it left.
+// TestEnds checks that Exit names the step that ended a worker, and the processes that it left.
 func TestEnds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no signals, and does not tell what was left")
 	}
 	python := runnertest.Python(t)
-	// Deaf to words, not to signals.
+	// deaf does not exit when asked, but on a signal.
 	deaf := filepath.Join(t.TempDir(), "deaf.py")
 	source := `import atexit, os, signal, time
 signal.signal(signal.SIGTERM, lambda *_: os._exit(3))
@@ -35,10 +35,10 @@ atexit.register(time.sleep, 3600)
 	}
 	for name, test := range map[string]struct {
 		plugin string
-		call   string // gives the id of what is left; "" for no call
+		call   string // the hook that returns the PID of the process that is left, or "" if none is left
 		step   string
 		grace  time.Duration
-		only   string // the system that tells what left the group
+		only   string // the system that can find processes that left the group
 	}{
 		"nothing":         {plugin: zoo(t, "greeter.py"), step: "asked"},
 		"child":           {plugin: zoo(t, "leave_child.py"), call: "leave", step: "asked"},
@@ -80,8 +80,8 @@ atexit.register(time.sleep, 3600)
 	}
 }
 
-// TestStartGivenUp tells where the import was to whoever waits for the first start;
-// a later one is given up because nobody needs it.
+// TestStartGivenUp checks that the error of a canceled first start says where the import was, and that
+// the error of a later start does not.
 func TestStartGivenUp(t *testing.T) {
 	runnertest.NothingLeft(t)
 	dir := t.TempDir()
@@ -119,7 +119,7 @@ func TestStartGivenUp(t *testing.T) {
 	}
 }
 
-// TestOwnFrames keeps the worker's frames out of the tracebacks that a plugin prints.
+// TestOwnFrames checks that the worker's frames are omitted from the tracebacks that a plugin prints.
 func TestOwnFrames(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no fork")
@@ -137,10 +137,10 @@ def stands():
 		"stands": {"<string>", "written.py", "    traceback.print_stack()", "    indented"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := map[string][]string{} // by stream: there is no order between the two pipes
+			got := map[string][]string{} // by stream, because the two pipes have no common order
 			inst := begin(t, path, func(c *pyworker.Config) {
 				c.Output = func(stream, text string, _ int) {
-					if strings.Trim(text, " ~^") != "" { // marks differ between versions
+					if strings.Trim(text, " ~^") != "" { // ignore marks, which differ between versions
 						got[stream] = append(got[stream], text)
 					}
 				}
@@ -158,7 +158,7 @@ def stands():
 	}
 }
 
-// number calls a hook without arguments that gives a number.
+// number calls a hook without arguments that returns a number.
 func number(t *testing.T, inst hook.Instance, name string) (n int) {
 	t.Helper()
 	r, err := inst.Call(t.Context(), hook.Call{Hook: name})

@@ -1,7 +1,7 @@
-"""Makes converters of annotations. Nothing is imported for this: a type exists only after its module.
+"""Makes the converters for annotations. It imports nothing for this, because a type exists only after its module.
 
-An annotation that is not understood leaves the value as it is, and so does one that is Unresolved. Of a class with
-fields that is true of each field alone. Such a converter says why.
+If an annotation is not understood or cannot be evaluated, its converter leaves the value as it is and says why. In a
+class with fields, this applies to each field alone.
 """
 
 import _collections_abc as abc
@@ -19,7 +19,7 @@ TABLES = (abc.Mapping, abc.MutableMapping, dict)
 FORMS = ("Required", "NotRequired", "ReadOnly")  # of the fields of a TypedDict
 INNER = ("Annotated", "Final", "ClassVar", *FORMS)
 LIMITS = {"annotated_types", "pydantic", "pydantic_core"}  # packages whose limits pydantic checks
-STANDARD = {  # class of the standard library → what it wants, an example, its format in JSON Schema
+STANDARD = {  # class of the standard library → the expected text, an example, its format in JSON Schema
     "datetime.date": ("a date such as 2024-12-31", "2026-01-31", "date"),
     "datetime.datetime": ("a date and time such as 2024-12-31T12:30:00", "2026-01-31T12:00:00", "date-time"),
     "datetime.time": ("a time such as 12:30:00", "12:00:00", "time"),
@@ -46,7 +46,7 @@ SIMPLE = {
     bytearray: convert.Bytes(bytearray, "bytearray", True),
     object: ANYTHING,
 }
-DEEPEST = 20  # levels of the types that a class gives its own variables: more than that have no end
+DEEPEST = 20  # the maximum nesting of a type's parameters; deeper ones come from a class that refers to itself without end
 made = {}  # class, perhaps with types for its variables → its converter
 
 
@@ -60,11 +60,11 @@ def converter(note, scope):
 
 
 def of(note):
-    """Makes the converter of an annotation that was resolved."""
+    """Makes the converter of a resolved annotation."""
     try:
         if note in SIMPLE:
             return SIMPLE[note]
-    except TypeError:  # not hashable, as an Annotated may be
+    except TypeError:  # not hashable, which an Annotated may be
         pass
     name, origin = type(note).__name__, getattr(note, "__origin__", None)
     if hasattr(note, "__supertype__"):  # NewType
@@ -85,12 +85,12 @@ def of(note):
 
 
 def unknown(note):
-    """Makes the converter of an annotation to which nothing converts."""
+    """Makes the converter of an annotation for which there is no conversion."""
     return Anything("nothing converts to " + text_of(note))
 
 
 def plain(note):
-    """Makes the converter of a form of typing without parameters, or of an object that is no type."""
+    """Makes the converter of a form of typing without parameters, or of an object that is not a type."""
     name = special(note) if type(note).__module__ in ("typing", "typing_extensions") else None
     return ANYTHING if name == "Any" else SIMPLE[str] if name == "LiteralString" else unknown(note)
 
@@ -98,7 +98,7 @@ def plain(note):
 def generic(note, origin, args):
     """Makes the converter of an annotation with parameters in brackets."""
     name = special(origin)
-    if hasattr(note, "__metadata__"):  # Annotated has the type itself for its origin
+    if hasattr(note, "__metadata__"):  # the origin of an Annotated is the type itself
         return limited(origin, note.__metadata__)
     if name in INNER:
         return of(args[0])
@@ -125,7 +125,7 @@ def limited(note, rules):
 
 
 def union(notes):
-    """Makes the converter of a union; None of no types. It flattens unions within unions."""
+    """Makes the converter of a union, or returns None for no types. It flattens unions within unions."""
     members = []
     for one in notes:
         found = of(one)
@@ -161,15 +161,15 @@ def of_alias(note):
 
 
 def known(note):
-    """Returns the converter that was made of a class or an alias before; None if there is none."""
+    """Returns the converter that was made for a class or an alias before, or None if there is none."""
     try:
         return made.get(note)
-    except TypeError:  # not hashable, as an Annotated within it may be
+    except TypeError:  # not hashable, which an Annotated within it may be
         return None
 
 
 def remember(note, found):
-    """Keeps a converter before those within it are made: it may be one of them."""
+    """Stores a converter before its inner converters are made, because a type may contain itself."""
     if depth(note) > DEEPEST:
         raise RecursionError("it refers to itself with ever larger types")
     try:
@@ -200,7 +200,7 @@ def standard(kind, text, sample, form):
 
 
 def exact(kind, text):
-    """The converter of Decimal or Fraction, which keeps the digits of a literal."""
+    """Makes the converter of Decimal or Fraction, which keeps the digits of a literal."""
 
     def parse(text):
         if set(text) & set("nN_"):  # NaN and Infinity
@@ -219,7 +219,10 @@ def exact(kind, text):
 
 
 def make(kind, note):
-    """Makes the converter of a class of the user's; None if nothing converts to it. note may give its variables types."""
+    """Makes the converter of a user's class, or returns None if nothing converts to it.
+
+    note is the class, perhaps with types for its variables.
+    """
     shapes = core.part("shapes")
     text = text_of(kind) + text_of_args(note)
     if "enum" in sys.modules and issubclass(kind, sys.modules["enum"].Enum):
@@ -242,7 +245,7 @@ def text_of_args(note):
 
 
 def fill(found, note, fields):
-    """Adds the fields to the converter of a class, and returns it. A field that cannot be resolved stays as it is."""
+    """Adds the fields to the converter of a class, and returns it. Values of a field that cannot be resolved stay as they are."""
     owner = scopes.ClassScopes(note)
     with Complete():
         for name, note, required, default in fields(owner):
@@ -252,7 +255,7 @@ def fill(found, note, fields):
 
 
 class Complete:
-    """Forgets all converters if one that was remembered is not completed: others may have it within them."""
+    """Forgets all converters if a stored one cannot be completed, because others may contain it."""
 
     def __enter__(self):
         pass
@@ -263,10 +266,10 @@ class Complete:
 
 
 def attempt(note):
-    """Makes the converter of an annotation, or one that says why there is none. The annotation may be Unresolved itself."""
+    """Makes the converter of an annotation, which may be Unresolved. If that fails, makes one that says why."""
     try:
         return Anything(reason(note)) if isinstance(note, scopes.Unresolved) else of(note)
-    except RecursionError:  # they have no end
+    except RecursionError:  # the types have no end
         raise
     except Exception as error:
         return Anything(reason(error))
@@ -279,7 +282,7 @@ def reason(error):
 
 
 def dataclass_fields(owner):
-    """The fields that an object is made with: (name, annotation, whether it is required, default)."""
+    """Yields the fields of a dataclass's constructor as (name, annotation, whether it is required, default)."""
     missing = sys.modules["dataclasses"].MISSING
     for name, field in owner.kind.__dataclass_fields__.items():
         form = getattr(field._field_type, "name", "")
@@ -290,7 +293,7 @@ def dataclass_fields(owner):
 
 
 def tuple_fields(owner):
-    """The fields of a named tuple: (name, annotation, whether it is required, default)."""
+    """Yields the fields of a named tuple as (name, annotation, whether it is required, default)."""
     defaults = getattr(owner.kind, "_field_defaults", core.NOTHING)
     for name in owner.kind._fields:
         notes = [found[name] for found in map(scopes.own_notes, owner.kind.__mro__) if name in found]
@@ -298,7 +301,7 @@ def tuple_fields(owner):
 
 
 def typed_fields(owner):
-    """The fields of a TypedDict: (name, annotation, whether it is required, default)."""
+    """Yields the fields of a TypedDict as (name, annotation, whether it is required, default)."""
     kind, notes = owner.kind, scopes.own_notes(owner.kind)
     required = getattr(kind, "__required_keys__", notes if kind.__total__ else ())
     for name, note in notes.items():
@@ -309,7 +312,7 @@ def typed_fields(owner):
 
 
 def applied(params, returns, scope):
-    """Returns a signature as a call sees it: with what type variables stand for, and the names of an Unpack[TypedDict]."""
+    """Returns a signature with its bound type variables replaced, and with the names of an Unpack[TypedDict]."""
     found = [(name, kind, default, scope.shown(note)) for name, kind, default, note in params]
     if found and found[-1][1] == "names":
         others = [name for name, *_ in found]
@@ -318,7 +321,7 @@ def applied(params, returns, scope):
 
 
 def unpacked(note):
-    """Yields the parameters that **kwargs of an Unpack[TypedDict] stand for."""
+    """Yields the parameters that **kwargs with an Unpack[TypedDict] stand for."""
     inner = note.__args__[0] if scopes.is_unpack(note) else None
     if hasattr(getattr(inner, "__origin__", inner), "__total__"):
         for name, note, required, _ in typed_fields(scopes.ClassScopes(inner)):

@@ -1,4 +1,4 @@
-"""Gives a hook its arguments: which parameter each one is for, and converted to what that parameter promises."""
+"""Assigns the arguments of a call to the hook's parameters, and converts them to the parameters' types."""
 
 from _thread import allocate_lock
 
@@ -13,7 +13,7 @@ making = allocate_lock()
 
 
 class Misfit(core.Refusal):
-    """Arguments that do not fit a hook: what is wrong, where, the plan, and more for the answer."""
+    """Reports arguments that do not fit a hook: the message, the place, the plan, and more keys of the answer."""
 
     def __init__(self, message, place="", plan=None, **more):
         super().__init__(message)
@@ -56,7 +56,7 @@ def with_literals(body):
 
 
 def explained(error, function, args, kwargs):
-    """Returns the Misfit of a call that did not reach its function. It has Python's message if the arguments fit."""
+    """Returns the Misfit for a TypeError from calling a function. It has Python's message if the plan finds no misfit."""
     try:
         if function is not run:
             key = describe.hooks.underlying(function)
@@ -70,17 +70,17 @@ def explained(error, function, args, kwargs):
 
 
 class Parameter:
-    """A parameter of a hook, and how its arguments are converted."""
+    """Describes a parameter of a hook, and converts its arguments."""
 
     def __init__(self, name, kind, default, note, names):
         self.name, self.kind = name, kind
         self.default, self.note = default, note
         value = describe.given(default)
-        # Whether the default describes the value, which the function needs then.
+        # Whether the default is a description such as Field(5). The function then needs the described value.
         self.described = default is not describe.LEFT_OUT and value is not default
         try:
             self.promise = converter(value, note, names, getattr(default, "metadata", None))
-        except Exception as error:  # it is Unresolved, or a type that does something of its own when it is looked at
+        except Exception as error:  # the annotation is Unresolved, or reading its attributes raises
             self.promise = convert.Anything(annotations.reason(error))
         self.take = self.promise if core.converts else annotations.ANYTHING
         self.is_flag = self.promise.is_flag and kind in ("ordinary", "name")  # --name has no value
@@ -88,7 +88,7 @@ class Parameter:
         self.list = next((one for one in self.promise.members if isinstance(one.bare, containers.Items)), None)
 
     def info(self):
-        """Describes the parameter; what is not known is left out."""
+        """Describes the parameter. It omits unknown keys."""
         info = {"name": self.name, "required": self.required, "kind": self.kind}
         default = describe.given(self.default)
         text = "" if self.note is EMPTY else describe.type_text(self.note)
@@ -106,13 +106,13 @@ class Parameter:
         return info
 
     def json_word(self):
-        """A word that gives the parameter as JSON, if that wants an object or a list; else an empty text."""
+        """Returns an example word with the parameter as JSON if it takes an object or a list, or else an empty text."""
         found = self.take.example()
         name = "" if self.kind in ("position", "positions") else self.name
         return name + ":=" + convert.shown(found) if type(found) in (list, dict) else ""
 
     def by_name(self, words):
-        """Converts the words that give the parameter by name. Each word is an element of a list, or one is the whole list."""
+        """Converts the words that pass the parameter by name. Each is an element of a list, or a single one is the list."""
         if len(words) == 1:
             try:
                 return words[0].converted(self.take)
@@ -128,7 +128,7 @@ class Parameter:
 
 
 def converter(default, note, names, limits):
-    """Makes the converter of a parameter from its annotation, else from its default. The default may have limits."""
+    """Makes the converter of a parameter from its annotation, or else from its default. limits come from the default."""
     if note is EMPTY:
         decides = default is not EMPTY and default is not None
         return annotations.converter(type(default), names) if decides else annotations.ANYTHING
@@ -139,7 +139,7 @@ def converter(default, note, names, limits):
 
 
 class Plan:
-    """The parameters of a hook."""
+    """Assigns and converts the arguments of a hook by its signature."""
 
     def __init__(self, function):
         params, self.returns = describe.signature(function)
@@ -152,7 +152,7 @@ class Plan:
         self.filled = [one for one in self.params if one.described and not one.required]
 
     def described(self):
-        """Returns the signature as pyplug writes it."""
+        """Returns the signature in the form of a description."""
         info = {"params": [one.info() for one in self.params]}
         if self.returns is not EMPTY:
             info["returns"] = describe.type_text(self.returns)
@@ -167,7 +167,10 @@ class Plan:
             raise
 
     def whole(self, request):
-        """If the only parameter takes all of the JSON as its value, returns its name, and words and JSON that say so."""
+        """Returns the name of a parameter that accepts all of the JSON as its value, and the word and the JSON to pass it.
+
+        There must be only one such parameter. Otherwise it returns None.
+        """
         named = request.get("kwargs", {})
         given = named or list(request.get("args", ()))
         needed = [one for one in self.params if one.required] or self.params
@@ -216,7 +219,7 @@ class Plan:
         return args, kwargs
 
     def placed(self, named, positions):
-        """Takes out of JSON's names, if it has no positions, what Python takes only by position."""
+        """Moves the JSON arguments by name that Python accepts only by position to the positions, if there are none."""
         if positions or self.rest is None and not any(one.kind == "position" for one in self.by_position):
             return named, positions
         named, rest = {name if name.isascii() else self.called(name): one for name, one in named.items()}, []
@@ -231,7 +234,7 @@ class Plan:
         return named, positions + rest
 
     def decided(self, words):
-        """Yields each word as (name or None, word). The parameters decide which word is the value of the one before."""
+        """Yields each word as (name or None, word). The parameters decide whether an option takes the next word as its value."""
         words = enumerate(words, 1)
         for number, word in words:
             if type(word) is str:
@@ -266,19 +269,19 @@ class Plan:
         return name in self.named and self.named[name].is_flag
 
     def spelled(self, name, dashed):
-        """Returns the name that a word gives. For --a-b it is a_b, unless there is a parameter a-b."""
+        """Returns the parameter name in a word. For --a-b it is a_b, unless there is a parameter a-b."""
         name = self.called(name)
         return name.replace("-", "_") if dashed and name and name not in self.named else name
 
     def called(self, name):
-        """Returns the parameter that a name stands for, which may be one that Python would normalize."""
+        """Returns the name of the parameter for a name, which Python may normalize."""
         if name is None or name in self.named or name.isascii():
             return name
         other = describe.hooks.normalized(name)
         return other if other in self.named else name
 
     def bind(self, given):
-        """Returns the parameter of each argument, as (name or None, parameter, [argument]). A list may get several."""
+        """Returns the parameter of each argument, as (name or None, parameter, [argument]). A list may have several arguments."""
         bound, seen, count = [], {}, 0
         for name, item in given:
             if name is None:
@@ -316,7 +319,7 @@ class Plan:
         raise Misfit(text, "", self, ends=True, other=other, word=number_of(item))
 
     def named_by(self, name, item, seen):
-        """Returns the parameter for a name, and a unique key: **kwargs may repeat the name of one by position."""
+        """Returns the parameter for a name, and its key. The key differs if **kwargs repeats a positional-only name."""
         found = self.named.get(name)
         if found is not None and found.kind != "position":
             return found, name
@@ -338,20 +341,23 @@ class Plan:
 
 
 class Word:
-    """An argument that was typed: a text, and what it means where no type decides, unless it must be text. JSON has no text."""
+    """Holds an argument from the command line: its text, or None for JSON, and its value where no type decides.
+
+    If verbatim is set, the argument is always text.
+    """
 
     def __init__(self, text, value, verbatim=False, number=0, typed="", option=""):
         self.text, self.value, self.verbatim = text, value, verbatim
-        self.number = number  # of the word, from 1; 0 if it is another one
-        self.typed = typed  # all of it, as far as that is known
-        self.option = option  # the word before it, whose value it is
+        self.number = number  # the number of the word, from 1, or 0 if it does not matter
+        self.typed = typed  # the whole word, if it is known
+        self.option = option  # the option before the word, whose value it is
 
     def converted(self, take):
         return take.json(self.value) if self.text is None else take.word(self.text, self.value, self.verbatim)
 
 
 def whole(word):
-    """Returns the text of a word that turned out to have no name, and what that means where no type decides."""
+    """Returns the text of a word that turned out to have no name, and its value where no type decides."""
     if type(word) is str:
         return word, word
     text = word.get("typed", word.get("text"))
@@ -359,12 +365,12 @@ def whole(word):
 
 
 def number_of(item):
-    """Returns the number of an argument's word, from 1; 0 for JSON and for a word that must be text."""
+    """Returns the number of an argument's word, from 1, or 0 for JSON and for a word that must be text."""
     return item.number if isinstance(item, Word) and not item.verbatim else 0
 
 
 def typed(name, item):
-    """An argument for a message: a word as it was typed, more or less, else JSON."""
+    """Returns an argument for a message: a word approximately as it was typed, or JSON."""
     if not isinstance(item, Word):
         return convert.shown(item)
     text = ":=" + convert.shown(item.value) if item.text is None else item.text if name is None else "=" + item.text

@@ -1,10 +1,9 @@
-"""Finds the code of parts.py: its byte code, which an earlier worker has kept, or its source, which pyplug sends.
+"""Finds the code of parts.py: the byte code that an earlier worker has stored, or the source, which pyplug sends.
 
-pyplug sends this file in the first frame, and runs Python as "-c CODE DESCRIPTORS CACHE IDENTITY ...", where CODE
-executes it, and then what it finds. DESCRIPTORS are the numbers of those that are described in ../../proc: in, out,
-stdout and control. The path of the file that keeps the byte code begins with CACHE. IDENTITY is a checksum of the
-source. Every start compiles this file, so it is short. It parses on Python 2.7, so that an old Python can report its
-version.
+pyplug sends this file in the first frame, and runs Python as "-c CODE DESCRIPTORS CACHE IDENTITY ...". CODE executes
+this file, and then the code that it finds. DESCRIPTORS are the numbers of the descriptors in, out, stdout and control,
+see ../../proc. CACHE is the beginning of the path of the byte code file. IDENTITY is a hash of the source. Every start
+compiles this file, so it is short. It parses on Python 2.7, so that an old Python can report its version.
 """
 
 import marshal

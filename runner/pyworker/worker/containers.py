@@ -10,7 +10,7 @@ Refused, Converter, Anything, Null = convert.Refused, convert.Converter, convert
 
 
 class Later(Converter):
-    """The converter of an alias within itself. take is set when the alias is complete."""
+    """Converts values of an alias that contains itself. take is set when the alias is complete."""
 
     take = None
 
@@ -43,7 +43,7 @@ def each(takes, values):
 
 
 class Items(Container):
-    """A list, or a type that is made from one: a set, a deque, a tuple of any length."""
+    """Converts to a list, or to a type that is made from one, such as a set, a deque or a tuple of any length."""
 
     def __init__(self, make, item, text):
         self.make, self.item, self.text, self.parts = make, item, text, (item,)
@@ -67,7 +67,7 @@ class Items(Container):
         return self.whole(made, value)
 
     def whole(self, items, value):
-        """Makes the type of the items, which value became."""
+        """Makes the container of the converted items of value."""
         try:
             return items if self.make is list else self.make(items)
         except TypeError as error:
@@ -75,7 +75,7 @@ class Items(Container):
 
 
 class Row(Container):
-    """A tuple with a type for each place."""
+    """Converts to a tuple with a type for each place."""
 
     def __init__(self, items, text):
         self.items, self.text, self.parts = items, text, items
@@ -93,7 +93,7 @@ class Row(Container):
 
 
 class Table(Container):
-    """A dictionary. Its keys convert as words do."""
+    """Converts to a dictionary. Its keys convert as words do."""
 
     def __init__(self, make, key, item, text):
         self.make, self.key, self.item, self.text, self.parts = make, key, item, text, (key, item)
@@ -127,9 +127,10 @@ class Table(Container):
 
 
 class Union(Converter):
-    """Accepts what one of its members accepts. For a word, the first one decides; those that accept any text come last.
+    """Converts to the type of one of its members.
 
-    For JSON, the first member that accepts the value as it is decides, else the first one that converts it.
+    For a word, the first member that accepts it decides. Members that accept any text come last. For JSON, the first
+    member that accepts the value as it is decides, or else the first one that converts it.
     """
 
     members = ()
@@ -167,7 +168,11 @@ class Union(Converter):
         return self.first(self.by_word, text, lambda one: one.word(text, value, verbatim))
 
     def first(self, members, value, take):
-        """Returns what the first member makes. It refuses as the only one does, or the only one about a part."""
+        """Returns the value from the first member that accepts it.
+
+        If none does, raises the error of the only member other than None, or the only error about a part of the value, or
+        else a common error.
+        """
         refusals = []
         for member in members:
             try:

@@ -1,30 +1,31 @@
-"""Converts arguments to the types that annotations promise. Here are the scalars, beside this the containers and the user's own types.
+"""Converts arguments to the types in annotations.
 
-Each converter has two methods, which return the value or raise Refused:
+This module converts scalars, containers.py converts containers, and shapes.py converts the user's own types.
+Each converter has two methods, which return the converted value or raise Refused:
 
     json(value)                  converts a value of the arguments' JSON, and returns the very same object if it fits
-    word(text, value, verbatim)  converts a word; value is what it means where no type decides, unless it must be text
+    word(text, value, verbatim)  converts a word; value is its meaning where no type decides, unless it must be text
 
-It answers for itself in all else, too: Converter has what that is.
+A converter also describes itself, see Converter.
 """
 
 import _pyplug_worker as core
 
-SHOWN = 80  # characters of a value that are shown
-INFINITE = {float("inf"), float("-inf")}  # the float of a number that is too large
+SHOWN = 80  # the maximum number of characters of a value in a message
+INFINITE = {float("inf"), float("-inf")}  # the floats of numbers that are too large
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-DEEPEST = 8  # levels of an example
+DEEPEST = 8  # the maximum number of levels in an example
 NoneType = type(None)
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 
 
 class Refused(Exception):
-    """An argument that is not what was promised: the value, what was wanted, and the place below the argument."""
+    """Reports that an argument does not have the annotated type: the value, the expected type, and the place in the argument."""
 
     def __init__(self, value, want, why="", choices=(), problem=""):
         super().__init__(why)
         self.value, self.want, self.why, self.choices, self.problem = value, want, why, choices, problem
-        self.path, self.others = "", []  # others are (place, what is wrong there)
+        self.path, self.others = "", []  # others are further problems, as (place, problem)
 
     def below(self, key):
         """Adds a key, or a position, in front of the place, and returns the error."""
@@ -35,11 +36,11 @@ class Refused(Exception):
 
 
 class Inexact(Exception):
-    """The conversion depends on the literal of a number, which was not kept."""
+    """Reports that the conversion depends on the literal of a number, which was not kept."""
 
 
 def shown(value):
-    """A value for a message, as JSON, cut if it is long."""
+    """Returns a value for a message, as JSON, cut if it is long."""
     without_limit = core.part("start").without_limit
     try:
         text = value.literal if type(value) is Number else without_limit(core.encode, value).decode()
@@ -49,37 +50,37 @@ def shown(value):
 
 
 def labels(choices):
-    """The words that give the choices."""
+    """Returns the words for the choices."""
     return list(dict.fromkeys(one if isinstance(one, str) else core.encode(one).decode() for one in choices))
 
 
 class Converter:
-    text = ""  # what it wants
-    why = ""  # why it leaves a value as it is, unless the annotation says so
-    choices = ()  # the values that it takes, as JSON has them, if they are few and named one by one
-    fields = core.NOTHING  # those of an object: name → (converter, whether it is required, annotation, default)
-    parts = ()  # the converters of what is within, but those of fields
+    text = ""  # the expected type, for messages
+    why = ""  # why it leaves a value as it is, unless the annotation asks for that
+    choices = ()  # the accepted values in JSON, if the annotation lists them
+    fields = core.NOTHING  # of an object: name → (converter, whether it is required, annotation, default)
+    parts = ()  # the inner converters, except those in fields
     takes_text = False
     exact = False  # whether json returns a value as it is if it already has the type
-    is_flag = False  # whether it takes a bool and nothing else, but perhaps None
-    sample = "text"  # an example, as JSON has it
+    is_flag = False  # whether it accepts only a bool, and perhaps None
+    sample = "text"  # an example in JSON
 
     @property
     def members(self):
-        """The converters of which one decides."""
+        """Returns the members of a union, or only the converter itself."""
         return (self,)
 
     @property
     def bare(self):
-        """The converter without a validation behind it."""
+        """Returns the converter without the validation that follows it."""
         return self
 
     def schema(self, maker):
-        """The JSON Schema of what it accepts, for json_schema.Maker; {} for anything."""
+        """Returns the JSON Schema of the accepted values, for json_schema.Maker, or {} for any value."""
         return {}
 
     def example(self, depth=0):
-        """A value that it takes, as JSON has it; None below too many others."""
+        """Returns an accepted value in JSON, or None if it would be nested too deeply."""
         if self.choices:
             return self.choices[0]
         return self.sampled(depth + 1) if depth <= DEEPEST else None
@@ -88,7 +89,7 @@ class Converter:
         return self.sample
 
     def unresolved(self, seen):
-        """Returns why it, or a converter within it, leaves a value as it is; "" if none does. seen has those that were asked."""
+        """Returns why it, or an inner converter, leaves a value as it is, or "" if none does. seen has the visited ones."""
         if self in seen:
             return ""
         seen.add(self)
@@ -99,7 +100,7 @@ class Converter:
 
 
 class Anything(Converter):
-    """Leaves a value as it is. why is the reason, unless the annotation says so."""
+    """Leaves a value as it is. why is the reason, or empty if the annotation asks for that."""
 
     takes_text = True
 
@@ -114,9 +115,9 @@ class Anything(Converter):
 
 
 class Number(float):
-    """A JSON number that keeps its literal."""
+    """Holds a JSON number and its literal."""
 
-    used = False  # whether there are any
+    used = False  # whether any Number was made
 
     def __init__(self, text):
         self.literal = text
@@ -135,7 +136,7 @@ def literal_free(value):
 
 
 class Plain(Converter):
-    """Accepts only values of one JSON type: its class in Python, and its name in JSON Schema."""
+    """Accepts only values of one JSON type. kind is its class in Python, and type its name in JSON Schema."""
 
     exact = True
     kind = type = None
@@ -252,12 +253,12 @@ class Parsed(Converter):
             return self.parse(text)
         except RecursionError:
             raise
-        except Exception as error:  # re and zoneinfo have their own
+        except Exception as error:  # re and zoneinfo raise exceptions of their own
             raise Refused(text, self.text, str(error)) from None
 
 
 class Bytes(Parsed):
-    """Takes a word's bytes, and base64 from JSON."""
+    """Converts a word to its bytes, and decodes base64 from JSON."""
 
     sample = "dGV4dA=="
 
@@ -283,7 +284,7 @@ class Bytes(Parsed):
 
 
 class Numeric(Parsed):
-    """Accepts text, and JSON numbers, which another function converts."""
+    """Accepts text, and JSON numbers, which the function number converts."""
 
     def __init__(self, parse, text, number):
         super().__init__(parse, text)

@@ -1,13 +1,13 @@
-"""The signatures of hooks. Of plain functions they are read without inspect, whose import takes as long as the worker's start."""
+"""Reads the signatures of hooks. For plain functions it does not use inspect, whose import takes as long as the worker's start."""
 
 import _pyplug_worker as core
 
 VARARGS, VARKEYWORDS = 0x04, 0x08
 GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0x200
 FUNCTION = core.FUNCTION
-EMPTY, LEFT_OUT = object(), object()  # defaults of a parameter that must be given, and of one that is left out then
-DEFAULT, TYPE = 60, 200  # characters that are shown
-MISSING = ("ellipsis", "PydanticUndefinedType", "UndefinedType", "_MISSING_TYPE")  # types that stand for no default
+EMPTY, LEFT_OUT = object(), object()  # defaults of a parameter that is required, and of one that is then omitted from the call
+DEFAULT, TYPE = 60, 200  # the maximum number of characters of a default and of a type
+MISSING = ("ellipsis", "PydanticUndefinedType", "UndefinedType", "_MISSING_TYPE")  # types of objects that mean "no default"
 
 hooks = core.part("hooks")
 METHOD = hooks.METHOD
@@ -26,7 +26,7 @@ def answer(number, body):
             plan = arguments.plan_of(one, function)
             info = describe(one, function, plan)
             if any("unresolved" in param for param in info["params"]):
-                del arguments.plans[one]  # a call may find the name that is missing now
+                del arguments.plans[one]  # the missing name may be defined by the time of a call
             doc = documentation(function)
             if doc and (name or with_input):
                 info["documentation"] = doc
@@ -36,13 +36,13 @@ def answer(number, body):
                 core.part("json_schema").add(info, plan)
             found.append(info)
         body = core.encode({"hooks": found, **({"notes": notes} if notes else {})})
-    except BaseException as error:  # an annotation or a __signature__ that does something
+    except BaseException as error:  # reading an annotation or a __signature__ may run code
         return core.part("errors").answer(number, error, canceled=False, done=None)
     core.send(core.RESULT, number, body)
 
 
 def describe(name, function, plan):
-    """Describes one hook; what is not known is left out."""
+    """Describes one hook. It omits unknown keys."""
     flags, info = flags_of(function), {"name": name, **plan.described()}
     doc = documentation(function).strip().partition("\n")[0].strip()
     if doc:
@@ -55,22 +55,22 @@ def describe(name, function, plan):
 
 
 def documentation(function):
-    """The documentation of a function without the indentation of the source."""
+    """Returns the documentation of a function without the indentation of the source."""
     doc = getattr(function, "__doc__", None)
-    if doc == getattr(type(function), "__doc__", None):
-        return documentation(function.func) if hasattr(function, "func") else ""  # that of partial, say
+    if doc == getattr(type(function), "__doc__", None):  # the documentation of partial, for example
+        return documentation(function.func) if hasattr(function, "func") else ""
     return cleaned(doc) if isinstance(doc, str) else ""
 
 
 def cleaned(doc):
-    """The text as inspect.cleandoc has it; the import of that module takes longer than all else here."""
+    """Returns the same text as inspect.cleandoc, without the slow import of that module."""
     first, *others = doc.expandtabs().split("\n")
     indent = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
     return "\n".join([first.lstrip()] + [line[indent:] for line in others]).strip("\n")
 
 
 def layers(function):
-    """Yields a function, and what it wraps."""
+    """Yields a function, and the functions that it wraps."""
     for _ in range(100):
         function = hooks.underlying(function)
         yield function
@@ -89,7 +89,7 @@ def flags_of(function):
 
 
 def signature(function):
-    """Returns a hook's parameters, each as (name, kind, default, annotation), and the annotation of its result."""
+    """Returns the hook's parameters, each as (name, kind, default, annotation), and the annotation of its result."""
     params, returns = declared(function)
     names = names_of(function)
     if core.converts and (names.bound or params and params[-1][1] == "names" and params[-1][3] is not EMPTY):
@@ -98,7 +98,7 @@ def signature(function):
 
 
 def declared(function):
-    """Returns the same as signature, as the source has it."""
+    """Returns the same as signature, with annotations as in the source."""
     plain = hooks.underlying(function)
     skip = plain is not function
     plain = unwrapped(plain)
@@ -134,31 +134,31 @@ def unwrapped(function):
 
 
 def given(default):
-    """Returns the value that a parameter has by its default; EMPTY if it must be given.
+    """Returns the value that a parameter has if it is not passed, or EMPTY if there is none.
 
-    A default may describe the parameter, as pydantic's Field(5), FastAPI's Query(...) and Depends(make), or
-    typer.Option(False) do. Then the description has the default, or a function that makes it.
+    A default may be a description of the parameter, such as pydantic's Field(5), FastAPI's Query(...) and Depends(make),
+    or typer.Option(False). The description then has the value, or a function that makes it.
     """
     if default is LEFT_OUT:
         return EMPTY
     if type(default) in core.PLAIN or isinstance(default, type):
         return default
     try:
-        if hasattr(default, "dependency") or getattr(default, "prompt", False):  # which is asked for at a terminal
+        if hasattr(default, "dependency") or getattr(default, "prompt", False):  # typer asks for it at a terminal
             return EMPTY
         make, found = default.default_factory, default.default
-    except Exception:  # it describes nothing
+    except Exception:  # it is not a description
         return default
     if callable(make):
         try:
             return make()
-        except Exception:  # pydantic's may need the other fields
+        except Exception:  # a factory of pydantic may need the other fields
             return EMPTY
     return EMPTY if type(found).__name__ in MISSING else found
 
 
 def needed(function):
-    """The names of the parameters that a function, or making an object of a class, needs."""
+    """Returns the names of the required parameters of a function or of a class's constructor."""
     if isinstance(function, type) and type(function.__init__) is FUNCTION:
         function = METHOD(function.__init__, function)
     params = signature(function)[0]
@@ -166,7 +166,7 @@ def needed(function):
 
 
 def is_required(kind, default, value):
-    """Reports whether a parameter must be given. value is what it has by its default."""
+    """Reports whether a parameter is required. value comes from given."""
     return value is EMPTY and default is not LEFT_OUT and kind not in ("positions", "names")
 
 
@@ -176,7 +176,7 @@ def inspected(function):
 
     try:
         found = inspect.signature(function)
-    except (TypeError, ValueError):  # written in C, without one
+    except (TypeError, ValueError):  # a C function without a signature
         return [("args", "positions", EMPTY, EMPTY), ("kwargs", "names", EMPTY, EMPTY)], EMPTY
     kinds = dict(zip(inspect._ParameterKind, ("position", "ordinary", "positions", "name", "names")))
 
@@ -190,7 +190,7 @@ def inspected(function):
 
 
 def annotations(function):
-    """A function's annotations; as text where Python 3.14 cannot evaluate them."""
+    """Returns a function's annotations, or their texts if Python 3.14 cannot evaluate them."""
     try:
         return function.__annotations__ or {}
     except Exception:
@@ -200,7 +200,7 @@ def annotations(function):
 
 
 def type_text(note):
-    """An annotation as the source has it, more or less."""
+    """Returns the approximate source text of an annotation."""
     if isinstance(note, str):
         text = note
     elif note is None:
@@ -215,19 +215,19 @@ def type_text(note):
         text = safe_repr(note).replace("typing.", "")
         for one in getattr(note, "__parameters__", (note,)):
             if type(one).__name__ in ("TypeVar", "ParamSpec"):
-                text = text.replace(safe_repr(one), one.__name__)  # which may be ~T
+                text = text.replace(safe_repr(one), one.__name__)  # the repr may be ~T
     return bounded(text, TYPE)
 
 
 def annotated(note):
-    """An Annotated, without what has no text of its own but its address."""
+    """Returns the text of an Annotated. It omits metadata without a repr of its own."""
     inner = type_text(note.__origin__)
     shown = [safe_repr(one) for one in note.__metadata__ if type(one).__repr__ is not object.__repr__]
     return "Annotated[%s]" % ", ".join([inner, *shown]).replace("typing.", "") if shown else inner
 
 
 def safe_repr(value):
-    """The repr of a value without addresses, which differ with each start."""
+    """Returns the repr of a value without addresses, which differ with each start."""
     try:
         text = str.__str__(repr(value))
     except BaseException:

@@ -1,16 +1,16 @@
-"""Describes exceptions for pyplug. The traceback module is not used: its import takes longer than the worker's start."""
+"""Describes exceptions for pyplug, without the traceback module, whose import takes longer than the worker's start."""
 
 import os
 import sys
 
 import _pyplug_worker as core
 
-FIRST, LAST = 10, 40  # the frames that are kept of a long traceback
-DEEPEST = 20  # causes of causes, groups in groups
-WIDEST = 50  # members of a group
-REPEATS, CYCLE = 3, 8  # frames are folded that come again so often, together with so many others
-SUMMARY = 200  # characters of one within another message
-LONGEST = 64 << 10  # characters of a message
+FIRST, LAST = 10, 40  # the number of frames kept at the beginning and the end of a long traceback
+DEEPEST = 20  # the maximum depth of causes and groups
+WIDEST = 50  # the maximum number of members of a group
+REPEATS, CYCLE = 3, 8  # the minimum number of repetitions that are folded, and the maximum number of frames in a cycle
+SUMMARY = 200  # the maximum number of characters of a summary
+LONGEST = 64 << 10  # the maximum number of characters of a message
 # Path prefixes of the files of the worker and of the standard library, and of installed packages below it.
 STANDARD = os.path.dirname(os.__file__) + os.sep
 LIBRARY = core.OWN, STANDARD, "<frozen ", "<builtin>/frozen "  # the last is PyPy's
@@ -20,9 +20,10 @@ MODULE, NAME = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"
 
 
 def answer(number, error, called=None, canceled=None, done=core.RESULT):
-    """Answers a call with what it raised. called is (function, args, kwargs), whose arguments may be the reason.
+    """Answers a call with the exception that it raised.
 
-    An exit with status 0 is no error: done is the frame that then ends the call.
+    called is (function, args, kwargs). If Python rejected these arguments, the answer explains why. An exit with status
+    0 is not an error: done is the type of the frame that then ends the call.
     """
     if os.getpid() != core.PID:
         core.leave(exit_code(error))
@@ -46,7 +47,7 @@ def is_success(error):
 
 
 def unloadable(error):
-    """Answers load with the reason why the file could not be loaded, and the files whose change may fix that."""
+    """Reports why the file could not be loaded, with the files whose change may fix that."""
     start, info, missing = core.part("start"), described(error), absent(error)
     files = start.own_files(files_of(info))
     if missing and start.below:
@@ -57,7 +58,7 @@ def unloadable(error):
 
 
 def absent(error):
-    """Returns the name of the module that an import did not find, or None if that is not why it failed."""
+    """Returns the name of the module that an import did not find, or None if it failed for another reason."""
     for _ in range(DEEPEST):
         if type(error) is ModuleNotFoundError and type(error.name) is str:
             return error.name
@@ -86,7 +87,7 @@ def refuse(number, reason, message="", **more):
 
 
 def bare(number, error):
-    """Answers with the type and text of an exception, which need no module and no traceback."""
+    """Answers with only the type and text of an exception, which needs no other part and no traceback."""
     refuse(number, "raised", python={"type": NAME(type(error)), "message": as_text(error), "frames": []})
 
 
@@ -99,7 +100,7 @@ def described(error):
 
 
 def raised(error, seen=None, depth=0):
-    """Describes an exception with its causes and members. It describes an exception that is part of itself only once."""
+    """Describes an exception with its causes and members. It describes each exception only once."""
     seen = set() if seen is None else seen
     seen.add(id(error))
     info = {"type": type_name(type(error)), "message": text_of(error), "frames": frames(error.__traceback__)}
@@ -129,13 +130,13 @@ def frames(trace):
 
 
 def listed(found):
-    """Lists the user's frames among (code, line). It folds repeated ones, and leaves out the middle of a long list."""
+    """Lists the user's frames among (code, line). It folds repeated frames, and omits the middle of a long list."""
     found = folded([(code, line or 0) for code, line in found if is_users(code)])
     return found if len(found) <= FIRST + LAST else found[:FIRST] + found[-LAST:]
 
 
 def folded(found):
-    """Describes frames, those of a recursion once: the last one says how often it, or its cycle, comes again."""
+    """Describes frames, and folds recursions. The last frame of a cycle says how often the cycle is repeated."""
     kept, seen, at = [], {}, 0
     while at < len(found):
         code, line = found[at]
@@ -154,7 +155,7 @@ def folded(found):
 
 
 def is_users(code):
-    """Reports whether code is neither the worker's own nor the standard library's."""
+    """Reports whether code belongs to the user or an installed package, not to the worker or the standard library."""
     return not code.co_filename.startswith(LIBRARY) or code.co_filename.startswith(PACKAGES)
 
 
@@ -168,7 +169,7 @@ def syntax_frame(error):
 
 
 def type_name(kind):
-    """Names a type as the user would: with its module, unless builtin or their own."""
+    """Returns the name of a type, with its module unless it is a builtin or defined in the user's file."""
     try:
         module = MODULE(kind)
     except AttributeError:
@@ -179,7 +180,7 @@ def type_name(kind):
 
 
 def text_of(error):
-    """The message of an exception, with its notes."""
+    """Returns the message of an exception, with its notes."""
     if isinstance(error, SystemExit):
         text = "0" if error.code is None else as_text(error.code)
     else:
@@ -191,7 +192,7 @@ def text_of(error):
 
 
 def as_text(value):
-    """str(value), whatever that does."""
+    """Returns str(value), or a substitute if that raises."""
     try:
         return str.__str__(str(value))
     except BaseException:
@@ -199,7 +200,7 @@ def as_text(value):
 
 
 def summary(error):
-    """An exception within a message, in one line, as Python's tracebacks end."""
+    """Returns an exception in one line, like the last line of a traceback, for use in another message."""
     name, text = type_name(type(error)), text_of(error)
     line = (name + ": " + text if text else name).partition("\n")[0]
     return line if len(line) <= SUMMARY else line[:SUMMARY] + "…"

@@ -1,7 +1,7 @@
-"""Coroutines and async generators, many at once, on one event loop.
+"""Runs coroutines and async generators concurrently on one event loop.
 
-The loop runs until the worker ends, and waits for the protocol's input, too, so objects that belong to it survive
-from call to call. When frames arrive, it stops until they are handled: a plain function may run it itself.
+The loop runs until the worker ends, and also waits for the protocol's input. So objects that belong to the loop survive
+from call to call. When frames arrive, the loop stops until they are handled, because a plain function may run it itself.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 import _pyplug_worker as core
 
-GRACE = 0.02  # seconds that an interrupted call has to answer by itself
+GRACE = 0.02  # seconds after which an interrupted call is canceled if it has not ended by itself
 
 values = core.part("values")
 errors = core.part("errors")
@@ -23,23 +23,26 @@ calls = core.tasks
 begun = set()  # calls whose task has made its first step
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
-loop = has_input = None  # asyncio's, and a function
+loop = has_input = None  # the asyncio loop, and a function that reports whether there is input
 arrived = False  # there are frames to handle
-taking = False  # frames are handled; a hook may run the loop meanwhile
+taking = False  # frames are being handled; a hook may run the loop meanwhile
 unread = False  # input waits for the end of such a hook
-taken = None  # an Event, set when all frames are handled; read_aside waits for it
-over = None  # the error that ends the worker; False if it ends as asked, None while it runs
+taken = None  # an Event that is set when all frames are handled; read_aside waits for it
+over = None  # None while the worker runs; then the error that ends it, or False if it was asked to end
 
 
 def serve(number, value):
-    """Runs the loop until the worker ends, beginning with what a call returned, if there is one. False without a loop."""
+    """Runs the loop until the worker ends. It begins with the awaitable of a call, if number is not 0.
+
+    It returns False if the loop cannot be created.
+    """
     global loop, has_input, over
     try:
         loop = loop_of(value)
     except OSError as error:
         errors.answer(number, error, canceled=False)
         return False
-    loop.close = lambda: None  # a hook that uses the loop must not close it for other calls
+    loop.close = lambda: None  # a hook must not close the loop, because other calls use it
     has_input = pipeline.input_poll()
     core.loop = sys.modules[__name__]
     if number:
@@ -47,16 +50,16 @@ def serve(number, value):
     loop.call_soon(pause)
     try:
         loop.add_reader(core.source, readable)
-    except NotImplementedError:  # Windows: its loop waits for sockets only
+    except NotImplementedError:  # on Windows, the loop waits for sockets only
         loop.remove_reader = lambda descriptor: None
         threading.Thread(target=read_aside, daemon=True).start()
     while over is None:
         try:
             loop.run_forever()
         except (KeyboardInterrupt, SystemExit) as error:
-            # A task raised it, and has it as its error. If a callback raised it, the
-            # interrupted call does not know, so it is cancelled.
-            if isinstance(error, SystemExit) and not calls:  # a signal handler of the user's raised it
+            # If a task raised it, the call already has it as its error. If a callback
+            # raised it, the interrupted call has not ended, so it is canceled.
+            if isinstance(error, SystemExit) and not calls:  # a signal handler of the user raised it
                 over = error
                 loop.remove_reader(core.source)
             for one in interrupted:
@@ -70,18 +73,18 @@ def serve(number, value):
 
 
 def loop_of(value):
-    """Returns the loop to which a future belongs, or a lock made at import on Python 3.9. Else returns a new one."""
+    """Returns the loop of a future, or on Python 3.9 the loop of a lock made at import, or else a new loop."""
     if isinstance(value, asyncio.Future):
         return value.get_loop()
     if sys.version_info < (3, 10):
-        made = getattr(getattr(asyncio.get_event_loop_policy(), "_local", None), "_loop", None)  # by the lock, if any
+        made = getattr(getattr(asyncio.get_event_loop_policy(), "_local", None), "_loop", None)  # made by the lock, if there is one
         if made and not made.is_closed():
             return made
     return asyncio.new_event_loop()
 
 
 def close():
-    """Ends the loop as asyncio.run does."""
+    """Closes the loop as asyncio.run does."""
     tasks = asyncio.all_tasks(loop)
     for task in tasks:
         task.cancel()
@@ -101,9 +104,9 @@ def close():
 
 
 def readable():
-    """Called by the loop when there is input. If a hook runs the loop, the input waits for the end of that hook."""
+    """Handles new input, called by the loop. If a hook runs the loop, the input waits for the end of that hook."""
     global unread
-    if os.getpid() != core.PID:  # a child that runs the loop on
+    if os.getpid() != core.PID:  # a forked child that still runs the loop
         core.leave(0)
     if taking:
         unread = True
@@ -112,7 +115,7 @@ def readable():
 
 
 def read_aside():
-    """Reads in a thread of its own, one chunk at a time."""
+    """Reads the input in a separate thread, one chunk at a time."""
     global taken
     taken = threading.Event()
     while over is None:
@@ -123,28 +126,28 @@ def read_aside():
 
 
 def pause():
-    """Stops the loop so that serve handles the frames, unless it does so already."""
+    """Stops the loop so that serve handles the frames, unless it is already doing so."""
     global arrived
-    if over is None and not taking and not arrived:  # a second stop would end uvloop's next run, which may be a hook's
+    if over is None and not taking and not arrived:  # a second stop would end the next run of uvloop, perhaps in a hook
         loop.stop()
     arrived = True
 
 
 def take_frames():
-    """Reads what has come, and handles the frames, while the loop is idle."""
+    """Reads the input, and handles the frames, while the loop is stopped."""
     global arrived, taking, unread
     taking = True
     try:
         if has_input(0) and not core.fill():
             finish(False)
         while over is None:
-            asyncio.set_event_loop(loop)  # asyncio.run leaves none
+            asyncio.set_event_loop(loop)  # asyncio.run has removed it
             found = core.backlog.pop(0) if core.backlog else core.frame()
             if found is None:
                 break
             if not core.handle(*found):
                 finish(False)
-    except BaseException as error:  # not a frame; what user code raises is answered before
+    except BaseException as error:  # a bad frame; exceptions of user code are answered before
         finish(error)
     if unread and over is None:
         loop.add_reader(core.source, readable)
@@ -154,7 +157,7 @@ def take_frames():
 
 
 def finish(reason):
-    """Makes serve return; reason is the error to raise, or False."""
+    """Makes serve return. reason is the error that serve raises, or False."""
     global over
     over = reason
     loop.remove_reader(core.source)
@@ -169,7 +172,7 @@ def cancel(number):
     """Cancels a call. Returns False if it does not run here."""
     if number in calls and number not in canceled:
         canceled.add(number)
-        if number in begun:  # a task that has not begun could not answer
+        if number in begun:  # canceling a task before its first step would prevent its answer
             cancel_task(number)
     return number in calls
 
@@ -191,7 +194,7 @@ def start_task(number, value):
 
 
 def pipelined():
-    """Reports whether calls wait in the worker, so that cancel frames tell which one a signal is for."""
+    """Reports whether calls wait in the worker, so that cancel frames say which call a signal is for."""
     return isinstance(core.way, pipeline.Way)
 
 
@@ -235,9 +238,9 @@ async def stepped(generator):
 
 
 def interrupt(where):
-    """Handles SIGINT: interrupts the only call, once. With several calls the signal has no clear target."""
+    """Handles SIGINT: interrupts the only call, once. With several calls, the signal has no clear target."""
     if core.running:
-        if not calls or pipelined():  # else a signal has no clear target, unless there is a cancel
+        if not calls or pipelined():  # the target is clear, or a cancel frame names it
             core.way.interrupt(where)
     elif len(calls) == 1:
         (number,) = calls
@@ -253,12 +256,12 @@ def has_cancel(number, where):
     """Reports whether a cancel has come while user code keeps the loop from reading it."""
     if not in_user_code(where):
         return False
-    loop.call_soon_threadsafe(pause)  # for the frames that are read here
+    loop.call_soon_threadsafe(pause)  # handles the frames that are read here
     return core.way.has_cancel(number)
 
 
 def in_user_code(frame):
-    """Reports whether a frame is the user's, or called by user code, and not the worker's or the library's, as the loop."""
+    """Reports whether a frame is user code, or called by user code. Frames of the worker and the event loop are not."""
     while frame is not None and not frame.f_code.co_filename.startswith(core.OWN):
         if errors.is_users(frame.f_code):
             return True

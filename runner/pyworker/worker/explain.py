@@ -1,15 +1,15 @@
-"""One hook in detail: the choices of its parameters, the classes with fields among them, and example arguments."""
+"""Describes one hook in detail: the choices of its parameters, their classes with fields, and example arguments."""
 
 import sys
 
 import _pyplug_worker as core
 
 describe = core.part("describe")
-MOST = 100  # objects with fields that are described
+MAX_OBJECTS = 100  # the maximum number of described classes with fields
 
 
 def add(info, plan):
-    """Adds to a hook's description what a list of hooks leaves out."""
+    """Adds the details to a hook's description that a list of hooks omits."""
     seen = {}
     for param, one in zip(info["params"], plan.params):
         if one.promise.choices:
@@ -21,11 +21,11 @@ def add(info, plan):
 
 
 def collect(take, seen):
-    """Adds to seen the objects with fields that a converter takes, and those in them: converter → description."""
+    """Adds the classes with fields of a converter, and those within them, to seen: converter → description."""
     for inner in take.parts:
         collect(inner, seen)
     found = take.fields
-    if not found or take in seen or len(seen) > MOST:
+    if not found or take in seen or len(seen) > MAX_OBJECTS:
         return
     seen[take] = {"name": take.text, "fields": [field(name, take.field_text(name), *one) for name, one in found.items()]}
     for one, *_ in found.values():
@@ -42,7 +42,7 @@ def field(name, text, take, required, *_):
 
 
 def template(params):
-    """Example arguments: an object of all parameters, or an array if one cannot be given by name."""
+    """Returns example arguments: an object of all parameters, or an array if one cannot be passed by name."""
     by_position = any(one.kind == "position" for one in params)
     left_out = ("positions", "names", "name" if by_position else None)
     values = {}
@@ -54,7 +54,7 @@ def template(params):
 
 
 def as_json(value):
-    """A default as JSON has it; None for what it cannot represent."""
+    """Returns a default as JSON, or None if JSON cannot represent it."""
     if "enum" in sys.modules and isinstance(value, sys.modules["enum"].Enum) and not core.part("shapes").is_json(value.value):
         return value.name
     try:

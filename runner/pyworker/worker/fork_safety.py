@@ -1,4 +1,7 @@
-"""What the import left that forked workers cannot have, or cannot share. Loaded with the zygote."""
+"""Checks after the import whether forking is safe: whether the import left anything that workers would lose or share.
+
+It is loaded with the zygote.
+"""
 
 import gc
 import os
@@ -13,33 +16,33 @@ import _pyplug_worker as core
 reseed = core.part("reseed")
 
 EXITING = 4  # a flag in /proc/PID/stat
-# The names of threads that a fork may lose: in a child, jemalloc, which pyarrow has, works without its thread.
+# The names of threads that a fork may lose. In a child, jemalloc, which pyarrow uses, works without its thread.
 DISPENSABLE = {b"jemalloc_bg_thd"}
-# Finalizers that each worker may run: torch forgets its own operators.
+# Finalizers that each worker may run. The finalizer of torch only removes its own operators.
 OWN_FINALIZERS = {("torch.library", "_del_library")}
 HARMLESS = {os.devnull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 PATH = getattr(os, "O_PATH", 0o10000000)
 
-known = {}  # number → target, of the descriptors that were open before the import
-mapped = {}  # addresses → name, of the shared memory that was there before the import
+known = {}  # the descriptors that were open before the import: number → target
+mapped = {}  # the shared memory that existed before the import: addresses → name
 
 
 def prepare():
-    """Called before the import."""
+    """Records the state before the import."""
     global known, mapped
     known, mapped = descriptors(), mappings()
 
 
 def check(fork_once):
-    """Called after the import. Returns why forked workers would not have what it left; "" if they would."""
-    compressed = flush_files()  # always
+    """Returns why it is not safe to fork after the import, or "" if it is safe."""
+    compressed = flush_files()  # must always run
     return children() or threads(fork_once) or files() or compressed or timers() or memory() or finalizers() or reseed.unsure()
 
 
 def threads(fork_once):
-    """Returns which threads a fork would lose. fork_once lets OpenBLAS end its threads; it restarts them for work."""
+    """Names the threads that a fork would lose. fork_once makes OpenBLAS end its threads, which it restarts when needed."""
     others = tasks()
-    if others and len(sys._current_frames()) == 1:  # none of them runs Python
+    if others and len(sys._current_frames()) == 1:  # they do not run Python
         fork_once()
         others = tasks()
     if not others:
@@ -57,13 +60,13 @@ def fork():
 
 
 def tasks():
-    """Returns the numbers of the threads that a fork must not lose. Linux lists an ended one for a moment more, as exiting."""
+    """Returns the numbers of the threads that a fork must not lose. It skips exiting threads, which Linux still lists."""
     found = []
     for number in os.listdir("/proc/self/task"):
         try:
             with open("/proc/self/task/%s/stat" % number, "rb") as file:
                 name, _, fields = file.read().partition(b"(")[2].rpartition(b")")
-        except OSError:  # it is gone
+        except OSError:  # the thread is gone
             continue
         if int(number) != os.getpid() and name not in DISPENSABLE and not int(fields.split()[6]) & EXITING:
             found.append(int(number))
@@ -89,23 +92,23 @@ def files():
 
 
 def flush_files():
-    """Writes what files have in buffers, which each worker would write again. Names a compressed one, which each would end."""
+    """Flushes the buffers of files, which each worker would write again. Names a compressed file, which each would finish."""
     why = ""
     for one in gc.get_objects():
         kind = type(one)
         try:
             if kind in (TextIOWrapper, BufferedWriter, BufferedRandom):
                 one.flush()
-            elif issubclass(kind, _IOBase) and any(base.__name__ == "BaseStream" for base in kind.__mro__):  # of gzip, bz2 and lzma
+            elif issubclass(kind, _IOBase) and any(base.__name__ == "BaseStream" for base in kind.__mro__):  # gzip, bz2 and lzma
                 if not one.closed and one.writable():
                     why = "a %s, open for writing, after the import" % kind.__name__
-        except Exception:  # it is closed or detached, or the user's own
+        except Exception:  # the file is closed or detached, or of a user's class
             pass
     return why
 
 
 def timers():
-    """Returns why a running timer prevents a fork: workers would not have it."""
+    """Reports a running timer, which workers would lose."""
     running = any(getitimer(timer)[0] for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF))
     return "a timer runs after the import" if running else ""
 
@@ -116,20 +119,20 @@ def memory():
 
 
 def finalizers():
-    """Returns why a finalizer prevents a fork: the first worker that ends would run it for all others, too."""
+    """Reports a finalizer, which the first worker that exits would run while the others still need its object."""
     try:
         registry = sys.modules["weakref"].finalize._registry
         for one in list(registry.values()):
             if one.atexit and (getattr(one.func, "__module__", ""), getattr(one.func, "__name__", "")) not in OWN_FINALIZERS:
                 name = getattr(one.func, "__qualname__", None) or type(one.func).__name__
                 return "a finalizer (%s) after the import" % name
-    except (AttributeError, KeyError):  # it is not loaded, or not the standard library's
+    except (AttributeError, KeyError):  # weakref is not loaded, or not the module of the standard library
         pass
     return ""
 
 
 def mappings():
-    """Returns the memory that other processes can write to, too: addresses → name."""
+    """Returns the shared memory that this process can write to: addresses → name."""
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
         rows = [row.rstrip("\n").split(None, 5) for row in file if " rw" in row and "s " in row]
     return {row[0]: row[5] if len(row) > 5 else "anonymous" for row in rows if row[1].startswith("rw") and row[1][3] == "s"}
@@ -140,13 +143,13 @@ def descriptors():
     for number in os.listdir("/proc/self/fd"):
         try:
             found[int(number)] = os.readlink("/proc/self/fd/" + number)
-        except OSError:  # that of the listing itself
+        except OSError:  # the descriptor of the listing itself
             pass
     return found
 
 
 def shared(number, what):
-    """Names what workers must not share; None for what is harmless."""
+    """Names a descriptor that workers must not share. Returns None for a harmless one."""
     if what.startswith("anon_inode:"):
         return what[len("anon_inode:") :].strip("[]")  # such as eventpoll
     mode = os.fstat(number).st_mode
@@ -163,6 +166,6 @@ def shared(number, what):
     if any(row.startswith("lock:") for row in rows):
         return what + ", locked"
     flags = next(int(row.split()[1], 8) for row in rows if row.startswith("flags:"))
-    if flags & (os.O_WRONLY | PATH):  # writes follow those of the others
+    if flags & (os.O_WRONLY | PATH):  # harmless, because each write follows those of other workers
         return None
     return "%s, open for reading" % what + (" and writing" if flags & os.O_RDWR else "")

@@ -1,4 +1,4 @@
-"""Which names of the user's file are hooks, and why another is not: what binds a name stands in the file's source."""
+"""Decides which names of the user's file are hooks, by reading its source, and explains why others are not."""
 
 from _thread import allocate_lock
 
@@ -9,15 +9,15 @@ FUNCTION = core.FUNCTION
 METHOD = type(type("", (), {"m": lambda self: None})().m)
 MODULE = type(core)
 BUILTIN = type(len)
-STANDARD = ("builtins", "functools", "operator", "types")  # modules whose objects that can be called are as good as functions
+STANDARD = ("builtins", "functools", "operator", "types")  # modules whose callable objects count as functions
 
-made = {}  # class → the object that its methods are called on
+made = {}  # class → the object on which its methods are called
 making = allocate_lock()
-bound = None  # name → (how it is bound, the first name of what it is an alias for)
+bound = None  # name → (how it is bound, the first name in the value of an alias)
 
 
 def find(number, name):
-    """Returns the hook of a name. If there is none, answers with an error and returns None."""
+    """Returns the hook with a name. If there is none, answers with an error and returns None."""
     function, why = look_up(name)
     if why is None:
         function = ready(function)
@@ -38,15 +38,15 @@ def underlying(function):
 
 
 def ready(function):
-    """Returns what to call for a hook that was looked up."""
+    """Returns the callable of a hook from look_up."""
     unmade = type(function) is METHOD and type(function.__self__) is Unmade
     return function.__self__.bind(function.__func__) if unmade else function
 
 
 def listing():
-    """Returns the functions of all hooks by name, in the order of the source, and notes about classes.
+    """Returns the functions of all hooks by name, in the order of the source, and notes.
 
-    The methods of such a class are no hooks, because no object exists and none can be made.
+    A note names a class whose methods are not hooks, because there is no object of it and none can be created.
     """
     found, existing, unmade = {}, [], {}
     for name in candidates():
@@ -65,7 +65,7 @@ def listing():
 
 
 def candidates():
-    """The names that may be those of hooks."""
+    """Returns the names that may be hooks."""
     chosen = listed()
     public = [name for name in (core.namespace if chosen is None else chosen) if isinstance(name, str)]
     public = [name for name in dict.fromkeys(public) if "." not in name]
@@ -73,7 +73,7 @@ def candidates():
 
 
 def methods(name):
-    """The methods of a public class or object, by their dotted names, as far as the file defines them itself."""
+    """Returns the dotted names of the methods of a public class or object that the file defines itself."""
     value = core.namespace.get(name)
     kinds = (value if isinstance(value, type) else type(value)).__mro__
     members = [member for kind in kinds if in_file(kind) for member in kind.__dict__.items()]
@@ -82,7 +82,7 @@ def methods(name):
 
 
 class Unmade:
-    """Stands for an object of a class. The object is made, without arguments, when a method is first called."""
+    """Stands for an object of a class. The object is created, without arguments, when a method is first called."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -94,21 +94,21 @@ class Unmade:
                     made[self.kind] = self.kind()
             return function(made[self.kind], *args, **kwargs)
 
-        call.__func__, call.__self__ = function, self  # as a method has them
+        call.__func__, call.__self__ = function, self  # like a method
         return call
 
 
 def listed():
-    """Returns __all__; None if it is missing or not a list."""
+    """Returns __all__, or None if it is missing or not a list."""
     chosen = core.namespace.get("__all__")
     return chosen if isinstance(chosen, (list, tuple)) else None
 
 
 def look_up(name):
-    """Returns (function, None), or (None, why there is no such hook): "" when nothing has that name.
+    """Returns (function, None), or (None, why there is no such hook). The reason is "" if the name is not defined.
 
-    The function describes the hook; ready turns it into what can be called. Python normalizes the names in its source, so
-    a name that is written in another way stands for the normalized one.
+    The function describes the hook, and ready returns its callable. Python normalizes the names in source code, so the
+    normalized form of a name is tried, too.
     """
     function, why = look_up_exact(name)
     if why is not None and not name.isascii():
@@ -118,7 +118,7 @@ def look_up(name):
 
 
 def normalized(name):
-    """Returns a name as Python's parser has it."""
+    """Returns a name as Python's parser normalizes it."""
     from unicodedata import normalize
 
     return normalize("NFKC", name)
@@ -169,12 +169,12 @@ def not_callable(name, value):
 
 
 def is_command(value):
-    """Reports whether a value is a command or a group of click, or of typer's copy. To call it is to end the process."""
+    """Reports whether a value is a command or a group of click, or of typer's copy. Calling it would end the process."""
     return hasattr(type(value), "make_context") and hasattr(type(value), "make_parser")
 
 
 def not_a_hook(name, value):
-    """Why a public name is no hook; None when it is one."""
+    """Returns why a public name is not a hook, or None if it is one."""
     if listed() is not None:  # __all__ decides
         return not_callable(name, value)
     if type(value) is FUNCTION and value.__globals__ is core.namespace:
@@ -183,7 +183,7 @@ def not_a_hook(name, value):
 
 
 def only_looks_callable(name, value):
-    """Returns why an object of a foreign class, such as FastAPI(), is no hook, because a server calls it; else None."""
+    """Returns why an object of a foreign class is not a hook, or None. Such an object, as FastAPI(), is called by a server."""
     kind = type(value)
     if root(name) != "value" or kind.__module__ in STANDARD or in_file(kind):
         return None
@@ -191,21 +191,21 @@ def only_looks_callable(name, value):
 
 
 def not_own_object(name, value):
-    """Why no method can be reached through a public name; None when one can."""
+    """Returns why methods cannot be reached through a public name, or None if they can."""
     if isinstance(value, MODULE):
         return "`%s` is a module" % name
     return imported(name, value)
 
 
 def imported(name, value):
-    """Why what a name stands for is not the file's own; None when it is."""
+    """Returns why the value of a name does not belong to the file, or None if it does."""
     if root(name) in ("def", "class", "value") or in_file(value):
         return None
     return "`%s` is imported, not defined here" % name
 
 
 def root(name):
-    """Returns how the file binds a name, or the name that it is an alias for. An alias for an import is an import."""
+    """Returns how the file binds a name. For an alias, that is how the file binds the original name."""
     how, other = binding(name)
     for _ in range(100):
         if how != "alias":
@@ -218,7 +218,7 @@ def in_file(value):
     """Reports whether a value was defined in the file, or below the package, according to its __module__."""
     try:
         module = value.__module__ + "."
-    except BaseException:  # without one, or whatever a __getattr__ does
+    except BaseException:  # there is no __module__, or a __getattr__ raises
         return False
     if core.plugin_file.endswith("__init__.py"):
         return module.startswith(core.plugin + ".")
@@ -232,7 +232,7 @@ def is_unbound(kind, name, member):
 
 
 def not_made(kind):
-    """Why no object of a class can be made without arguments; None when one can."""
+    """Returns why an object of a class cannot be created without arguments, or None if it can."""
     if kind in made:
         return None
     if getattr(kind, "__abstractmethods__", None) or getattr(kind, "_is_protocol", False):
@@ -241,13 +241,13 @@ def not_made(kind):
 
 
 def lacks(kind):
-    """Returns a text with the arguments that making an object of a class needs; None if it needs none."""
+    """Returns a text with the required arguments of a class's constructor, or None if there are none."""
     needed = ["`%s`" % name for name in core.part("describe").needed(kind)]
     return "cannot be created without " + " and ".join(needed) if needed else None
 
 
 def binding(name):
-    """How the file binds a name: by def, class, import, as an alias, to another value, or not at all."""
+    """Returns how the file binds a name ("def", "class", "import", "alias", "value" or None), and the original of an alias."""
     global bound
     if bound is None:
         bound = {}
@@ -259,13 +259,13 @@ def binding(name):
                 with open(core.plugin_file, "rb") as source:
                     tree = compile(source.read(), core.plugin_file, "exec", ONLY_AST, True)
             walk(tree)
-        except Exception:  # changed or gone since: then only what is plainly the file's own is a hook
+        except Exception:  # the file has changed or is gone; then only obvious functions are hooks
             pass
     return bound.get(name, (None, None))
 
 
 def walk(node):
-    """Records what top-level statements bind. The last binding of a name counts."""
+    """Records the names that top-level statements bind. The last binding of a name counts."""
     kind = type(node).__name__
     if kind in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
         bound[node.name] = "class" if kind == "ClassDef" else "def", None
@@ -284,5 +284,5 @@ def walk(node):
             while type(value).__name__ == "Attribute":
                 value = value.value
             for target in node.targets:
-                if type(target).__name__ == type(value).__name__ == "Name":  # the right side decides what it is
+                if type(target).__name__ == type(value).__name__ == "Name":  # the right side decides
                     bound[target.id] = "alias", value.id

@@ -1,6 +1,6 @@
 """Finds the imports that would fail next, after a module was not found. It runs in the process that did not find it."""
 
-import _ast as ast  # the nodes of ast; ast itself takes longer
+import _ast as ast  # has the nodes; importing ast itself takes longer
 import os
 import sys
 import warnings
@@ -10,9 +10,9 @@ from _frozen_importlib_external import PathFinder
 import _pyplug_start as start
 import _pyplug_worker as core
 
-MOST_BYTES = 128 << 10  # Python parses them in about 40 ms
-# What comes after one of these may be found nevertheless: they change where Python looks for modules, make modules, or
-# install them.
+MAX_BYTES = 128 << 10  # Python parses that much in about 40 ms
+# Modules imported after one of these words may be found, because the code changes where Python looks for modules, creates
+# modules or installs them.
 ALTERERS = [
     word.encode()
     for word in "sys.path|sys import|sys.modules|meta_path|path_hooks|__path__|addsitedir|exec(|pip|autoreload|import clr|coconut"
@@ -21,20 +21,20 @@ ALTERERS = [
 
 
 class Unsure(Exception):
-    """What follows cannot be known without running it."""
+    """Reports that the next imports cannot be known without running the code."""
 
 
 def unfound(error):
-    """Lists the modules that the plugin's own files import and that Python does not find, in the order of their execution.
+    """Lists the modules that the plugin's own files import and that Python does not find, in the order of execution.
 
-    error has ended the import of the plugin. The first module is usually the one that it is about.
+    error has ended the import of the plugin. The first module is usually the module that error names.
     """
-    warnings.simplefilter("ignore")  # Python has shown those of the source
+    warnings.simplefilter("ignore")  # Python has already shown the warnings about the source
     look = Look(error.__traceback__)
     try:
         for path in [*look.reached, core.plugin_file]:
             look.walk(path)
-    except Exception:  # also that of a foreign finder
+    except Exception:  # also an exception of a foreign finder
         pass
     return look.unfound
 
@@ -46,17 +46,17 @@ class Look:
             if trace.tb_frame.f_code.co_name == "<module>":
                 self.reached[trace.tb_frame.f_code.co_filename] = trace.tb_lineno
             trace = trace.tb_next
-        self.done = set(start.module_files())  # what failed is no longer among the modules
+        self.done = set(start.module_files())  # without the modules whose import failed
         self.bytes = 0
         self.unfound = []
 
     def walk(self, path):
-        """Follows the imports that loading a file would make from now on, unless it is loaded or not the plugin's own."""
+        """Follows the next imports of a file, unless the file is loaded or not the plugin's own."""
         if path in self.done or not is_own(path):
             return
         self.done.add(path)
         self.bytes += os.path.getsize(path)
-        if self.bytes > MOST_BYTES:
+        if self.bytes > MAX_BYTES:
             raise Unsure
         with open(path, "rb") as file:
             source = file.read()
@@ -91,7 +91,7 @@ class Look:
 
 
 def imports(body, lines, reached):
-    """Yields the import statements from a line on that always run, and whose failure nothing catches."""
+    """Yields the import statements from a line on that always run and whose errors are not caught."""
     for node in body:
         if node.end_lineno < reached:
             continue
@@ -105,7 +105,7 @@ def imports(body, lines, reached):
 
 
 def find(name, inside):
-    """Finds a module in the directories of its package, or a top-level module if inside is None, as an import does."""
+    """Finds a module as an import does. inside has the directories of its package, or is None for a top-level module."""
     if inside is not None:
         return PathFinder.find_spec(name, inside)
     if name in sys.modules:
@@ -114,5 +114,5 @@ def find(name, inside):
 
 
 def is_own(path):
-    """Reports whether a file is source of the plugin, and not of an installed package below it."""
+    """Reports whether a file is source of the plugin. Source of installed packages below the plugin is not."""
     return path.endswith(".py") and start.below and path.startswith(start.below) and not any(part in path for part in start.INSTALLED)

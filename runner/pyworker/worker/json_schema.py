@@ -1,9 +1,7 @@
-"""The JSON Schema (2020-12) of a hook's arguments, made of the converters that check them, and of its result.
+"""Makes the JSON Schema (2020-12) of a hook's arguments, from the converters that check them, and of its result.
 
-Of an enum it has the values alone, though names are accepted, too.
-
-Descriptions and defaults come from annotations, and the schemas of limits and of models from pydantic.
-The schema of a result accepts what such a value becomes.
+The schema of an enum has only the values, although names are accepted, too. Descriptions and defaults come from
+annotations, and the schemas of limits and of models from pydantic. The schema of a result describes its JSON.
 """
 
 import _pyplug_worker as core
@@ -18,7 +16,7 @@ LIMITS = (
 
 
 def add(info, plan):
-    """Adds the schema of the arguments, and that of an object as the result, to a hook's description."""
+    """Adds the schema of the arguments to a hook's description, and the schema of the result if that is an object."""
     info["input_schema"] = Maker().arguments(plan)
     returns = None if "streams" in info else Maker(is_result=True).result(plan)
     if returns:
@@ -26,15 +24,18 @@ def add(info, plan):
 
 
 class Maker:
-    """Makes one schema of those of converters. Classes with fields are definitions that it refers to."""
+    """Makes one schema from the schemas of converters. Classes with fields become definitions, to which it refers."""
 
     def __init__(self, is_result=False):
-        self.is_result = is_result  # a result may have more fields, and times without a zone
+        self.is_result = is_result  # the schema of a result allows more fields, and times without a zone
         self.defs = {}  # name → schema
         self.names = {}  # converter → the name of its definition
 
     def arguments(self, plan):
-        """An object with a property for each parameter; *args is an array, **kwargs are other properties."""
+        """Returns the schema of an object with a property for each parameter.
+
+        *args is a property with an array, and **kwargs are additional properties.
+        """
         schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
         for one in plan.params:
             if one.kind == "names":
@@ -50,7 +51,7 @@ class Maker:
         return portable({**schema, "$defs": self.defs})
 
     def result(self, plan):
-        """The schema of what the annotation says that a function returns; None if that is no object."""
+        """Returns the schema for the annotation of a function's result, or None if the result is not an object."""
         try:
             schema = {} if plan.returns is EMPTY else annotations.converter(plan.returns, plan.scope).schema(self)
         except Exception:  # an annotation that cannot be evaluated
@@ -73,21 +74,21 @@ class Maker:
         return {"items": found} if found else {}
 
     def row(self, schemas, least):
-        found = {"type": "array", "prefixItems": schemas} if schemas else {"type": "array"}  # it must not be empty
+        found = {"type": "array", "prefixItems": schemas} if schemas else {"type": "array"}  # prefixItems must not be empty
         return {**found, "minItems": least, "maxItems": len(schemas)}
 
     def reference(self, take):
-        """Returns a reference to the definition of a class with fields; {} for the result of a class with __json__."""
+        """Returns a reference to the definition of a class with fields, or {} for a result of a class with __json__."""
         if self.is_result and hasattr(take.kind, "__json__"):
             return {}
         if take not in self.names:
             name = self.names[take] = self.free(take.kind.__name__)
-            self.defs[name] = {}  # for a class that refers to itself
+            self.defs[name] = {}  # because the class may refer to itself
             self.defs[name] = self.fields(take)
         return {"$ref": "#/$defs/" + self.names[take]}
 
     def free(self, name):
-        """A name for a definition: the name of a class, with a number if another class has it."""
+        """Returns a name for a definition: the name of a class, with a number if another class has the same name."""
         found, count = name, 1
         while found in self.defs:
             count += 1
@@ -95,7 +96,7 @@ class Maker:
         return found
 
     def fields(self, take):
-        """The schema of a dataclass, a TypedDict or a named tuple, which may be an array."""
+        """Returns the schema of a dataclass, a TypedDict or a named tuple, which may also be an array."""
         shapes = core.part("shapes")
         properties = {}
         for name, (one, _, note, default) in take.fields.items():
@@ -108,7 +109,7 @@ class Maker:
         if not isinstance(take, shapes.Table) and not self.is_result:
             schema["additionalProperties"] = False
         doc = describe.cleaned(take.kind.__dict__.get("__doc__") or "")
-        if doc and not doc.startswith(take.kind.__name__ + "("):  # the one that dataclass and NamedTuple make
+        if doc and not doc.startswith(take.kind.__name__ + "("):  # dataclass and NamedTuple generate such a text
             schema["description"] = doc
         if not isinstance(take, shapes.Row):
             return schema
@@ -116,7 +117,7 @@ class Maker:
         return {"anyOf": [schema, self.row(list(properties.values()), least)]}
 
     def model(self, take):
-        """Returns the schema of a pydantic type. If our own converter comes first, its schema gets pydantic's limits."""
+        """Returns the schema of a pydantic type. If the worker's own converter comes first, its schema gets pydantic's limits."""
         try:
             adapter = getattr(take.validate, "__self__", None)
             make = getattr(adapter, "json_schema", None) or take.kind.model_json_schema
@@ -124,7 +125,7 @@ class Maker:
             schema, defs = defined(make, how)
             if any(self.defs.get(name, one) != one for name, one in defs.items()):  # another class has the name
                 schema, defs = defined(make, how, "%d." % len(self.defs))
-        except Exception:  # no model of pydantic's, or one that it has no schema for
+        except Exception:  # not a model of pydantic, or pydantic has no schema for it
             return {} if take.inner is None else take.inner.schema(self)
         if take.inner is not None:
             own = take.inner.schema(self)
@@ -135,13 +136,13 @@ class Maker:
 
 
 def defined(make, how, prefix=""):
-    """Returns the schema that pydantic makes, and its definitions, whose names begin with a prefix."""
+    """Returns pydantic's schema and its definitions, whose names begin with a prefix."""
     schema = make(ref_template="#/$defs/" + prefix + "{model}", **how)
     return schema, {prefix + name: one for name, one in schema.pop("$defs", {}).items()}
 
 
 def described(schema, default, note, names):
-    """Returns a schema with the default, and with the description from the annotation or the default."""
+    """Returns a schema with the default added, and the description from the annotation or the default."""
     schema, value = dict(schema), describe.given(default)
     for one in (*metadata(note, names), *([default] if value is not default else ())):
         text = one if type(one) is str else getattr(one, "description", None) or getattr(one, "documentation", None)
@@ -156,7 +157,7 @@ def described(schema, default, note, names):
 
 
 def metadata(note, names):
-    """Returns the metadata of an Annotated, also within Required, Final and the like."""
+    """Returns the metadata of an Annotated, which may be within Required, Final and the like."""
     try:
         text = getattr(note, "__forward_arg__", note)
         if isinstance(text, str):

@@ -1,4 +1,4 @@
-"""Imports the user's file, as the module that it is: a script, one in a package, named like another, or a package."""
+"""Imports the user's file as a module: a script, a module of a package, a module whose name is taken, or a package."""
 
 import os
 import sys
@@ -13,16 +13,16 @@ keep = SourceFileLoader.set_data
 
 
 def load(name, path, root, first, behind, last):
-    """Imports a file by its place, see Place in ../../../interp/pysrc. Returns its name and module."""
+    """Imports a file at its place, see Place in ../../../interp/pysrc. Returns its name and module."""
     names, files = chain(path, name)
     if root and in_library(names[0]):
         try:
-            __import__(names[0])  # before the file hides it
-        except Exception:  # not on this system: then nobody else gets it either
+            __import__(names[0])  # before the file hides the library's module
+        except Exception:  # this system does not have the module
             pass
     sys.path[:] = search_path(sys.path, first, behind, last)
     core.plugin_file = path
-    if not root:  # a module that Python finds
+    if not root:  # a module that Python finds by its name
         __import__(name)
         return name, sys.modules[name]
     start.below = os.path.join(root, "")
@@ -32,7 +32,7 @@ def load(name, path, root, first, behind, last):
 
 
 def search_path(path, first, behind, last):
-    """Returns a search path with first, with behind directly after the standard library, and with last. It skips ""."""
+    """Returns a search path that begins with first and ends with last, with behind after the standard library. It skips ""."""
     library = os.path.dirname(os.__file__)
     parts = (library, os.path.join(library, "lib-dynload"))
     after = max((at for at, part in enumerate(path, 1) if part in parts), default=0)
@@ -41,17 +41,17 @@ def search_path(path, first, behind, last):
 
 
 def keep_old(self, path, data, **keywords):
-    """Keeps the byte code of a file, unless it may change again within the second: Python compares whole seconds."""
+    """Stores the byte code of a file, unless the file is new: Python would miss a second change in the same second."""
     try:
         changed = os.stat(self.path).st_mtime
-    except (OSError, AttributeError):  # a loader of the plugin's own, whose modules may be no files
+    except (OSError, AttributeError):  # a loader of the plugin, whose modules need not be files
         changed = 0
     if time() - changed > 2:
         keep(self, path, data, **keywords)
 
 
 def chain(path, name):
-    """Returns the names of the packages that a file is in and its own name, and the files of all. A script is in no package."""
+    """Returns the names of a file's packages and of the file itself, and the files of all. A script has no packages."""
     above, file = os.path.split(path)
     if not name:
         return [file[:-3] if file.endswith(".py") else file], [path]
@@ -78,9 +78,9 @@ def in_library(name):
 
 
 def free_name(name, file):
-    """Returns the name if it is free, else another one that is free and can be imported."""
+    """Returns the name if it is free, or else another name that is free and can be imported."""
     taken = sys.modules.get(name)
-    if taken is not None:  # perhaps by this very file, or by another part of a namespace
+    if taken is not None:  # perhaps by this same file, or by another part of a namespace package
         place = getattr(taken, "__file__", None)
         if place == file or place is None and hasattr(taken, "__path__") and not os.path.isfile(file):
             return name
@@ -90,7 +90,7 @@ def free_name(name, file):
 
 
 def load_chain(names, files):
-    """Imports each package, then the file. A package may have imported the next module already."""
+    """Imports each package, then the file. A package may already have imported the next module."""
     parent = None
     for depth, file in enumerate(files, 1):
         name = ".".join(names[:depth])
@@ -107,9 +107,9 @@ def load_chain(names, files):
 
 
 def load_namespace(name, parent, directory):
-    """Imports a directory without __init__.py, with the other directories that Python finds by its name."""
+    """Imports a directory without __init__.py, and the other directories that Python finds by the same name."""
     spec = PathFinder.find_spec(name, parent and list(parent.__path__))
-    if spec is None or spec.has_location:  # a module elsewhere, or a name that is not the directory's
+    if spec is None or spec.has_location:  # another module has the name, or the directory has another name
         spec = ModuleSpec(name, None, is_package=True)
         spec.submodule_search_locations = [directory]
     return _load(spec)

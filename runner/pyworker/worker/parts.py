@@ -1,7 +1,7 @@
-"""Loads the parts of pyplug's worker, the files beside this one, as modules: X.py is _pyplug_X.
+"""Loads the parts of pyplug's worker, the other files in this directory, as modules: X.py is _pyplug_X.
 
-It runs in the globals of boot.py, which has found `program`: part → its code as marshal writes it, or its source. So a
-running worker needs nothing on the disk.
+It runs in the globals of boot.py, which has set `program`: part → its code as marshal writes it, or its source. So a
+running worker does not need these files.
 """
 
 import marshal
@@ -10,7 +10,7 @@ import sys
 
 
 def part(name):
-    """Returns a part of the worker, loaded at its first use."""
+    """Returns a part of the worker. It loads the part at its first use."""
     full = "_pyplug_" + name
     if full not in sys.modules:
         code = program[name]
@@ -29,7 +29,7 @@ def compiled(name):
 
 
 def keep_byte_code():
-    """Keeps the byte code of all parts for the next worker, if the directory is writable."""
+    """Stores the byte code of all parts for the next worker, if the directory is writable."""
     from _frozen_importlib_external import _write_atomic
 
     if os.access(os.path.dirname(kept), os.W_OK):

@@ -1,7 +1,7 @@
-"""The pipelined way: calls wait in the worker until the calls before them are answered.
+"""Lets calls wait in the worker until the calls before them are answered.
 
 pyplug cannot know which call runs when SIGINT arrives. So SIGINT interrupts a call only if a cancel frame for it has
-come. The cancel frames stay among the frames to handle. SIGURG says that pyplug wants the waiting calls back.
+come. The cancel frames stay in the input until they are handled. SIGURG says that pyplug wants the waiting calls back.
 """
 
 import _signal
@@ -10,17 +10,17 @@ from time import monotonic
 import _pyplug_worker as core
 
 UNBEGUN, TASK = b"NO"
-LONG = 0.001  # seconds; after a call that took longer, the frames that have come are looked at
-ALL = 1 << 32  # more than any number of a call
+LONG = 0.001  # seconds; after a longer call, the worker looks at the frames that have come
+ALL = 1 << 32  # greater than the number of any call
 
 
 class Way(core.Way):
-    """Runs one call after the other, as far as they are not cancelled or handed back."""
+    """Runs one call after the other, except those that were canceled or handed back."""
 
-    current = 0  # number of the call that began last
-    back = 0  # calls that were sent ahead, up to this number, do not begin
+    current = 0  # the number of the call that began last
+    back = 0  # calls that were sent ahead do not begin up to this number
     canceled = frozenset()  # the calls for which a cancel had come at the last look
-    looking = urged = False  # a look is in progress; a signal wants one
+    looking = urged = False  # a look is in progress; a signal has requested one
 
     def __init__(self):
         urgent = getattr(_signal, "SIGURG", None)  # Windows has none
@@ -28,10 +28,10 @@ class Way(core.Way):
             _signal.signal(urgent, lambda signum, where: self.interrupt(where))
 
     def invoke(self, number, body):
-        """Runs a hook, or answers that its call was cancelled while it waited."""
+        """Runs a hook, or answers that its call was canceled while it waited."""
         if number in self.canceled:
             return core.part("errors").refuse(number, "canceled", "it had not begun")
-        if self.current < number <= self.back < ALL:  # handed back by a look while the call before it ended
+        if self.current < number <= self.back < ALL:  # a look handed it back while the previous call ended
             return core.send(UNBEGUN, number, b"")
         self.back = 0
         self.begin(number, body)
@@ -55,7 +55,7 @@ class Way(core.Way):
             self.look()
 
     def hand_back(self, number):
-        """Rejects the calls that were sent ahead, up to a number, and have not begun."""
+        """Rejects the calls up to a number that were sent ahead and have not begun."""
         if max(self.current, self.back) < number:
             self.back = number
             core.send(UNBEGUN, self.current + 1, b"")
@@ -72,11 +72,11 @@ class Way(core.Way):
             self.looking = False
 
     def interrupt(self, where):
-        """SIGINT and SIGURG: looks in user code, or before the next call, and interrupts a call that is cancelled."""
+        """Handles SIGINT and SIGURG: looks, in user code or before the next call, and interrupts a canceled call."""
         self.urged = True
-        # While core.call itself runs, user code has not begun, or has ended. A child must not answer.
+        # While core.call itself runs, user code has not begun, or has ended. A forked child must not answer.
         if core.running and where.f_code is not core.call.__code__ and not self.looking and core.getpid() == core.PID:
-            while self.urged:  # another signal may come during the look
+            while self.urged:  # another signal may come while it looks
                 self.look()
             if self.current in self.canceled:
                 super().interrupt(where)
@@ -88,10 +88,10 @@ class Way(core.Way):
 
 
 def input_poll():
-    """Returns a function that reports whether there is input, after a time in milliseconds or, without it, when it comes."""
+    """Returns a function that waits for input, optionally for a time in milliseconds, and reports whether there is any."""
     try:
         from select import poll, POLLIN
-    except (ImportError, OSError):  # Windows, which has no SIGINT for one process, or no descriptor is left
+    except (ImportError, OSError):  # on Windows, which has no SIGINT for one process, or if no descriptor is left
         return lambda timeout=None: False
     waiting = poll()
     waiting.register(core.source, POLLIN)
@@ -101,7 +101,7 @@ def input_poll():
 def waiting():
     """Returns the calls for which a cancel frame has come, and the number of the last call to hand back, or 0."""
     found, back, has_input = set(), 0, input_poll()
-    while core.getpid() == core.PID and has_input(0):  # a child must not read them
+    while core.getpid() == core.PID and has_input(0):  # a forked child must not read frames
         if not core.fill():
             break
     at = core.offset

@@ -1,22 +1,23 @@
-"""Rewrites a JSON Schema so that the clients of language models accept it. It accepts the same, but no deep lists of anything.
+"""Rewrites a JSON Schema so that the clients of language models accept it.
 
-VS Code refuses a list without items, Gemini a value without a type, a list of types, const and propertyNames, and
-several clients drop references. So classes are inlined unless they contain themselves.
+The new schema accepts the same values, except deeply nested lists of anything. VS Code rejects a list without items.
+Gemini rejects a value without a type, a list of types, const and propertyNames. Several clients drop references, so
+classes are inlined unless they contain themselves.
 """
 
-MOST = 5000  # schemas in one; if there are more, references stay
+MAX_SIZE = 5000  # the maximum number of objects in an inlined schema; in a larger one, references stay
 REFERENCE = "#/$defs/"
 ONE = ("items", "additionalProperties", "not", "contains", "unevaluatedItems", "unevaluatedProperties", "if", "then", "else")
 LISTS = ("prefixItems", "anyOf", "oneOf", "allOf")
 TABLES = ("properties", "patternProperties", "dependentSchemas")
 NOTES = ("title", "description", "default")
-TYPED = ("type", "$ref", "anyOf", "oneOf", "allOf", "not", "if")  # keys of a schema that says what it accepts
+TYPED = ("type", "$ref", "anyOf", "oneOf", "allOf", "not", "if")  # a schema with one of these keys limits the type
 NAMES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null", list: "array", dict: "object"}
 FLAT = [{"type": one} for one in ("string", "number", "boolean", "object", "null")]
 
 
 def lists(items):
-    """A schema for anything, whose lists have these items."""
+    """Returns a schema for any value whose lists have these items."""
     return {"anyOf": [*FLAT, {"type": "array", "items": items}]}
 
 
@@ -24,7 +25,7 @@ ANYTHING = lists(lists({"anyOf": FLAT}))
 
 
 def portable(schema, is_result=False):
-    """Returns a schema with a type for each enum, items for each list, and without references. Arguments always have a type."""
+    """Returns a schema without references, with a type for each enum and items for each list. Arguments always have a type."""
     return Rewriter(schema, is_result).all()
 
 
@@ -35,11 +36,11 @@ class Rewriter:
         self.uses = {name: set(references(one)) for name, one in self.defs.items()}
         self.sizes, self.kept = {}, set()
         self.recursive = {name for name in self.defs if name in self.reached(name)}
-        if self.size({**schema, "$defs": None}) > MOST:
+        if self.size({**schema, "$defs": None}) > MAX_SIZE:
             self.recursive = set(self.defs)
 
     def reached(self, name):
-        """The definitions that one uses, also through others."""
+        """Returns the definitions that a definition uses, directly or through others."""
         found, left = set(), [name]
         while left:
             new = self.uses.get(left.pop(), set()) - found
@@ -48,7 +49,7 @@ class Rewriter:
         return found
 
     def size(self, value):
-        """The number of objects in a schema without references."""
+        """Returns the number of objects in a schema after its references are inlined."""
         if isinstance(value, list):
             return sum(map(self.size, value))
         if not isinstance(value, dict):
@@ -69,7 +70,7 @@ class Rewriter:
         return {**schema, "$defs": defs} if defs else schema
 
     def of(self, schema):
-        """The schema in place of another one."""
+        """Returns the rewritten form of a schema."""
         if not isinstance(schema, dict):
             return schema
         name = referred(schema)
@@ -77,7 +78,7 @@ class Rewriter:
             return self.of({**self.defs[name], **{key: value for key, value in schema.items() if key != "$ref"}})
         if name is not None:
             self.kept.add(name)
-        dropped = ("discriminator",) if self.is_result else ("discriminator", "propertyNames")  # the first refers to what is inlined
+        dropped = ("discriminator",) if self.is_result else ("discriminator", "propertyNames")  # a discriminator refers to definitions, which are inlined
         schema = {key: self.part(key, value) for key, value in schema.items() if key not in dropped}
         if "const" in schema:
             schema["enum"] = [schema.pop("const")]
@@ -96,7 +97,7 @@ class Rewriter:
 
 
 def referred(schema):
-    """The name of the definition that a schema refers to, or None."""
+    """Returns the name of the definition that a schema refers to, or None."""
     found = schema.get("$ref")
     return found[len(REFERENCE) :] if isinstance(found, str) and found.startswith(REFERENCE) else None
 
@@ -110,7 +111,7 @@ def references(value):
 
 
 def typed(schema):
-    """A schema with one type for its enum, or with alternatives of one type each."""
+    """Returns a schema with one type for its enum, or with alternatives of one type each."""
     kinds = schema.get("type")
     if isinstance(kinds, str):
         return schema
@@ -127,17 +128,17 @@ def typed(schema):
 
 
 def enum(kind, values):
-    """The schema of values of one type."""
+    """Returns the schema of values of one type."""
     return {"type": kind} if kind == "null" or kind == "boolean" and len(values) > 1 else {"type": kind, "enum": values}
 
 
 def plain(schema):
-    """A schema without its notes."""
+    """Returns a schema without its title, description and default."""
     return {key: value for key, value in schema.items() if key not in NOTES}
 
 
 def union(schemas):
-    """The schema of what one of several accepts; {} for none."""
+    """Returns the schema of the values that any of several schemas accepts, or {} for no schemas."""
     found = []
     for schema in schemas:
         found += [one for one in (schema["anyOf"] if list(schema) == ["anyOf"] else [schema]) if one not in found]

@@ -1,4 +1,4 @@
-"""Probes: calls of the user's health function, whose result is judged."""
+"""Answers probes: calls the user's health function, and decides from its result whether the plugin is healthy."""
 
 import _pyplug_worker as core
 
@@ -6,13 +6,13 @@ HEALTHY = ("ok", "healthy", "serving", "pass")
 
 
 def begin(number):
-    """Returns what a probe calls, as core.begin does. If there is no health function, it answers and returns None."""
+    """Returns the call for a probe, as core.begin does. If there is no health function, it answers and returns None."""
     name = core.probe_name or "health"
     function, why = core.part("hooks").look_up(name)
     if not core.probe_name and (why is not None or core.part("describe").needed(function)):
         core.answer(core.RESULT, number, b"{}")
         return None
-    function = core.find(number, name)  # the absence of one that was named is an error
+    function = core.find(number, name)  # it is an error if the named function does not exist
     return None if function is None else (function, verdict, (name, function), core.NOTHING)
 
 
@@ -21,7 +21,7 @@ def verdict(name, function):
 
 
 def judged(value):
-    """Returns the answer for what a health function returned."""
+    """Returns the answer to a probe for the result of a health function."""
     if core.part("values").is_awaitable(value):
         return judged_later(value)
     reason = degraded(value)
@@ -33,7 +33,7 @@ async def judged_later(value):
 
 
 def degraded(value):
-    """Why a plugin is not healthy, "" when it is."""
+    """Returns why the plugin is not healthy, or "" if it is."""
     if is_no(value):
         return "health returned %s" % value
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""Seeds random generators anew in forked workers, unless the import has seeded them.
+"""Seeds random generators again in forked workers, unless the import has seeded them with a value.
 
-Copies of generators would give every worker the same numbers. The class below random.Random is watched during the
-import, to know which have been seeded.
+Copies of generators would produce the same numbers in every worker. During the import, the base class of random.Random
+is replaced by one that records which generators were seeded.
 """
 
 import _random
@@ -16,7 +16,7 @@ original = _random.Random
 
 
 class Watched(original):
-    """Is _random.Random during the import."""
+    """Replaces _random.Random during the import."""
 
     def seed(self, a=None):
         super().seed(a)
@@ -24,13 +24,13 @@ class Watched(original):
 
 
 def watch():
-    """Called before the import."""
+    """Starts to watch, before the import."""
     _random.Random = Watched
-    sys.modules.pop("random", None)  # which the start of Python has imported
+    sys.modules.pop("random", None)  # the start of Python may have imported it
 
 
 def end_watch():
-    """Called after the import."""
+    """Ends the watch after the import, and decides which generators to seed in workers."""
     global state
     _random.Random = original
     del Watched.seed
@@ -43,7 +43,7 @@ def end_watch():
 
 
 def unsure():
-    """Returns which generator of numpy's the system may have seeded, and the import may not have; "" if there is none."""
+    """Names a generator of numpy that the system may have seeded instead of the import. Returns "" if there is none."""
     numpy = sys.modules.get("numpy.random")
     base = getattr(numpy, "BitGenerator", None)
     for one in gc.get_objects() if base is not None else ():
@@ -53,28 +53,28 @@ def unsure():
 
 
 def common(numpy):
-    """The global generator of numpy's; None if it cannot be found."""
+    """Returns the global generator of numpy, or None if it cannot be found."""
     return getattr(getattr(getattr(numpy, "mtrand", None), "_rand", None), "_bit_generator", None)
 
 
 def drawn(one):
-    """Reports whether the system may have drawn a generator's seed: such a seed has 128 bits."""
+    """Reports whether the system may have chosen a generator's seed, which then has 128 bits."""
     entropy = getattr(getattr(one, "_seed_seq", None), "entropy", None)
     return isinstance(entropy, int) and entropy.bit_length() > 64
 
 
 def reseed():
-    """Seeds the generators anew. Called first in a worker."""
+    """Seeds the generators again, first thing in a worker."""
     for one in fresh:
         one.seed()
-    if state is not None:  # Python has seeded it anew since
+    if state is not None:  # after the fork, Python has seeded the global generator
         sys.modules["random"]._inst.setstate(state)
     try:
         numpy = sys.modules.get("numpy.random")
-        if numpy is not None and getattr(common(numpy), "_seed_seq", 0) is not None:  # it was not seeded
+        if numpy is not None and getattr(common(numpy), "_seed_seq", 0) is not None:  # the import did not seed it
             numpy.seed()
         torch = getattr(sys.modules.get("torch"), "default_generator", None)
-        if torch is not None and torch.initial_seed() >> 32:  # a seed of the system's has 53 bits
+        if torch is not None and torch.initial_seed() >> 32:  # a seed from the system has 53 bits
             torch.seed()
-    except Exception:  # the user's own generator is in its place
+    except Exception:  # the user has replaced the generator
         pass

@@ -1,7 +1,7 @@
-"""The scopes of annotations: where names are looked up, and what type variables stand for.
+"""Resolves annotations in their scopes, which define names and the values of type variables.
 
-A scope resolves an annotation once, before a converter is made of it. It evaluates text, and replaces the type variables
-that are bound: `item: T` in `Box[date]` becomes a date.
+A scope resolves an annotation once, before its converter is made. It evaluates text, and replaces bound type variables:
+`item: T` in `Box[date]` becomes a date.
 """
 
 import sys
@@ -16,21 +16,21 @@ UNIONS = ("UnionType", "Union")  # the classes of X | Y
 
 
 class Unresolved(Exception):
-    """An annotation that cannot be evaluated."""
+    """Reports that an annotation cannot be evaluated."""
 
 
 class Scope:
     """Resolves annotations.
 
-    names are the globals of a module. own has type parameters by name, which hide globals; the names of a class, its
-    body, do not. bound has what each type variable stands for, or why that is Unresolved. "Self" is a key, too.
+    names has the globals of a module. own has type parameters by name, which hide globals. body has the names of a class,
+    which do not hide globals. bound maps each type variable, and "Self", to its type, or to Unresolved.
     """
 
     def __init__(self, names, own=NOTHING, body=NOTHING, bound=NOTHING):
         self.names, self.own, self.body, self.bound = names, own, body, bound
 
     def evaluated(self, text):
-        """The type that an annotation in quotes stands for."""
+        """Returns the type of an annotation in quotes."""
         names = {**self.names, **self.own} if self.own else self.names
         try:
             try:
@@ -50,7 +50,7 @@ class Scope:
             raise unresolved(error) from None
 
     def resolve(self, note):
-        """Returns an annotation without text, and without the type variables that are bound."""
+        """Returns an annotation with text evaluated and bound type variables replaced."""
         if type(note) is type or note is None:
             return note
         if isinstance(note, str):
@@ -84,7 +84,7 @@ class Scope:
             return error if isinstance(error, Unresolved) else unresolved(error)
 
     def shown(self, note):
-        """Returns an annotation as it is, unless type variables in it are bound: then with what they stand for."""
+        """Returns an annotation with bound type variables replaced, or the annotation itself if it has none."""
         text_of = core.part("describe").type_text
         plain, found = Scope(self.names, self.own, self.body).attempt(note), self.attempt(note)
         return note if isinstance(found, Unresolved) or text_of(found) == text_of(plain) else found
@@ -95,7 +95,7 @@ def unresolved(error):
 
 
 def piped(text, names):
-    """Evaluates an annotation for Python 3.9, which has no X | Y: that becomes Union[X, Y]."""
+    """Evaluates an annotation on Python 3.9, which does not support X | Y. It replaces X | Y by Union[X, Y]."""
     import ast
     from typing import Union
 
@@ -110,7 +110,7 @@ def piped(text, names):
 
 
 def special(origin):
-    """Returns the name of a form of typing, such as Union, also from typing_extensions; None for another class."""
+    """Returns the name of a form of typing or typing_extensions, such as Union, or None for another class."""
     own = isinstance(origin, type) and origin.__module__ not in ("typing", "types")
     return None if own else getattr(origin, "_name", None) or getattr(origin, "__name__", None)
 
@@ -118,7 +118,7 @@ def special(origin):
 def parts(note):
     """Returns the types within an annotation."""
     models = getattr(note, "__pydantic_generic_metadata__", NOTHING)
-    if models:  # its parameters are there if the model is not finished
+    if models:  # a generic model of pydantic has its parameters here even before it is complete
         return models["parameters"]
     origin, args = getattr(note, "__origin__", None), getattr(note, "__args__", ())
     values = origin is Callable or special(origin) == "Literal" or args == ((),)  # the last is Tuple[()] before Python 3.11
@@ -126,7 +126,7 @@ def parts(note):
 
 
 def rebuilt(note, args):
-    """Returns an annotation with other types within it."""
+    """Returns an annotation with its inner types replaced."""
     if hasattr(note, "copy_with") and not is_unpack(note):
         return note.copy_with(args)
     if type(note).__name__ in UNIONS:
@@ -139,14 +139,14 @@ def rebuilt(note, args):
 
 
 def items(note):
-    """Returns the items of an unpacked tuple, such as *tuple[int, str]; another annotation as the only item."""
+    """Returns the items of an unpacked tuple, such as *tuple[int, str]. Any other annotation is the only item."""
     inner = note if getattr(note, "__unpacked__", False) else note.__args__[0] if is_unpack(note) else None
     args = getattr(inner, "__args__", ())
     return args if getattr(inner, "__origin__", None) is tuple and Ellipsis not in args else [note]
 
 
 def is_unpacked(note):
-    """Reports whether an annotation stands for several: *Ts, or *tuple[int, ...]."""
+    """Reports whether an annotation stands for several types, such as *Ts or *tuple[int, ...]."""
     return is_unpack(note) or getattr(note, "__unpacked__", False)
 
 
@@ -158,7 +158,7 @@ def is_unpack(note):
 
 
 def bind(params, args):
-    """Returns what type variables stand for. One without an argument has its default; without a default it is free."""
+    """Binds type variables to arguments, or else to their defaults. A variable with neither stays free."""
     bound, args = {}, list(args)
     for index, one in enumerate(params):
         if type(one).__name__ == "TypeVarTuple" and args:
@@ -167,14 +167,14 @@ def bind(params, args):
             continue
         default = [one.__default__] if getattr(one, "has_default", bool)() else []
         given, args = args[:1] or default, args[1:]
-        if default and given[0] is default[0]:  # typing gives it, too, and other variables may be in it
+        if default and given[0] is default[0]:  # it may contain other variables; typing passes a default as an argument, too
             given = [Scope(module(one), bound=bound).attempt(default[0])]
         bound.update(zip((one,), given))
     return bound
 
 
 def module(thing):
-    """The globals of the module in which a class, an alias or a type variable was defined."""
+    """Returns the globals of the module in which a class, an alias or a type variable was defined."""
     return getattr(sys.modules.get(thing.__module__), "__dict__", {})
 
 
@@ -183,18 +183,18 @@ def by_name(params):
 
 
 def own_notes(kind):
-    """The annotations in the body of a class."""
+    """Returns the annotations in the body of a class."""
     if sys.version_info < (3, 14):
         return kind.__dict__.get("__annotations__", NOTHING)
     return core.part("describe").annotations(kind)
 
 
 class ClassScopes:
-    """The scopes of a class and of its bases. note is the class, perhaps with types for its variables."""
+    """Has the scopes of a class and of its bases. note is the class, perhaps with types for its variables."""
 
     def __init__(self, note):
         self.note, self.kind = note, getattr(note, "__origin__", note)
-        self.bound = {}  # class → what its type variables stand for
+        self.bound = {}  # class → the types of its type variables
         self.add(self.kind, parts(note))
 
     def add(self, kind, args):
@@ -209,11 +209,11 @@ class ClassScopes:
         bound["Self"] = self.note
 
     def scope(self, kind):
-        """The scope of the annotations in the body of the class, or of a base."""
+        """Returns the scope of the annotations in the body of the class, or of a base."""
         return Scope(module(kind), by_name(getattr(kind, "__type_params__", ())), kind.__dict__, self.bound.get(kind, NOTHING))
 
     def of_field(self, name):
-        """The scope of a field's annotation, which a base may have. A TypedDict has the annotations of its bases, too."""
+        """Returns the scope of a field's annotation, which may be in a base. A TypedDict also has its bases' annotations."""
         if hasattr(self.kind, "__total__"):
             note = own_notes(self.kind).get(name)
             owners = [one for one in self.bound if own_notes(one).get(name) == note][-1:]
@@ -223,27 +223,27 @@ class ClassScopes:
 
 
 def of_alias(note):
-    """Returns what an alias stands for, such as Pair[date] for `type Pair[T] = tuple[T, T]`, or why that is Unresolved."""
+    """Returns the type of an alias, such as Pair[date] of `type Pair[T] = tuple[T, T]`, or Unresolved with the reason."""
     alias = getattr(note, "__origin__", note)
     params = alias.__type_params__
     try:
         value = alias.__value__
-    except Exception as error:  # Python evaluates it now
+    except Exception as error:  # Python evaluates the alias when __value__ is read
         return unresolved(error)
     return Scope(module(alias), by_name(params), bound=bind(params, parts(note))).attempt(value)
 
 
 def of_variable(note):
-    """Returns the types that a free type variable allows: its constraints, or its bound; () for any type."""
+    """Returns the types that a free type variable allows: its constraints or its bound, or () for any type."""
     notes = note.__constraints__ or (note.__bound__,)
     return Scope(module(note)).resolve_all(() if notes == (None,) else notes)
 
 
 def of_function(function):
-    """The scope of a function's annotations: of the innermost function that it wraps, in the class that has it."""
+    """Returns the scope of a function's annotations. It belongs to the innermost wrapped function, in its class."""
     *_, plain = core.part("describe").layers(function)
     own = getattr(function if hasattr(function, "__self__") else getattr(function, "func", None), "__self__", None)
-    if not hasattr(plain, "__globals__"):  # an object that can be called
+    if not hasattr(plain, "__globals__"):  # a callable object
         own, plain = plain, getattr(type(plain), "__call__", None)
     names = getattr(plain, "__globals__", {})
     params = by_name(getattr(plain, "__type_params__", ()))
@@ -261,7 +261,7 @@ def of_function(function):
 
 
 def class_at(names, path):
-    """Returns the class of a static method, by its path."""
+    """Returns the class at a dotted path, for a static method."""
     first, *rest = path.split(".")
     own = names.get(first)
     for name in rest:
@@ -270,7 +270,7 @@ def class_at(names, path):
 
 
 def class_of(own):
-    """Returns the class that a method is called on, such as Box[date]."""
+    """Returns the class of the object on which a method is called, such as Box[date]."""
     if isinstance(own, core.part("hooks").Unmade):
         return own.kind
     return own if isinstance(own, type) else getattr(own, "__dict__", NOTHING).get("__orig_class__", type(own))

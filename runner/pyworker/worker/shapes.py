@@ -1,4 +1,4 @@
-"""Converts arguments to what the user's own types promise: enums, literals, classes with fields, models and limits."""
+"""Converts arguments to the user's own types: enums, literals, classes with fields, models, and types with limits."""
 
 import sys
 from _functools import reduce
@@ -10,11 +10,11 @@ convert, containers = core.part("convert"), core.part("containers")
 annotations, scopes = core.part("annotations"), core.part("scopes")
 Refused, Container, Anything = convert.Refused, containers.Container, convert.Anything
 SCALARS = (str, int, float, type(None))
-MOST = 5  # errors of a model that are reported
+MAX_ERRORS = 5  # the maximum number of errors of a model that are reported
 
 
 def is_json(value):
-    """Reports whether JSON has a value of an enum or a Literal."""
+    """Reports whether JSON can represent a value of an enum or a Literal."""
     return isinstance(value, SCALARS) and value == value  # not NaN
 
 
@@ -35,7 +35,7 @@ class Chosen(convert.Converter):
         return {} if maker.is_result and not all(is_json(value) for value, _ in self.values) else {"enum": self.choices}
 
     def find(self, value):
-        """Returns what a value stands for, as a list of one, or an empty list."""
+        """Returns the chosen object for a value as a list of one, or an empty list."""
         found = [one for known, one in self.values if type(known) is type(value) and known == value]
         if not found and type(value) in (int, float, convert.Number):
             found = [one for known, one in self.values if type(known) in (int, float) and known == value]
@@ -55,7 +55,7 @@ class Chosen(convert.Converter):
         raise Refused(text, self.want(), choices=self.choices)
 
     def missing(self, value):
-        """Returns what a value stands for beside the known ones, as find does."""
+        """Returns the object for a value that find does not know, in the same form."""
         return []
 
     def want(self):
@@ -63,7 +63,7 @@ class Chosen(convert.Converter):
 
 
 class Member(Chosen):
-    """Takes a member of an enum, by its value, else by its name, else as the enum itself has it."""
+    """Accepts a member of an enum by its value, else by its name, else by a call of the enum itself."""
 
     exact = False
 
@@ -73,19 +73,19 @@ class Member(Chosen):
 
     def schema(self, maker):
         found, own = super().schema(maker), self.kind._missing_
-        if found and getattr(own, "__func__", own) is not sys.modules["enum"].Enum._missing_.__func__:  # it finds more, as a Flag does
+        if found and getattr(own, "__func__", own) is not sys.modules["enum"].Enum._missing_.__func__:  # the enum accepts more values, as a Flag does
             found = {"anyOf": [found, {"type": "integer"}, convert.TEXT]}
         return found
 
     def missing(self, value):
         try:
             return [self.kind(value)] if type(value) in (int, str) else []
-        except Exception:  # ValueError, or whatever its _missing_ raises
+        except Exception:  # ValueError, or an exception of its _missing_
             return []
 
 
 class Flags(Member):
-    """Takes members of an enum.Flag, also several names with | between them, as Python prints them."""
+    """Accepts members of an enum.Flag, also as several names separated by |, as Python prints them."""
 
     def missing(self, value):
         parts = [self.names.get(part.strip()) for part in value.split("|")] if type(value) is str else [None]
@@ -100,7 +100,7 @@ def member(kind, text):
 
 
 def required_of(fields, depth):
-    """An example of an object with the fields that it must have."""
+    """Returns an example of an object with its required fields."""
     return {name: take.example(depth) for name, (take, required, *_) in fields.items() if required}
 
 
@@ -123,7 +123,7 @@ class Fields(Container):
             yield why if not why or why.startswith("in the field ") else "in the field %s.%s, %s" % (self.text, name, why)
 
     def field_text(self, name):
-        """The type of a field, as a signature has it."""
+        """Returns the type of a field as in a signature."""
         return " or ".join(one.text for one in self.fields[name][0].members)
 
     def json(self, value):
@@ -156,7 +156,7 @@ class Fields(Container):
 
 
 class Row(Fields):
-    """A named tuple. It accepts an array, too."""
+    """Converts to a named tuple. It accepts an array, too."""
 
     def json(self, value):
         if type(value) is list:
@@ -167,7 +167,7 @@ class Row(Fields):
 
 
 class Table(Fields):
-    """A TypedDict. It keeps unknown keys."""
+    """Converts to a TypedDict. It keeps unknown keys."""
 
     exact = True
 
@@ -178,7 +178,7 @@ class Table(Fields):
 
 
 class Model(Container):
-    """Accepts what a function validates, such as model_validate of a class. An inner converter may come first."""
+    """Accepts the values that a function validates, such as model_validate of a class. An inner converter may come first."""
 
     def __init__(self, kind, text, validate, inner=None):
         self.kind, self.text, self.validate, self.inner = kind, text, validate, inner
@@ -192,7 +192,7 @@ class Model(Container):
 
     @property
     def fields(self):
-        """Those of a model of pydantic, which checks them itself."""
+        """Returns the fields of a pydantic model, which pydantic itself checks."""
         found = {} if self.inner else getattr(self.kind, "model_fields", {})
         scope = scopes.Scope(scopes.module(self.kind)) if found else None
         return {name: (annotations.attempt(scope.attempt(one.annotation)), one.is_required(), one.annotation, annotations.EMPTY) for name, one in found.items()}
@@ -218,7 +218,7 @@ class Model(Container):
             return self.valid(text)
         try:
             return self.json(value)
-        except Refused as error:  # a word that could be JSON may be text
+        except Refused as error:  # a word that looks like JSON may be text
             try:
                 return self.valid(text)
             except Refused:
@@ -232,29 +232,29 @@ class Model(Container):
 
 
 def refusal(value, text, error):
-    """Returns the refusal for what a constructor or validator raised. Of the errors that it lists, the first one leads."""
+    """Returns the Refused for an exception of a constructor or validator. If it lists errors, the first one comes first."""
     try:
         found = [("".join(map(core.part("values").step, one["loc"])), one["msg"], one) for one in error.errors()]
         path, what, first = found[0]
         missing = first.get("type") == "missing"
         refused = Refused(first.get("input", value), "", "" if missing else what, problem="is missing" * missing)
-    except Exception:  # it lists none
+    except Exception:  # it does not list errors
         return Refused(value, text, core.part("errors").summary(error))
-    refused.path, refused.others = path, [(path, what) for path, what, _ in found[1:MOST]]
-    if len(found) > MOST:
-        refused.others.append(("", "%d more errors" % (len(found) - MOST)))
+    refused.path, refused.others = path, [(path, what) for path, what, _ in found[1:MAX_ERRORS]]
+    if len(found) > MAX_ERRORS:
+        refused.others.append(("", "%d more errors" % (len(found) - MAX_ERRORS)))
     return refused
 
 
 def literal(values, text):
-    """Makes the converter of a Literal. A member of an enum is given by its value or its name."""
+    """Makes the converter of a Literal. It accepts the value or the name of an enum member."""
     enum = getattr(sys.modules.get("enum"), "Enum", ())
     names = {one.name: one for one in values if isinstance(one, enum)}
     return Chosen([(one.value if isinstance(one, enum) else one, one) for one in values], names, text)
 
 
 def limited(note, rules):
-    """Makes the converter of an annotation with limits, or of a type of pydantic's own; None if pydantic cannot check them."""
+    """Makes the converter of an annotation with limits, or of a pydantic type. Returns None if pydantic cannot check it."""
     try:
         from pydantic import TypeAdapter
         from typing import Annotated
@@ -263,7 +263,7 @@ def limited(note, rules):
     except Exception:  # pydantic is missing or old, or does not know the type
         return None
     inner = None
-    if rules and not any(hasattr(type(one), "__get_pydantic_core_schema__") for one in rules):  # they convert nothing
+    if rules and not any(hasattr(type(one), "__get_pydantic_core_schema__") for one in rules):  # the rules do not convert
         inner = annotations.of(note)
         if isinstance(inner, Anything):
             inner = None
@@ -271,7 +271,7 @@ def limited(note, rules):
 
 
 def dumper(kind):
-    """Returns the function that converts the results of a class as pydantic does; None if it cannot."""
+    """Returns a function that converts results of a class with pydantic, or None if pydantic cannot."""
     try:
         from pydantic import TypeAdapter
 

@@ -1,4 +1,4 @@
-"""How the worker starts and ends. It hides the protocol, says hello and loads the user's file. It imports nothing that takes time."""
+"""Starts the worker: hides the protocol's descriptors, says hello and loads the user's file. It imports nothing slow."""
 
 import _signal
 import faulthandler
@@ -8,25 +8,25 @@ import sys
 import _pyplug_worker as core
 
 HELLO, READY, FILES, OVER = b"HYFX"
-MOST = 2000  # files that are reported
+MAX_FILES = 2000  # the maximum number of reported files
 INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
 
-stacks = 0  # the signal that shows them
-printed, trouble = 1, 2  # where the plugin's standard output goes, and where its standard error and faulthandler do
-below = ""  # the directory, with a separator, that the user's file and its imports are below; modules
-reported = []  # the plugin's own files, as pyplug knows them
+stacks = 0  # the signal that prints all stacks
+printed, trouble = 1, 2  # the descriptors for the plugin's standard output, and for its standard error and faulthandler
+below = ""  # the directory of the plugin's own files, with a separator; modules
+reported = []  # the plugin's own files that were last reported
 
 
 def start():
-    """Says hello, then loads the file; False if the worker is to end. ../launcher.go describes the arguments."""
+    """Says hello, then loads the file. Returns False if the worker must end. ../launcher.go describes the arguments."""
     global stacks
-    _signal.signal(_signal.SIGINT, core.on_sigint)  # it may have been inherited as ignored
+    _signal.signal(_signal.SIGINT, core.on_sigint)  # the worker may have inherited it as ignored
     descriptors, _, _, plugin, *place, stacks, core.nan, core.probe_name, calls, preload, annotations = sys.argv[1:]
     core.converts = annotations != "off"
     stacks = int(stacks)
     core.probe_name = os.fsencode(core.probe_name).decode("utf-8", "replace")  # in any locale
     sys.argv = [plugin]
-    if sys.path[:1] == [""]:  # of -c
+    if sys.path[:1] == [""]:  # added because of -c
         del sys.path[0]
     source, sink, stdout, control = map(int, descriptors.split())
     take_descriptors(source, sink, stdout)
@@ -39,12 +39,12 @@ def start():
 
     try:
         core.plugin, module = core.call(core.part("modules").load, place)
-        core.namespace = getattr(module, "__dict__", core.NOTHING)  # the file may put an object in its place
+        core.namespace = getattr(module, "__dict__", core.NOTHING)  # the file may have replaced the module by another object
     except BaseException as error:
-        _signal.signal(_signal.SIGINT, core.on_sigint)  # the user's handler must not disturb what follows
+        _signal.signal(_signal.SIGINT, core.on_sigint)  # so that a handler of the user does not interfere
         core.part("errors").unloadable(error)
         return False
-    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else the user's own stays
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # a handler of the user stays
         _signal.signal(_signal.SIGINT, core.on_sigint)
     if calls:
         core.way = core.part(calls).Way()
@@ -59,7 +59,7 @@ def start():
             show_name(plugin + " (preload)")
             zygote.serve(READY, core.encode(dict(ready, zygote=True)))  # returns in each worker
     core.send(READY, 0, core.encode(ready))
-    show_name(plugin)  # now, so that nobody waits for it
+    show_name(plugin)  # after ready, so that pyplug does not wait for it
     return True
 
 
@@ -69,13 +69,13 @@ def greet():
 
 
 def take_descriptors(source, sink, stdout):
-    """Moves the protocol to descriptors that the user's children do not inherit. What the plugin prints goes to stdout."""
+    """Moves the protocol to descriptors that the user's children do not inherit. Sends the plugin's output to stdout."""
     global printed, trouble
     core.source, core.sink, printed, trouble = (move(low, 200 + at) for at, low in enumerate((source, sink, stdout, 2)))
     if source > 2:
         os.close(source)
         os.close(sink)
-    else:  # Windows starts no process with more than three descriptors
+    else:  # on Windows, a process starts with at most three descriptors
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
@@ -86,49 +86,49 @@ def take_descriptors(source, sink, stdout):
 
 
 def move(descriptor, high):
-    """Copies a descriptor to a number that nobody else closes or relies on."""
+    """Copies a descriptor to a number that other code is unlikely to close or use."""
     try:
         return os.dup2(descriptor, high, False)
-    except OSError:  # so many are not allowed
+    except OSError:  # the limit on descriptors is lower
         return os.dup(descriptor)
 
 
 def show_name(plugin):
-    """Shows the plugin's name in place of the command line, as in "pyplug: greeter.py", on Linux."""
+    """Replaces the command line of the process by the plugin's name, such as "pyplug: greeter.py", on Linux."""
     if sys.platform != "linux":
         return
     try:
         with open("/proc/self/cmdline", "rb") as file:
             line = file.read()
         if b';exec(pyplug["code"],pyplug)' not in line and not line.startswith(b"pyplug: "):
-            return  # the user's code shows something else
+            return  # the user's code has changed it
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
         start, end = int(fields[45]), int(fields[46])  # arg_start and arg_end, fields 48 and 49
         name = "pyplug: " + os.path.basename(plugin)
         write_memory(start, os.fsencode(name)[: end - start - 1].ljust(end - start, b"\0"))
-    except (OSError, ValueError, IndexError):  # /proc is not there, or not ours
+    except (OSError, ValueError, IndexError):  # /proc is missing, or cannot be accessed
         pass
 
 
 def write_memory(address, data):
-    """Writes into the memory of this process that others see as its command line or environment."""
+    """Writes to the memory of this process that others see as its command line or environment."""
     with open("/proc/self/mem", "r+b", 0) as memory:
         memory.seek(address)
         memory.write(data)
 
 
 def make_codec(literal):
-    """Makes core.encode and core.decode, from the C code under the json package, whose import takes long."""
+    """Makes core.encode and core.decode from the C code of the json package, without the slow import of json."""
 
-    def convert(value):  # which JSON does not have
+    def convert(value):  # for a value that JSON cannot represent
         return core.part("values").convert(value)
 
     try:
         from _json import encode_basestring, make_encoder
 
         chunks = make_encoder(None, convert, encode_basestring, None, ":", ",", False, False, literal)
-    except (ImportError, TypeError):  # another Python than CPython
+    except (ImportError, TypeError):  # not CPython
         import json
 
         how = {"ensure_ascii": False, "allow_nan": literal, "separators": (",", ":"), "default": convert}
@@ -139,14 +139,14 @@ def make_codec(literal):
         text = "".join(chunks(value, 0))
         try:
             return text.encode()
-        except UnicodeEncodeError:  # lone surrogates: JSON has escapes for them
+        except UnicodeEncodeError:  # lone surrogates, which JSON can escape
             return text.encode("utf-8", "backslashreplace")
 
     def decode(body):
         try:
             return scan(body.decode(), 0)[0]
         except (StopIteration, SystemError, ValueError) as error:
-            if type(error) is ValueError:  # JSON, but a number of more digits than Python takes
+            if type(error) is ValueError:  # valid JSON, but a number has more digits than Python accepts
                 return without_limit(scan, body.decode(), 0)[0]
             sys.exit("pyplug: a frame's body is not JSON: %r" % bytes(body[:100]))
 
@@ -154,7 +154,7 @@ def make_codec(literal):
 
 
 def scanner(parse_float=float):
-    """Returns the function that decodes JSON, as (value, end)."""
+    """Returns a function that decodes JSON and returns (value, end)."""
     rules = {"strict": False, "object_hook": None, "object_pairs_hook": None}
     rules.update(parse_int=int, parse_float=parse_float, parse_constant=float)
     try:
@@ -180,7 +180,7 @@ def without_limit(function, *args):
 
 
 def own_files(more=()):
-    """Lists the plugin's own files: those of its modules, and those in more. It omits files of installed packages."""
+    """Lists the plugin's own files: the files of its modules, and the files in more. It omits installed packages."""
     core.modules = len(sys.modules)
     if not below:  # nothing was imported
         return []
@@ -191,12 +191,12 @@ def own_files(more=()):
         inside = path.startswith(below) and not path.startswith(prefixes)
         if inside and not any(part in path[len(below) - 1 :] for part in INSTALLED):
             found[path] = None
-    return list(found)[:MOST]
+    return list(found)[:MAX_FILES]
 
 
 def module_files():
     for module in list(sys.modules.values()):
-        try:  # without __getattr__, at which a lazy module would be loaded
+        try:  # does not call __getattr__, which would load a lazy module
             path = object.__getattribute__(module, "__dict__").get("__file__")
         except AttributeError:
             continue
@@ -205,7 +205,7 @@ def module_files():
 
 
 def report_files():
-    """Reports the plugin's own files, if a call has imported more of them."""
+    """Reports the plugin's own files if a call has imported more of them."""
     found = own_files()
     if found != reported:
         reported[:] = found
@@ -213,11 +213,11 @@ def report_files():
 
 
 def let_go():
-    """Reports that no answer will come, and releases the user's objects, because Python may hang while it ends."""
-    # Python keeps signal handlers and fork hooks longer than modules. Objects that they reach
-    # would not be finalized, and their open files would not be flushed.
+    """Reports that no answer will come, because Python may hang while it exits. Releases the user's objects."""
+    # Python keeps signal handlers and fork hooks longer than modules. Objects that are reachable
+    # from them would not be finalized, and their open files would not be flushed.
     core.namespace = core.NOTHING
     core.known.clear()
-    if os.getpid() == core.PID:  # else a child that the user's code forked
+    if os.getpid() == core.PID:  # not in a child that the user's code forked
         core.send(OVER, 0, b"")
     core.close_sink()

@@ -1,7 +1,7 @@
-"""Streams of items from generators and async generators.
+"""Answers calls with the items of generators and async generators.
 
-Where a stream runs decides how it waits for more: in the main thread it reads the frames itself, in a thread it
-waits for a lock, and on the event loop it awaits a future.
+A stream waits until it may send more. In the main thread it reads the frames itself, in a thread it waits for a lock,
+and on the event loop it awaits a future.
 """
 
 from _thread import allocate_lock
@@ -9,21 +9,21 @@ from time import monotonic
 
 import _pyplug_worker as core
 
-WINDOW = 262144  # bytes of items that may be sent before pyplug grants more
-BUSY = 0.002  # seconds that a stream may run before the event loop does other work
+WINDOW = 262144  # the number of bytes of items that may be sent before pyplug grants more
+BUSY = 0.002  # seconds after which a stream lets the event loop do other work
 
 values = core.part("values")
 errors = core.part("errors")
 
 
 class Stream:
-    """The items that answer one call."""
+    """Answers one call with items."""
 
     def __init__(self, number, items):
         self.number, self.items = number, items
-        self.granted, self.used = WINDOW, 0  # bytes; the main thread counts the first, the sender the second
-        self.kind = core.ITEM  # of the frame of the item that is sent next
-        self.wake = None  # called when more may be sent
+        self.granted, self.used = WINDOW, 0  # bytes; the main thread writes the first, the sending thread the second
+        self.kind = core.ITEM  # the type of the next item's frame
+        self.wake = None  # is called when more may be sent
         core.streams[number] = self
 
     def grant(self, size):
@@ -32,12 +32,12 @@ class Stream:
             self.wake()
 
     def fits(self, body):
-        """Reports whether an item may be sent now. An item of any size may if all others were granted."""
+        """Reports whether an item may be sent now. An item of any size may be sent if no other item is in flight."""
         left = self.granted - self.used
         return len(body) <= left or left >= WINDOW
 
     def encode(self, item):
-        """Encodes the item that is sent next, or raises Unrepresentable."""
+        """Encodes the next item, or raises Unrepresentable."""
         self.kind = core.ITEM_BYTES if isinstance(item, values.BINARY) else core.ITEM
         return values.body_of(item)
 
@@ -46,12 +46,12 @@ class Stream:
         core.answer(self.kind, self.number, body)
 
     def end(self, error, canceled, close):
-        """Closes the generator, and answers with what ended the stream."""
+        """Closes the generator, and answers with the exception that ended the stream."""
         del core.streams[self.number]
         try:
             close()
         except BaseException:
-            pass  # the caller gets the exception that ended the stream
+            pass  # the answer is about the exception that ended the stream
         if type(error) is StopIteration:
             core.answer(core.END, self.number, b"")
         else:
@@ -62,13 +62,13 @@ class Stream:
     def run(self):
         has_input = core.part("pipeline").input_poll()
         try:
-            self.take_frames()  # has_input does not see what came with the call's own frame
+            self.take_frames()  # has_input does not see frames that came together with the call
             while True:
                 while has_input(0):
                     self.read()
                 body = self.encode(core.call(next, (self.items,)))
                 while not self.fits(body):
-                    if core.getpid() != core.PID:  # a child of the generator's
+                    if core.getpid() != core.PID:  # a child that the generator forked
                         core.leave(0)
                     core.call(has_input)  # SIGINT may end the wait, but not the read, so no byte is lost
                     self.read()
@@ -82,7 +82,7 @@ class Stream:
         self.take_frames()
 
     def take_frames(self):
-        """Handles the frames that concern the stream. The others wait in core.backlog."""
+        """Handles the frames that concern the stream. Other frames wait in core.backlog."""
         for found in iter(core.frame, None):
             kind, number, _ = found
             if kind == core.CREDIT or kind == core.BACK:
@@ -103,7 +103,7 @@ class Stream:
         raise GeneratorExit
 
     def close(self):
-        """Closes the generator. SIGINT may interrupt that once."""
+        """Closes the generator. SIGINT may interrupt the close once."""
         before, core.asked = core.asked, False
         try:
             core.call(self.items.close)
@@ -113,7 +113,7 @@ class Stream:
     # In a thread
 
     def run_in(self, thread, canceled):
-        """Answers with the items of a generator, from a thread of its own; canceled has the cancelled calls."""
+        """Answers with the items of a generator, in the thread of the call. canceled has the canceled calls."""
         more = allocate_lock()
         more.acquire()
         self.wake = lambda: more.locked() and more.release()
@@ -131,7 +131,7 @@ class Stream:
             thread.value = thread.error = None
             self.end(error, self.number in canceled, self.items.close)
 
-    # On the event loop, where event_loop.run answers with what these raise
+    # On the event loop, where event_loop.run answers with the exceptions
 
     async def run_async(self):
         looked = monotonic()

@@ -1,7 +1,7 @@
-"""The way with threads: several plain functions at once.
+"""Runs several plain functions at once, in threads.
 
-The main thread reads the frames, and runs everything async on the event loop. Every other call runs in an idle
-thread, or in a new one. A cancel raises KeyboardInterrupt in the thread of its call once that runs Python code.
+The main thread reads the frames, and runs async code on the event loop. Every other call runs in an idle thread, or
+in a new one. A cancel raises KeyboardInterrupt in the thread of its call as soon as that runs Python code.
 """
 
 import os
@@ -12,27 +12,27 @@ from time import sleep
 
 import _pyplug_worker as core
 
-try:  # now, while there are descriptors left
+try:  # at the start, while there are descriptors left
     from ctypes import c_ulong, py_object, pythonapi
-except (ImportError, OSError):  # calls cannot be interrupted then
+except (ImportError, OSError):  # calls cannot be interrupted
     pythonapi = None
 
-ASYNC = 0x80 | 0x200  # of the flags of a coroutine's code, and an async generator's
+ASYNC = 0x80 | 0x200  # the code flags of coroutines and async generators
 TRACE = ord("T")
-GRACE = 0.1  # seconds that an interrupted call has before the worker reports where it still runs
+GRACE = 0.1  # seconds after an interrupt until the worker reports where the call still runs
 MOMENT = 0.0005  # seconds between two looks at another thread's progress
-END = 200  # looks before the worker ends without waiting longer
+END = 200  # the number of looks before the worker stops waiting for idle threads
 
-# What threads need is loaded before there are any.
+# Load the parts that threads need before there are any threads.
 values, errors = core.part("values"), core.part("errors")
 streams, event_loop = core.part("streams"), core.part("event_loop")
 core.part("arguments"), core.part("shapes"), core.part("times"), core.part("probe")
 
-made = []  # threads
-idle = []  # the threads without a call; main takes one out for each call, whichever gets it
-waiting = SimpleQueue()  # calls for idle threads, and for new ones
+made = []  # all threads
+idle = []  # the threads without a call; the main thread removes one for each call, whichever thread runs it
+waiting = SimpleQueue()  # calls for idle and new threads
 active = set()  # calls that are in a thread, or on their way from there to the loop
-running = {}  # number → thread that runs user code; the thread that removes an entry decides the outcome
+running = {}  # number → thread that runs user code; whoever removes an entry decides whether the call was interrupted
 canceled = set()  # active calls for which a cancel has come
 sending = allocate_lock()  # held to write a frame
 
@@ -40,7 +40,7 @@ sending = allocate_lock()  # held to write a frame
 # The main thread
 
 
-core.awaited = 0, None  # the event loop starts now, so that it is there when a thread needs it
+core.awaited = 0, None  # starts the event loop now, so that it exists when a thread needs it
 
 
 class Way(core.Way):
@@ -63,12 +63,12 @@ class Way(core.Way):
                 start_new_thread(thread.work, ())
                 made.append(thread)
             waiting.put((number, function, args, kwargs))
-        except BaseException as error:  # no thread can be started
+        except BaseException as error:  # a thread cannot be started
             active.discard(number)
             errors.answer(number, error, canceled=False)
 
     def cancel(self, number):
-        """Interrupts a call, now or when it next runs user code."""
+        """Interrupts a call at once, or when it next runs user code."""
         if number not in active:
             return
         canceled.add(number)
@@ -80,11 +80,11 @@ class Way(core.Way):
             thread.interrupted = True
             try:
                 start_new_thread(trace, (number, thread.ident))
-            except RuntimeError:  # there can be no more of them
+            except RuntimeError:  # a thread cannot be started
                 pass
 
     def end(self):
-        """Waits until all threads without user code are idle. A busy one holds objects that Python must finalize."""
+        """Waits until all threads that do not run user code are idle. Others hold objects that Python must finalize."""
         for _ in range(END):
             if len(idle) + len(running) >= len(made):
                 break
@@ -100,18 +100,18 @@ def trace(number, ident):
         found.insert(0, (frame.f_code, frame.f_lineno))
         frame = frame.f_back
     found = errors.listed(found)
-    if found and number in active:  # else it has answered, and the thread may be at another call
+    if found and number in active:  # otherwise the call is answered, and the thread may run another one
         core.send(TRACE, number, core.encode({"python": {"frames": found}}))
 
 
 def raise_in(ident, what):
-    """Raises an exception in a thread as soon as it runs Python code; None withdraws it."""
+    """Raises an exception in a thread as soon as it runs Python code. None withdraws the exception."""
     if pythonapi is not None:
         pythonapi.PyThreadState_SetAsyncExc(c_ulong(ident), py_object(what) if what else None)
 
 
 def to_loop(number, value):
-    """Starts what a thread was returned and cannot await, and leaves the call to the loop, with a cancel that came before."""
+    """Passes a call from a thread to the loop, because its value must be awaited. An earlier cancel applies there, too."""
     event_loop.start_task(number, value)
     active.discard(number)
     if number in canceled:
@@ -123,21 +123,21 @@ def to_loop(number, value):
 
 
 class Thread:
-    """A thread that runs one call after the other until the process ends."""
+    """Runs one call after the other in a thread until the process ends."""
 
-    value = error = None  # of the user code that has run
-    interrupted = False  # the interrupt of the running call has been raised
+    value = error = None  # the result of the user code
+    interrupted = False  # KeyboardInterrupt was raised in the running call
 
     def work(self):
         self.ident = get_ident()
         while True:
-            answer(self, *waiting.get())  # an idle thread keeps nothing of the user's, also at the worker's end
+            answer(self, *waiting.get())  # an idle thread must not hold the user's objects
             idle.append(self)
 
     def run(self, number, function, args=(), kwargs=core.NOTHING):
-        """Runs user code and keeps its value or error. Returns whether it was interrupted."""
+        """Runs user code and stores its value or error. Returns whether it was interrupted."""
         self.value, self.error, self.interrupted = None, None, False
-        # An interruption may come anywhere below, but only one.
+        # One interruption may come anywhere below.
         try:
             try:
                 running[number] = self
@@ -152,7 +152,7 @@ class Thread:
             return self.end_interruptible(number)
 
     def end_interruptible(self, number):
-        """Ends the time in which the call may be interrupted. Returns whether it was."""
+        """Ends the time in which the call may be interrupted. Returns whether it was interrupted."""
         if running.pop(number, None) is not None:
             return number in canceled
         while not self.interrupted:
@@ -162,7 +162,7 @@ class Thread:
 
 
 def answer(thread, number, function, args, kwargs):
-    """Runs one call, and answers it or leaves it to the loop, even if the worker itself fails."""
+    """Runs one call, and answers it or passes it to the loop, even if the worker itself fails."""
     try:
         interrupted = thread.run(number, function, args, kwargs)
         value, error = values.plain(thread.value), thread.error
@@ -170,7 +170,7 @@ def answer(thread, number, function, args, kwargs):
         if error is not None:
             errors.answer(number, error, (function, args, kwargs), canceled=interrupted)
         elif values.is_awaitable(value) or hasattr(type(value), "__aiter__"):
-            if event_loop.loop is None:  # no descriptor was left for it
+            if event_loop.loop is None:  # the loop needs descriptors, and none was left
                 raise RuntimeError("there is no event loop")
             return event_loop.loop.call_soon_threadsafe(to_loop, number, value)
         elif type(value) is values.GENERATOR:
@@ -180,7 +180,7 @@ def answer(thread, number, function, args, kwargs):
     except BaseException as error:
         try:
             errors.bare(number, error)
-        except BaseException:  # else its caller would wait for ever
+        except BaseException:  # otherwise the caller would wait forever
             os._exit(1)
     active.discard(number)
     canceled.discard(number)

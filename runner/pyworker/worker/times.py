@@ -1,4 +1,4 @@
-"""Dates, times and durations as ISO 8601 text, the same on every Python."""
+"""Parses and writes dates, times and durations as ISO 8601 text, in the same way on every Python."""
 
 import datetime
 import re
@@ -30,7 +30,7 @@ def time(text):
 
 
 def moment(text):
-    """Parses a date and a time, with a T or a space between them; midnight if there is but a date."""
+    """Parses a date and a time, separated by T or a space. A date alone means midnight."""
     clock = text[10:]
     if clock and clock[0] not in "Tt ":
         raise ValueError
@@ -49,7 +49,7 @@ PARSERS = {"date": date, "datetime": moment, "time": time, "timedelta": duration
 
 
 def duration_text(value):
-    """A timedelta as ISO 8601, such as P1DT2H or -PT0.5S."""
+    """Returns a timedelta in ISO 8601, such as P1DT2H or -PT0.5S."""
     sign = "-" if value < datetime.timedelta() else ""
     value = abs(value)
     minutes, left = divmod(value.seconds, 60)

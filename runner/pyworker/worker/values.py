@@ -1,6 +1,6 @@
-"""Results beyond plain JSON: what they become, and where one cannot be represented.
+"""Converts results that are not plain JSON, and reports the place of a value that cannot be represented.
 
-Nothing is imported for this: a value of a type exists only after its module.
+It imports nothing for this, because a value of a type exists only after its module.
 """
 
 import sys
@@ -11,13 +11,13 @@ from os import PathLike, fspath
 import _pyplug_worker as core
 
 GENERATOR = type(_ for _ in ())
-ITERABLE_COROUTINE = 0x100  # a generator that types.coroutine made awaitable
+ITERABLE_COROUTINE = 0x100  # the code flag of a generator that types.coroutine made awaitable
 without_limit = core.part("start").without_limit
-PLACE = 200  # characters of a place that are shown
-LONGEST = 100  # conversions of one value, each into the next
-CLASSES = 1000  # classes whose conversion is remembered
-MOST = 1000000  # items of an iterator that is part of a value: it may have no end
-# The types whose text says what they are.
+PLACE = 200  # the maximum number of characters of a place
+LONGEST = 100  # the maximum number of successive conversions of one value
+CLASSES = 1000  # the maximum number of classes whose conversion is cached
+MAX_ITEMS = 1000000  # the maximum number of items of an iterator within a value, because it may have no end
+# The types that are converted to text by str.
 TEXTS = (
     ("decimal", "Decimal"),
     ("fractions", "Fraction"),
@@ -32,13 +32,13 @@ TEXTS = (
 METHODS = ("to_dicts", "to_pylist", "as_py", "tolist", "to_list", "_asdict")
 
 SCALARS = (str, int, float, type(None))
-BINARY = (bytes, bytearray, memoryview)  # sent as they are; base64 text within another value
+BINARY = (bytes, bytearray, memoryview)  # sent as bytes, or as base64 text within another value
 
 ways = {}  # class → the function that converts its values
 
 
 class Unrepresentable(core.Refusal):
-    """A value that JSON has nothing for: where it stands in the result, and what it is."""
+    """Reports a value that JSON cannot represent: its place in the result, and a description."""
 
     def __init__(self, place, what):
         super().__init__(what)
@@ -51,7 +51,7 @@ class Unrepresentable(core.Refusal):
 
 
 def finish(number, value):
-    """Answers with a value that the core cannot encode."""
+    """Answers a call with a value that the core cannot encode."""
     value = plain(value)
     if is_awaitable(value) or hasattr(type(value), "__aiter__") or type(value) is GENERATOR and core.loop is not None:
         return core.start_task(number, value)
@@ -65,7 +65,7 @@ def finish(number, value):
 
 
 def body_of(value):
-    """Returns the body of an answer: the bytes themselves, or JSON. It raises Unrepresentable for what is neither."""
+    """Returns the body of an answer: the bytes themselves, or JSON. It raises Unrepresentable for other values."""
     body = raw(value) if isinstance(value, BINARY) else encode(value)
     if len(body) > core.LARGEST:
         most = core.LARGEST >> 20
@@ -76,24 +76,24 @@ def body_of(value):
 def raw(value):
     try:
         return bytes(memoryview(value))
-    except Exception as error:  # a view that was released
+    except Exception as error:  # a released memoryview
         raise Unrepresentable("$", "%s object: %s" % (type(value).__name__, failure(error))) from error
 
 
 def is_awaitable(value):
-    """Reports whether a value is to be awaited."""
+    """Reports whether a value must be awaited."""
     if type(value) is GENERATOR:
         return bool(value.gi_code.co_flags & ITERABLE_COROUTINE)
     return hasattr(type(value), "__await__")
 
 
 def is_iterator(value):
-    """Reports whether a value gives its items one by one, and only once."""
+    """Reports whether a value is an iterator."""
     return hasattr(type(value), "__next__") and hasattr(type(value), "__iter__") and not is_awaitable(value)
 
 
 def plain(value):
-    """Returns a generator of the items for an iterator, and for what has both __iter__ and __aiter__; else the value."""
+    """Returns a generator of the items of an iterator, or of an object with __iter__ and __aiter__, or else the value."""
     kind = type(value)
     both = hasattr(kind, "__aiter__") and hasattr(kind, "__iter__") and not is_awaitable(value)
     return items_of(value) if both or kind is not GENERATOR and is_iterator(value) else value
@@ -109,7 +109,7 @@ def encode(value):
         body = core.encode(value)
     except BaseException:
         body = None
-    # Outside of except, so that an error raised here does not get the first one as its context.
+    # Outside of except, so that an exception raised here does not have the first one as its context.
     return encode_copy(value) if body is None else body
 
 
@@ -130,9 +130,9 @@ def failure(error):
 
 
 def convert(value):
-    """Converts a value to something that is closer to JSON, or raises Unrepresentable.
+    """Converts a value to one that is closer to JSON, or raises Unrepresentable.
 
-    It does not read an iterator: the encoder may fail later, and the value is then converted again.
+    It does not read iterators, because the encoder may fail later, and the value is then converted again.
     """
     kind = type(value)
     way = ways.get(kind)
@@ -147,7 +147,7 @@ def convert(value):
 
 
 def way_of(kind):
-    """Returns the function that converts the values of a class; None if there is none."""
+    """Returns the function that converts the values of a class, or None if there is none."""
     if hasattr(kind, "__json__"):
         return kind.__json__
     if is_one(kind, "enum", "Enum"):
@@ -190,7 +190,7 @@ def way_of(kind):
 
 
 def fields_of(kind):
-    """Returns the function for a class whose objects list their fields; None if they do not."""
+    """Returns the function that converts objects of a class with fields, or None if the class has no fields."""
     if hasattr(kind, "__dataclass_fields__"):
         names = [field.name for field in sys.modules["dataclasses"].fields(kind)]
     elif hasattr(kind, "__attrs_attrs__"):
@@ -205,7 +205,7 @@ def fields_of(kind):
 
 
 def whole(made, value):
-    """Returns what a row or rows became. Raises if a row has lost values because two columns have one name."""
+    """Returns the converted row or rows. Raises if a row has lost values because two columns have the same name."""
     names = getattr(value, "_fields", None) or getattr(value, "column_names", ())
     row = made[0] if isinstance(made, list) and made else made
     if isinstance(row, dict) and len(row) < len(names):
@@ -214,7 +214,7 @@ def whole(made, value):
 
 
 def mapping(value):
-    """The items of a mapping, or of a row that has names."""
+    """Converts a mapping, or a row with column names, to a dict."""
     names = list(value.keys())
     made = {name: value[name] for name in names}
     if len(made) < len(names):
@@ -234,15 +234,15 @@ def in_order(value):
 
 
 def listed(value):
-    """Reads an iterator that is part of a value."""
-    found = list(islice(value, MOST + 1))
-    if len(found) > MOST:
-        raise Unrepresentable("$", "%s object of more than %d items" % (core.part("errors").type_name(type(value)), MOST))
+    """Reads an iterator within a value."""
+    found = list(islice(value, MAX_ITEMS + 1))
+    if len(found) > MAX_ITEMS:
+        raise Unrepresentable("$", "%s object of more than %d items" % (core.part("errors").type_name(type(value)), MAX_ITEMS))
     return found
 
 
 def advice(value):
-    """What to return instead of a value, in brackets."""
+    """Returns advice on what to return instead of a value, in parentheses."""
     kind = type(value)
     if is_awaitable(value):
         return " (await it)"
@@ -254,7 +254,7 @@ def advice(value):
 
 
 def is_one(kind, module, *names):
-    """issubclass, for classes of a module that need not have been imported."""
+    """Works like issubclass for classes of a module, which need not be imported."""
     found = sys.modules.get(module)
     return found is not None and issubclass(kind, tuple(getattr(found, name, ()) for name in names))
 
@@ -266,7 +266,7 @@ def base64(value):
 
 
 def copy(value, place, outer):
-    """Makes a plain copy of a value, or raises Unrepresentable. outer has the values that this one is in, by id."""
+    """Makes a plain copy of a value, or raises Unrepresentable. outer has the values that contain this one, by id."""
     depth = len(outer)
     while not isinstance(value, SCALARS):
         if id(value) in outer:
@@ -296,7 +296,7 @@ def copy(value, place, outer):
 
 
 def members(read, place):
-    """Lists what is in a container; the user's own kind of list may raise anything."""
+    """Lists the members of a container. A container of a user's class may raise any exception."""
     try:
         return list(read())
     except BaseException as error:
@@ -304,7 +304,7 @@ def members(read, place):
 
 
 def finite(value, place):
-    """Returns a number as JSON may have it: what is not finite has no JSON of its own."""
+    """Returns a number, or its representation by core.nan if it is not finite."""
     if value - value == 0 or core.nan == "literal":
         return value
     if core.nan == "error":
@@ -313,7 +313,7 @@ def finite(value, place):
 
 
 def converted(value, place):
-    """Converts a value. Adds its place to what that raises."""
+    """Converts a value. It adds the place to exceptions."""
     try:
         return listed(value) if is_iterator(value) else convert(value)
     except Unrepresentable as trouble:
@@ -324,7 +324,7 @@ def converted(value, place):
 
 
 def key_text(key, place):
-    """The text of a dictionary's key, as JSON writes it."""
+    """Returns a dictionary's key as text, as JSON writes it."""
     if isinstance(key, str):
         return key
     try:
@@ -338,7 +338,7 @@ def key_text(key, place):
 
 
 def step(key):
-    """Returns the step from the place of a dictionary or a list to that of an item."""
+    """Returns the part of a place that leads from a dictionary or a list to an item."""
     if isinstance(key, int):
         return "[%d]" % key
     if key.isidentifier():

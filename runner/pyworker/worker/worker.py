@@ -1,19 +1,19 @@
-"""The core of pyplug's worker, which calls the functions of one Python file.
+"""Reads frames, calls the functions of one Python file, and answers: the core of pyplug's worker.
 
-parts.py loads it at every start. It reads frames, calls hooks and answers. ../frames.go describes the protocol.
-The core loads a part when it first needs it. Every start pays for the core, so it imports nothing slow.
+parts.py loads the core at every start, so it imports nothing slow. It loads other parts when it first needs them.
+../frames.go describes the protocol.
 
-Calls run in one of three ways. `way` is the one in use, and Way shows what all have:
+Calls run in one of three ways. `way` is the current one, and Way is the common interface:
 
     Way           one call after the other, in the main thread
     pipeline.Way  the same, with calls that wait in the worker
     threads.Way   a thread for each plain function
 
-Awaitables, and streams beside them, run on the event loop, which is `loop` once there is one. It has start_task,
-cancel and interrupt.
+Awaitables, and all streams once there is a loop, run on the event loop. `loop` is then the module event_loop, whose
+functions start_task, cancel and interrupt the core calls.
 
-The state is in module globals, since a warm call has 20 microseconds. Their comments say which other modules
-write to them.
+The state is in module globals, because a warm call may take only 20 microseconds. The comment of a global names the
+other modules that write to it, after a semicolon.
 """
 
 import os
@@ -23,35 +23,35 @@ from os import getpid, read, write
 CALL, AHEAD, UNLESS, BACK, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAUBKWDPQ"
 VARARGS = 0x04  # a flag of code
 RESULT, BYTES, ITEM, ITEM_BYTES, END, ERROR = b"RBIJZE"
-LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garbage
+LARGEST = 512 << 20  # the maximum size of a frame's body in bytes; a header with more is garbage
 
-OWN = "<pyplug "  # prefix of the names of the worker's own files
-PID = getpid()  # zygote, in a forked worker
+OWN = "<pyplug "  # the prefix of the names of the worker's own files
+PID = getpid()  # this process; zygote
 FUNCTION = type(lambda: None)
 PLAIN = {str, int, float, bool, type(None), list, dict, tuple}  # the encoder writes them without convert
 NOTHING = {}
-# The annotations, and types of defaults, that the core checks without converters.
+# The annotations and the types of defaults that the core checks without converters.
 KINDS = {kind: kind for kind in (str, int, float, bool)}
 KINDS.update({kind.__name__: kind for kind in list(KINDS)})
 from_bytes = int.from_bytes
 
 source = sink = 0  # the protocol's descriptors; start
-data, offset = b"", 0  # the bytes that were read, and how many of them were used
-backlog = []  # frames that a stream read for others; streams
+data, offset = b"", 0  # the bytes that were read, and the number of them that were used
+backlog = []  # frames for others that a stream has read; streams
 streams = {}  # number → the Stream that answers the call; streams
-nan, probe_name = "error", ""  # what NaN becomes; the name of the health function; start
-plugin = plugin_file = None  # the name and the file of the user's module, when it is loaded; start, modules
+nan, probe_name = "error", ""  # the representation of NaN, and the name of the health function; start
+plugin = plugin_file = None  # the name and the file of the user's module once it is loaded; start, modules
 namespace = {}  # name → attribute of that module; start
-encode = decode = None  # JSON; start
+encode = decode = None  # functions for JSON; start
 known = {}  # name → hook, for the hooks that were looked up before; hooks, start
-expected = {}  # hook → the types of its parameters, by name, if the core checks them by itself; hooks
+expected = {}  # hook → the types of its parameters, by name, if the core itself checks them; hooks
 converts = True  # arguments are converted as annotations say; start
 modules = 0  # the length of sys.modules when the plugin's files were last listed; start
 running = False  # user code runs, and SIGINT may interrupt it
 asked = False  # SIGINT came during the current call; streams
 tasks = {}  # number → the task of the event loop that answers the call; event_loop
-awaited = None  # what the event loop is to start with: (number, value), 0 and None if it is only to be there; threads
-part = None  # returns a part of the worker, loaded at its first use; parts
+awaited = None  # (number, value) with which the event loop must start, or (0, None) to start it idle; threads
+part = None  # function that returns a part of the worker, which it loads at its first use; parts
 loop = None  # the module event_loop while its loop runs; event_loop
 
 
@@ -59,7 +59,7 @@ loop = None  # the module event_loop while its loop runs; event_loop
 
 
 def fill():
-    """Reads what has come, or waits for input. Returns False at the end of the input."""
+    """Reads the available input, or waits for some. Returns False at the end of the input."""
     global data, offset
     chunk = read(source, 65536)
     if offset >= len(data):
@@ -67,17 +67,17 @@ def fill():
     else:
         if offset or type(data) is bytes:
             data, offset = bytearray(data[offset:]), 0
-        data += chunk  # amortised, however large the frame
+        data += chunk  # in amortized constant time, even for a large frame
     return bool(chunk)
 
 
 def frame():
-    """Returns the next frame that was read, as (type, call, body); None if there is no whole frame."""
+    """Returns the next frame from the read input as (type, call, body), or None if there is no whole frame."""
     global offset
     start = offset + 9
     head = from_bytes(data[offset:start], "little")
     end = start + (head & 0xFFFFFFFF)
-    if len(data) < end:  # or less than a header
+    if len(data) < end:  # also if there is less than a header
         if end - start > LARGEST:
             sys.exit("pyplug: impossible length in the frame header " + data[offset:start].hex())
         return None
@@ -95,13 +95,13 @@ def receive():
 
 
 def send(kind, number, body):
-    if getpid() != PID:  # a child: a lock that another thread held is never released in it
+    if getpid() != PID:  # a forked child, in which a lock of another thread would never be released
         leave(0)
     way.write((len(body) | kind << 32 | number << 40).to_bytes(9, "little") + body)
 
 
 def answer(kind, number, body):
-    """Answers a call. What the call printed and the files that it imported are sent first."""
+    """Answers a call. It first sends the call's output and the list of files that the call imported."""
     flush()
     if len(sys.modules) != modules:
         part("start").report_files()
@@ -112,22 +112,22 @@ def flush():
     for name in ("stdout", "stderr"):
         try:
             getattr(sys, name).flush()
-        except BaseException:  # closed, replaced or None: the user's business
+        except BaseException:  # the user has closed or replaced it
             pass
 
 
 def close_sink():
-    """Closes the protocol's output: nothing more is sent."""
+    """Closes the protocol's output. Nothing is sent afterward."""
     try:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sink, False)
         os.close(null)
-    except OSError:  # the user's code has closed it, or there is no room
+    except OSError:  # the user's code has closed it, or no descriptor is left
         pass
 
 
 def leave(code):
-    """Ends a child that user code forked. It must not answer the call."""
+    """Ends a child that user code forked, because a child must not answer the call."""
     flush()
     os._exit(code)
 
@@ -136,7 +136,7 @@ def leave(code):
 
 
 class Refusal(Exception):
-    """Ends a call that has no result for a reason of the worker's own, which the method answer reports."""
+    """Ends a call for a reason found by the worker itself, which the method answer reports."""
 
 
 def on_sigint(signum, where):
@@ -146,8 +146,8 @@ def on_sigint(signum, where):
 def call(function, args=(), kwargs=NOTHING):
     """Calls user code. SIGINT may interrupt it."""
     global running
-    # Way.interrupt clears the flag before it raises, so it raises once. It may do so within
-    # finally: the callers catch that, too.
+    # Way.interrupt clears the flag before it raises, so it raises only once. It may raise within
+    # finally, which the callers handle, too.
     try:
         running = True
         if asked:
@@ -158,12 +158,12 @@ def call(function, args=(), kwargs=NOTHING):
 
 
 def begin(number, body):
-    """Returns what a frame calls, as (hook, function, args, kwargs); None if it is answered. A probe has no body."""
+    """Returns the call in a frame as (hook, function, args, kwargs), or None if it has answered. A probe has no body."""
     if not body:
         return part("probe").begin(number)
     try:
         request = decode(body)
-    except (ValueError, RecursionError) as error:  # too long a number, nested too deeply
+    except (ValueError, RecursionError) as error:  # a number is too long, or the body is nested too deeply
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         return part("errors").refuse(number, "arguments", why)
     name = request["hook"]
@@ -175,13 +175,13 @@ def begin(number, body):
         if fits(expected[name], args, kwargs):
             return function, function, args, kwargs
     elif len(request) == 2 and {str}.issuperset(map(type, request["words"])) and fits(expected[name], request["words"], NOTHING):
-        return function, function, request["words"], NOTHING  # all are texts
+        return function, function, request["words"], NOTHING  # all words are texts
     return function, part("arguments").run, (name, function, request, body), NOTHING
 
 
 def fits(kinds, args, kwargs):
-    """Reports whether arguments have the annotated types already."""
-    if kinds is None or args and kwargs:  # pyplug does not send both
+    """Reports whether arguments already have the annotated types."""
+    if kinds is None or args and kwargs:  # pyplug does not send args and kwargs together
         return not converts
     for name, value in zip(kinds, args) if args else kwargs.items():
         kind = kinds.get(name)
@@ -191,35 +191,35 @@ def fits(kinds, args, kwargs):
 
 
 def plain_kinds(function, skip=0):
-    """Returns the type of each parameter by name, None for any type. Returns None if converters must decide."""
+    """Returns the type of each parameter by name, where None means any type. Returns None if converters must decide."""
     if not converts or type(function) is not FUNCTION or not {"__wrapped__", "__signature__"}.isdisjoint(function.__dict__):
         return None
     code, defaults = function.__code__, function.__defaults__ or ()
-    if code.co_posonlyargcount or code.co_flags & VARARGS:  # some must have positions
+    if code.co_posonlyargcount or code.co_flags & VARARGS:  # some parameters accept only positions
         return None
     named = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
     try:
         notes = dict(function.__annotations__ or NOTHING)
         notes.pop("return", None)
-    except Exception:  # Python 3.14 evaluates them now
+    except Exception:  # Python 3.14 evaluates annotations when they are read
         return None
     values = dict(zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults))
     values.update(function.__kwdefaults__ or NOTHING)
     kinds = dict.fromkeys(named)
     for name in named:
         default = values.get(name)
-        if type(default) not in PLAIN:  # it may describe the parameter
+        if type(default) not in PLAIN:  # the default may be a description of the parameter
             return None
         if name in notes or default is not None:
             note = notes.pop(name, type(default))
             if type(note) not in (str, type) or note not in KINDS or note in function.__globals__:
                 return None
             kinds[name] = KINDS[note]
-    return None if notes else kinds  # any notes left are those of *args or **kwargs
+    return None if notes else kinds  # the remaining notes belong to *args or **kwargs
 
 
 def find(number, name):
-    """Returns the hook of a name. If there is none, it answers with an error and returns None."""
+    """Returns the hook with a name. If there is none, it answers with an error and returns None."""
     function = namespace.get(name)
     if function is None or known.get(name) is not function:
         plain = type(function) is FUNCTION and function.__globals__ is namespace and name[:1] != "_"
@@ -241,7 +241,7 @@ def finish(number, value):
 
 
 def start_task(number, value):
-    """Leaves a call to the event loop, which awaits the value, and answers with the result. serve starts the loop."""
+    """Passes a call to the event loop, which awaits the value and answers with the result. serve starts the loop."""
     global awaited
     if loop is not None:
         loop.start_task(number, value)
@@ -252,22 +252,22 @@ def start_task(number, value):
 class Way:
     """Runs one call after the other, in the main thread. The other ways derive from it."""
 
-    failed = False  # the call that began last was answered with an error; errors
+    failed = False  # the last call was answered with an error; errors
 
     def write(self, left):
-        """Writes a frame. SIGINT cannot interrupt it, because no user code runs; another signal's handler may."""
+        """Writes a frame. SIGINT cannot interrupt it, because no user code runs. The handler of another signal can."""
         global sink
         try:
             while left:
                 left = left[write(sink, left) :]
         except BrokenPipeError:  # pyplug is gone; the end of the input will follow
             sink = os.open(os.devnull, os.O_WRONLY)
-        except OSError as error:  # user code has closed it: a call that cannot be answered must not wait
+        except OSError as error:  # user code has closed it; exit, because the caller must not wait for the answer
             try:
                 os.write(2, ("pyplug: the plugin closed the worker's output: %s\n" % error).encode())
             finally:
                 os._exit(1)
-        except BaseException:  # of a signal handler of the user's: what is written may be a part of the frame
+        except BaseException:  # from a signal handler of the user; perhaps only a part of the frame is written
             close_sink()
             raise
 
@@ -289,21 +289,21 @@ class Way:
         finish(number, value)
 
     def ahead(self, number, body, unless_failed):
-        """Runs a hook whose call was sent ahead: the pipelined way does, from now on."""
+        """Switches to the pipelined way, and lets it run a hook whose call was sent ahead."""
         self.hand_back(0)
         way.ahead(number, body, unless_failed)
 
     def hand_back(self, number):
-        """Lets calls wait in the worker from now on."""
+        """Switches to the pipelined way, in which calls wait in the worker."""
         global way
         before, way = way, part("pipeline").Way()
         way.failed = before.failed
 
     def cancel(self, number):
-        """Ignores a cancel. SIGINT ends the running call, and any other call is over."""
+        """Ignores a cancel, because SIGINT ends the running call, and no other call waits."""
 
     def interrupt(self, where):
-        """Interrupts user code on SIGINT, at most once in a call. Code of the worker is never interrupted."""
+        """Interrupts user code on SIGINT, at most once per call. It never interrupts code of the worker."""
         global running, asked
         asked = True
         if running:
@@ -314,14 +314,14 @@ class Way:
         """Does nothing before the worker ends."""
 
 
-way = Way()  # runs the calls; start
+way = Way()  # the current way; start
 
 
 # Serving
 
 
 def handle(kind, number, body):
-    """Handles a frame. Returns False if it is quit."""
+    """Handles a frame. Returns False for a quit frame."""
     try:
         if kind == CALL or kind == PROBE:
             way.invoke(number, body)
@@ -333,19 +333,19 @@ def handle(kind, number, body):
         elif kind == BACK:
             way.hand_back(number)
         elif kind == CREDIT:
-            if number in streams:  # else it is over by now
+            if number in streams:  # otherwise the stream has ended
                 streams[number].grant(from_bytes(body, "little"))
         elif kind == DESCRIBE:
             part("describe").answer(number, body)
         elif kind != QUIT:
             sys.exit("pyplug: unknown frame type %d" % kind)
-    except (ImportError, OSError) as error:  # of a module that a part imports
+    except (ImportError, OSError) as error:  # from a module that a part imports
         part("errors").bare(number, error)
     return kind != QUIT
 
 
 def serve():
-    """Answers frames until the input ends or says quit."""
+    """Handles frames until the input ends, or until a quit frame."""
     global awaited
     while True:
         while awaited is None:
@@ -363,7 +363,7 @@ def serve():
 
 
 def main():
-    """Runs the worker. Afterwards Python ends as usual, and SIGINT has no effect."""
+    """Runs the worker. Python exits as usual after that, and SIGINT has no effect."""
     try:
         if part("start").start():
             serve()

@@ -1,7 +1,7 @@
-"""The zygote: a process that has imported the user's file, and from which workers are forked.
+"""Runs the zygote: a process that has imported the user's file, and from which workers are forked.
 
-runner/proc describes the requests that the zygote answers on a socket. Each worker finalizes what the import
-left when it ends, atexit handlers included, as if it had imported the file itself; the zygote runs none.
+runner/proc describes the requests that the zygote answers on a socket. When a worker exits, it runs the finalizers and
+atexit handlers of the import, as if it had imported the file itself. The zygote does not run them.
 """
 
 import atexit
@@ -19,16 +19,16 @@ reseed, fork_safety = core.part("reseed"), core.part("fork_safety")
 TAG = "PYPLUG_RUN"
 
 control = None  # the socket
-tag = 0  # where the tag is in memory
-lent = None  # what the process that is being forked gets: (request, descriptors), () to end at once
+tag = 0  # the address of the tag in memory
+lent = None  # for the process being forked: (request, descriptors), or () to exit at once
 
 
 def prepare(number):
-    """Called before the import, with the descriptor of the socket."""
+    """Prepares the zygote before the import. number is the descriptor of the socket."""
     global control
-    # Registered before the handlers of the user's code, so that it runs first.
+    # Register before the handlers of the user's code, so that it runs first.
     os.register_at_fork(after_in_child=become_worker)
-    if hasattr(gc, "unfreeze"):  # else the globals of the import would outlive Python: files would not be flushed
+    if hasattr(gc, "unfreeze"):  # otherwise frozen objects would not be finalized, and their files not flushed
         atexit.register(gc.unfreeze)
     control = socket(fileno=start.move(number, 204))
     os.close(number)
@@ -37,14 +37,14 @@ def prepare(number):
 
 
 def check(forced):
-    """Called after the import. Returns why no workers can be forked; "" if they can."""
+    """Returns why workers cannot be forked after the import, or "" if they can."""
     gc.collect()
     reseed.end_watch()
     risk = unable() or fork_safety.check(fork_once)
     if risk and (not forced or not tag):
         try:
             control.close()
-        except OSError:  # the user's code has
+        except OSError:  # the user's code has closed it
             pass
         return risk
     core.flush()
@@ -53,7 +53,7 @@ def check(forced):
 
 
 def unable():
-    """Returns why forking cannot work at all; "" if it can, since there is a tag in the environment that others see."""
+    """Returns why forking cannot work at all, or "" if it can. It finds the tag in the memory of the environment."""
     global tag
     if not hasattr(gc, "freeze"):
         return "%s has no gc.freeze" % sys.implementation.name
@@ -72,17 +72,17 @@ def unable():
 
 
 def serve(kind, ready):
-    """Reports that it is ready, and answers requests until pyplug is gone. It returns in each worker only."""
+    """Reports ready, and answers requests until pyplug is gone. It returns only in workers."""
     try:
         core.send(kind, 0, ready)
         answer()
-    except BaseException as error:  # a signal handler of the user's has raised it
+    except BaseException as error:  # from a signal handler of the user
         core.leave(core.part("errors").exit_code(error))
     reseed.reseed()
 
 
 def answer():
-    """Answers requests; returns in a worker."""
+    """Answers requests. It returns only in workers."""
     while True:
         message, more, flags, _ = control.recvmsg(4096, CMSG_SPACE(5 * 4))
         word, _, rest = message.partition(b" ")
@@ -100,7 +100,7 @@ def answer():
 
 
 def fork(request, numbers, cut):
-    """Makes a worker of descriptors, unless some were cut off, and returns the reply; None in the worker."""
+    """Forks a worker with descriptors, unless some were cut off. Returns the reply, or None in the worker."""
     global lent
     try:
         if cut:
@@ -127,20 +127,20 @@ def reap(pid):
 
 
 def fork_once():
-    """Forks a process that ends at once, so that libraries do what they do before a fork."""
+    """Forks a process that exits at once, so that libraries run their code before a fork."""
     global lent
     lent = ()
     try:
         os.waitpid(fork_safety.fork(), 0)
-    except OSError:  # there is no room
+    except OSError:  # a process cannot be started
         pass
     lent = None
 
 
 def become_worker():
-    """Runs first in a forked process: makes a worker of it, and waits for load."""
+    """Turns a forked process into a worker, before other fork handlers run, and waits for load."""
     if lent is None:
-        return  # the user's own child
+        return  # user code has forked this process
     try:
         control.close()
         core.PID = os.getpid()
@@ -156,7 +156,7 @@ def become_worker():
 
 
 def separate(request, numbers):
-    """Gives a copy of the zygote descriptors and a tag of its own."""
+    """Gives a copy of the zygote its own descriptors and tag."""
     place, _, value = request.partition(b" ")
     place = int(place)
     for number, own in zip(numbers, (start.printed, start.trouble, core.source, core.sink, place)):

@@ -1,7 +1,7 @@
-"""A small client of the worker's protocol, for the tests beside it.
+"""Provides a small client of the worker's protocol for the tests in this directory.
 
-It starts the worker as pyplug does. Nothing here waits by the clock:
-a hook that a test meets while it runs writes a byte into the client's pipe.
+It starts the worker as pyplug does. The tests do not wait by the clock: a hook writes a byte into the client's pipe when
+it has reached a point that a test waits for.
 """
 
 import atexit
@@ -20,14 +20,14 @@ import textwrap
 import unittest
 
 if hasattr(sys, "set_int_max_str_digits"):
-    sys.set_int_max_str_digits(0)  # the worker's integers are of any length
+    sys.set_int_max_str_digits(0)  # the worker sends integers of any length
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRATCH = tempfile.mkdtemp(prefix="pyplug-test-")
-CACHE = os.path.join(SCRATCH, "cache", "worker-")  # what the names of byte code begin with
+CACHE = os.path.join(SCRATCH, "cache", "worker-")  # the beginning of the paths of byte code files
 COUNT = itertools.count()
 SLOW = re.compile("(?m)^Executing <.*> took [0-9.]+ seconds\n")  # asyncio's report of a busy machine, in its debug mode
-LIMIT = 240  # seconds after which a hanging test run shows its stacks and ends
+LIMIT = 240  # seconds after which a hanging test run prints its stacks and exits
 
 atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 faulthandler.dump_traceback_later(LIMIT, exit=True)
@@ -46,13 +46,13 @@ os.mkdir(os.path.dirname(CACHE))
 
 
 def command(descriptors, path, stacks, nan="error", probe="", calls="", preload="", convert="", cache=CACHE, code=RUN_BOOT, name=""):
-    """The arguments that a Python runs the worker with. With a name, the file is a module of a package."""
+    """Returns the arguments of a Python that runs the worker. If name is set, the file is a module of a package."""
     numbers = " ".join(map(str, descriptors))
     return ["-c", code, numbers, cache, "identity", path, *place(path, name), str(stacks), nan, probe, calls or "", preload, convert]
 
 
 def place(path, name):
-    """The words of a file's place: Place in ../../../../interp/pysrc."""
+    """Returns the words of a file's place, see Place in ../../../../interp/pysrc."""
     path = os.path.realpath(path)
     if os.path.isdir(path):
         path = os.path.join(path, "__init__.py")
@@ -63,7 +63,7 @@ def place(path, name):
 
 
 def write(path, text):
-    """Writes a file below the scratch directory, old enough for its byte code to be kept."""
+    """Writes a file below the scratch directory. The file is so old that its byte code is stored."""
     path = os.path.join(SCRATCH, path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
@@ -73,7 +73,7 @@ def write(path, text):
 
 
 class Worker:
-    """One worker with one plugin."""
+    """Runs one worker with one plugin."""
 
     def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None, convert="", cache=CACHE, name=""):
         self.errors = tempfile.TemporaryFile(dir=SCRATCH)
@@ -94,13 +94,13 @@ class Worker:
         for theirs in (marker, source[0], sink[1]):
             os.close(theirs)
         self.path, self.number = path, 0
-        self.files = None  # as the worker reported them last
+        self.files = None  # the plugin's own files that the worker last reported
         self.left = b""
-        self.compiled = False  # the byte code was not kept
+        self.compiled = False  # whether the worker asked for the source
         try:
             self.send("L", 0, BOOT)
         except BrokenPipeError:
-            pass  # an old Python is gone by now
+            pass  # an old Python has already exited
         self.hello = self.receive()
         self.ready = self.receive() if self.hello[0] == "H" else self.hello
 
@@ -108,7 +108,7 @@ class Worker:
         self.sink.write(packed(kind, number, body))
 
     def receive(self):
-        """The next frame but reports of files, as (type, number, value); None at the end, which the worker reports."""
+        """Returns the next frame as (type, number, value), or None after the last one. Skips reports of files."""
         head = self.take(9)
         if len(head) < 9:
             return None
@@ -144,9 +144,9 @@ class Worker:
         return self.number
 
     def answer(self, number):
-        """The next frame, which is for this call: (type, value).
+        """Returns the next frame as (type, value). It must be for this call.
 
-        That is not where the call is, which is reported if an interrupt takes long.
+        Skips frames that say where the call is, which the worker sends if an interrupt takes long.
         """
         found = self.receive()
         while found is not None and found[0] == "T":
@@ -159,7 +159,7 @@ class Worker:
         return self.answer(self.begin(hook, *args, **kwargs))
 
     def stream(self, number):
-        """The items of a stream, and what ended it."""
+        """Returns the items of a stream, and the type and value of the frame that ended it."""
         items = []
         while True:
             kind, value = self.answer(number)
@@ -173,7 +173,7 @@ class Worker:
         return self.answer(self.number)
 
     def wait_mark(self):
-        """Waits until a hook says where it is."""
+        """Waits until a hook writes a byte into the pipe."""
         return os.read(self.marks, 1)
 
     def interrupt(self):
@@ -182,8 +182,8 @@ class Worker:
     def interrupted(self, number):
         """Interrupts a call and returns its answer.
 
-        Python itself loses a signal that comes just before a blocking system call
-        begins: it is seen when that returns. So one is sent until there is an answer.
+        Python handles a signal that comes just before a blocking system call only
+        when the call returns. So it sends signals until there is an answer.
         """
         while not self.left:
             self.interrupt()
@@ -196,7 +196,7 @@ class Worker:
         return SLOW.sub("", self.errors.read().decode("utf-8", "replace"))
 
     def stop(self):
-        """Asks the worker to end; returns its exit code."""
+        """Asks the worker to exit, and returns its exit code."""
         if self.process.poll() is None:
             try:
                 self.send("Q", 0)
@@ -215,14 +215,14 @@ class Worker:
 
 
 def packed(kind, number, body=b""):
-    """The bytes of a frame."""
+    """Returns the bytes of a frame."""
     if not isinstance(body, bytes):
         body = json.dumps(body).encode("ascii")
     return len(body).to_bytes(4, "little") + kind.encode("ascii") + number.to_bytes(4, "little") + body
 
 
 class Case(unittest.TestCase):
-    """Tests that share one worker, unless one makes its own."""
+    """Is the base of tests that share one worker. A test may also start its own."""
 
     PLUGIN = None  # the source of the shared worker's file
     OPTIONS = {}
@@ -242,8 +242,8 @@ class Case(unittest.TestCase):
             cls.worker.errors.close()
 
     def start(self, text, name="plug.py", **options):
-        """A worker for one test."""
-        # A directory for each: files that differ in nothing Python looks at share byte code.
+        """Starts a worker for one test."""
+        # Each file has its own directory, because files with the same name, size and time would share byte code.
         worker = Worker(write(os.path.join(self.id(), str(next(COUNT)), name), text), **options)
         self.addCleanup(worker.errors.close)
         self.addCleanup(worker.stop)

@@ -1,4 +1,4 @@
-"""Tests of arguments: which parameter each is for, and what its annotation promises."""
+"""Tests how arguments are assigned to parameters and converted to their types."""
 
 import json
 import sys
@@ -153,7 +153,7 @@ def exactly(value: Literal["a"]) -> str: return value
 
 
 def word(text, name=None, verbatim=False):
-    """A word as pyplug sends it."""
+    """Returns a word as pyplug sends it."""
     found = {"text": text}
     if name:
         found["name"] = name
@@ -175,7 +175,7 @@ class Arguments(Case):
         return self.worker.ask("C", {"hook": hook, "words": [one if isinstance(one, dict) else word(one) for one in words]})
 
     def check(self, take, cases):
-        """Each case is (type, argument, what the hook gets) or (type, argument, None, what is refused)."""
+        """Checks cases of the form (type, argument, value in the hook) or (type, argument, None, error message)."""
         for name, value, got, *refused in cases:
             with self.subTest(name, value=value):
                 answer = take("take_" + name, value)
@@ -255,7 +255,7 @@ class Arguments(Case):
         self.ok(self.words("positions", "1", word("5", "a")), [1, 2, {"a": 5}])
 
     def test_names_that_python_normalizes(self):
-        """A name stands for the one that Python's parser makes of it. For **kwargs it stays as it is."""
+        """Names are normalized as Python's parser does, except the names for **kwargs."""
         worker = self.start("""
             def größe(weiß, /, *rest, höhe=1): return [weiß, rest, höhe]
             def names(**ö): return ö

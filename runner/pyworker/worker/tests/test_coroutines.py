@@ -1,4 +1,4 @@
-"""Tests of coroutines, many at once, and their cancelling."""
+"""Tests concurrent coroutines, and how they are canceled."""
 
 import select
 import sys
@@ -49,14 +49,14 @@ class Coroutines(Case):
             self.ok(call_among(self.worker, "sets", str(index), numbers[index]), str(index))
 
     def test_first_frames_at_once(self):
-        """The call that starts the loop, and others that came with it."""
+        """Calls that arrive together with the one that starts the loop are answered, too."""
         worker = self.start(PLUGIN)
         frames = [packed("C", n, {"hook": "at_once", "args": [n]}) for n in range(1, 20)]
         worker.sink.write(b"".join(frames))
         self.assertEqual(sorted(worker.receive()[1] for _ in frames), list(range(1, 20)))
 
     def test_child_that_answers_nothing(self):
-        """One that goes on in the loop takes no frame from its parent, which waits for its end here."""
+        """Checks that a child that continues the loop does not take frames from its parent."""
         worker = self.start(PLUGIN)
         self.ok(worker.call("forks_aside"), None)
         number = worker.begin("echo", 1)
@@ -95,7 +95,7 @@ class Coroutines(Case):
             self.assertEqual(self.worker.call("loop_id"), before)
 
     def test_where_it_waited(self):
-        """The last frame of a cancelled call is the user's, not asyncio's."""
+        """Checks that the last frame of a canceled call is user code, not asyncio."""
         text = (
             "\ndef direct(): mark(); return asyncio.sleep(60)\n"
             "async def slept(): mark(); await asyncio.sleep(60)\n"
@@ -137,7 +137,7 @@ class Coroutines(Case):
             self.assertTrue(kind == "R" or value["reason"] == "canceled", value)
 
     def test_interrupt_for_nobody(self):
-        """With several calls nobody knows which one a signal is for."""
+        """Checks that a signal is ignored if there are several calls, because its target is unknown."""
         numbers = [self.worker.begin("waits", name) for name in ("storm", "calm")]
         for _ in numbers:
             self.worker.wait_mark()
@@ -156,7 +156,7 @@ class Coroutines(Case):
             self.assertEqual((getattr(worker, stop)(), worker.stderr()), (0, ""))
 
     def test_idle_loop(self):
-        """A plain hook may run the loop that coroutines ran on, while others wait on it."""
+        """Checks that a plain hook can run the coroutines' loop, while other calls wait on it."""
         text = """
             import asyncio, os, select, signal
             def mark(): os.write(int(os.environ["MARKER"]), b".")
@@ -201,12 +201,12 @@ class Coroutines(Case):
             self.ok(worker.call("later"), None)
         number = worker.begin("blocks")
         worker.wait_mark()
-        last = worker.begin("runs")  # its frame comes while a hook runs the loop
+        last = worker.begin("runs")  # the frame comes while a hook runs the loop
         self.refused(worker.interrupted(number), "canceled")
         self.ok(worker.answer(last), True)
         number = worker.begin("leaves")
         worker.wait_mark()
-        last = worker.begin("runs")  # the interrupt comes when the loop has seen it, and leaves it unread
+        last = worker.begin("runs")  # the interrupt comes after the loop has seen the frame and before it is read
         self.refused(worker.answer(number), "canceled")
         self.ok(worker.answer(last), True)
         worker.begin("blocks")
@@ -215,7 +215,7 @@ class Coroutines(Case):
         self.assertEqual((worker.stop(), worker.stderr()), (0, ""))
 
     def test_loop_of_another_kind(self):
-        """A loop like uvloop's: it stops a round later, and remove_reader returns nothing."""
+        """Checks a loop like uvloop's, which stops one iteration later, and whose remove_reader returns nothing."""
         text = """
             import asyncio, os, select
             class Loop(asyncio.SelectorEventLoop):
@@ -235,12 +235,12 @@ class Coroutines(Case):
         for _ in range(2):
             number = worker.begin("runs")
             worker.wait_mark()
-            last = worker.begin("one")  # its frame comes while a hook runs the loop
+            last = worker.begin("one")  # the frame comes while a hook runs the loop
             self.ok(worker.answer(number), "ran")
             self.ok(worker.answer(last), 1)
 
     def test_made_at_import(self):
-        """Locks and the like belong to the loop that was current when they were made, on Python 3.9."""
+        """Checks locks made at import, which on Python 3.9 belong to the loop that was then current."""
         text = """
             import asyncio
             lock, ready, queue = asyncio.Lock(), asyncio.Event(), asyncio.Queue()
@@ -259,7 +259,7 @@ class Coroutines(Case):
         worker = self.start(text)
         for name, value in (("many", [0, 1, 2]), ("waits", True), ("gets", 1), ("runs", 2), ("many", [0, 1, 2])):
             self.ok(worker.call(name), value)
-        worker = self.start(text + "asyncio.run(asyncio.sleep(0))\n")  # which leaves no loop
+        worker = self.start(text + "asyncio.run(asyncio.sleep(0))\n")  # asyncio.run removes the current loop
         self.ok(worker.call("locked", 1), 1)
 
     def test_not_a_frame(self):
@@ -272,7 +272,7 @@ class Coroutines(Case):
 
 
 def call_among(worker, hook, argument, wanted):
-    """Makes a call which answers nothing, and returns the answer of another that it sets free."""
+    """Makes a call whose result is None, and returns the answer of a waiting call that it releases."""
     number = worker.begin(hook, argument)
     answers = dict((found[1], (found[0], found[2])) for found in (worker.receive(), worker.receive()))
     if answers.pop(number) != ("R", None):

@@ -1,4 +1,4 @@
-"""Tests of defaults that describe a parameter, and of the types of the standard library that are text."""
+"""Tests defaults that describe a parameter, and types of the standard library that are parsed from text."""
 
 import unittest
 
@@ -44,7 +44,7 @@ class Defaults(Case):
     PLUGIN = PLUGIN
 
     def test_described(self):
-        """The function gets the value in a default that describes the parameter, by values and by words."""
+        """Checks that the function gets the value in a default that describes the parameter, for JSON and for words."""
         for worker in (self.start(PLUGIN), self.start(PLUGIN, calls="threads")):
             for hook, args, kwargs, value in (
                 ("option", [], {}, [False, "x", [], None]),
@@ -89,7 +89,7 @@ class Defaults(Case):
             self.assertIn(message, self.refused(self.worker.call("texts", *args), "arguments")["message"])
 
     def test_noted(self):
-        """A class to which nothing converts is named, wherever it is in an annotation."""
+        """Checks that a class without a conversion is named, wherever it is in an annotation."""
         for params in (self.worker.ask("D", {"hook": "noted", "input": False})[1]["hooks"][0]["params"] for _ in range(2)):
             why = {one["name"]: one["unresolved"] for one in params if "unresolved" in one}
             self.assertEqual(set(why), set("abcj"))

@@ -1,4 +1,4 @@
-"""Tests of what exceptions become, in calls and while the file is loaded."""
+"""Tests how exceptions are reported, in calls and while the file is loaded."""
 
 import os
 import sys
@@ -33,7 +33,7 @@ class Errors(Case):
             self.assertEqual((python["type"], python["message"]), (kind, message))
 
     def test_missing(self):
-        """An answer names a module that a hook imported, if it really is not there."""
+        """Checks that an answer names a module that a hook failed to import, if the module does not exist."""
         worker = self.start(
             """
             def imports(): import nosuch.part
@@ -59,7 +59,7 @@ class Errors(Case):
             self.assertEqual((name, self.refused(worker.call(name), "raised").get("missing")), (name, want))
 
     def test_own_frames(self):
-        """Frames of the standard library are left out, also between those of the file."""
+        """Checks that frames of the standard library are omitted, also between frames of the file."""
         worker = self.start(
             """
             import json
@@ -74,7 +74,7 @@ class Errors(Case):
         self.assertEqual(functions, ["through", "<lambda>", "nested", "__lt__"])
 
     def test_exit_with_success(self):
-        """Status 0 is a result of null, and the end of a stream, whatever runs the hook."""
+        """Checks that an exit with status 0 is a null result or ends a stream, in the main thread and in threads."""
         for calls in (None, "threads"):
             worker = self.start(
                 """
@@ -99,7 +99,7 @@ class Errors(Case):
             self.ok(worker.ask("P"), None)
 
     def test_odd_types(self):
-        """What is told of an exception does not depend on what its own code makes of it."""
+        """Checks that an exception is described even if the code of its class raises."""
         worker = self.start(
             """
             class Meta(type):
@@ -122,7 +122,7 @@ class Errors(Case):
         self.assertEqual((python["cause"]["message"], "cause" in python["cause"]), ("b", False))
 
     def test_folded(self):
-        """Frames that repeat are listed once, with how often they do; a long list has no middle."""
+        """Checks that repeated frames are listed once, with their number, and that a long list omits its middle."""
         worker = self.start(
             """
             def down(n): return down(n - 1) if n else 1 / 0
@@ -150,7 +150,7 @@ class Errors(Case):
         self.assertEqual((len(frames), frames[1]["line"], frames[-1]["line"]), (50, 61, 1))
 
     def test_group_of_any_kind(self):
-        """Members are those of a tuple or list named exceptions, as backports have it."""
+        """Checks that the attribute exceptions has the members, as in backports, if it is a tuple or a list."""
         worker = self.start(
             """
             class Group(Exception):
@@ -218,7 +218,7 @@ class Errors(Case):
 
 
 class Descriptors(Case):
-    """Hooks that use up the worker's descriptors, or close them."""
+    """Tests hooks that use up the worker's descriptors, or close them."""
 
     TEXT = """
 import os, resource
@@ -268,11 +268,11 @@ async def acloses(first, last): os.closerange(first, last)
         self.assertEqual(worker.stop(), 0)
 
     def test_closed(self):
-        """A worker whose descriptors the plugin has closed ends as Python does."""
+        """Checks that a worker exits as Python does if the plugin has closed its descriptors."""
         for name, first, last in (("closes", 3, 1000), ("acloses", 3, 1000), ("closes", 201, 1000), ("acloses", 201, 1000), ("acloses", 3, 100)):
             worker = self.start(self.TEXT)
             number = worker.begin(name, first, last)
-            if last < 200:  # the event loop's only
+            if last < 200:  # closes only descriptors of the event loop
                 self.ok(worker.answer(number), None)
             self.assertIsNone(worker.receive())
             with self.subTest(name, first=first):
@@ -281,7 +281,7 @@ async def acloses(first, last): os.closerange(first, last)
 
 
 class Unready(Worker):
-    """A worker whose answer to load is left for the test."""
+    """Runs a worker, and leaves it to the test to receive the answer to load."""
 
     def receive(self):
         if not hasattr(self, "hello"):

@@ -1,4 +1,4 @@
-"""Tests of the description of one hook in detail."""
+"""Tests the detailed description of one hook."""
 
 import unittest
 
@@ -73,7 +73,7 @@ TEMPLATES = {
 
 class Explain(Case):
     def test_fields(self):
-        """The classes with fields in the annotations of a hook, each once."""
+        """Checks that each class with fields in a hook's annotations is described once."""
         worker = self.start(SOURCE)
         for name, want in FIELDS.items():
             found = self.explained(worker, name).get("messages")
@@ -81,7 +81,7 @@ class Explain(Case):
             self.assertEqual(got, want, name)
 
     def test_templates(self):
-        """Each template has a value of each parameter's type, and the hook takes it."""
+        """Checks that each template has a value of each parameter's type, and that the hook accepts it."""
         worker = self.start(SOURCE)
         for name, template in TEMPLATES.items():
             info = self.explained(worker, name)
@@ -92,7 +92,7 @@ class Explain(Case):
         self.assertTrue(self.explained(worker, "endless")["template"]["a"])
 
     def test_choices(self):
-        """Enums and literals name their values; a member whose value is not JSON is given by its name."""
+        """Checks the choices of enums and literals. A member whose value is not JSON is listed by its name."""
         worker = self.start(SOURCE)
         choices = [param.get("choices") for param in self.explained(worker, "chosen")["params"]]
         self.assertEqual(choices, [["prod", "DEV"], [1, 2], ["prod", "DEV"], ["prod", "DEV", 1, 2]])
@@ -102,7 +102,7 @@ class Explain(Case):
         self.assertEqual(choices, [["prod", "DEV"], None, None])
 
     def test_flags(self):
-        """A parameter that is a bool, and perhaps None, however its annotation says so, is a flag."""
+        """Checks that every annotation that allows only a bool, and perhaps None, makes a flag."""
         worker = self.start("""
             from typing import *
             T, B = NewType("T", bool), TypeVar("B", bound=bool)
@@ -113,7 +113,7 @@ class Explain(Case):
             self.assertEqual([param.get("flag") for param in self.explained(worker, name)["params"]], want)
 
     def test_names_that_come_later(self):
-        """A name that is missing when a hook is described may be there when it is called."""
+        """Checks that a name that is missing when a hook is described may exist when it is called."""
         worker = self.start("""
             def define():
                 global date
@@ -126,7 +126,7 @@ class Explain(Case):
         self.assertNotIn("unresolved", self.explained(worker, "use")["params"][0])
 
     def test_documentation(self):
-        """It is whole, without the indentation of the source; a list of hooks has its first line."""
+        """Checks that the documentation is whole and not indented, and that a list of hooks has its first line."""
         worker = self.start(SOURCE)
         info = self.explained(worker, "Tool.use")
         self.assertEqual((info["doc"], info["documentation"]), ("Use it.", "Use it.\n\nWith an indented line."))

@@ -1,4 +1,4 @@
-"""The plugin's own files that the worker reports."""
+"""Tests which files the worker reports as the plugin's own."""
 
 import os
 import unittest
@@ -8,7 +8,7 @@ from client import SCRATCH, Case, Worker, write
 
 class Files(Case):
     def worker_of(self, **files):
-        """A worker of plug.py, with other files beside it; a double underscore is a separator."""
+        """Starts a worker with plug.py among other files. A double underscore in a name is a path separator."""
         for name, text in files.items():
             write(os.path.join(self.id(), name.replace("__", "/") + ".py"), text)
         worker = Worker(os.path.join(SCRATCH, self.id(), "plug.py"))
@@ -32,7 +32,7 @@ class Files(Case):
         self.assertEqual(self.names(worker.files), ["helper.py", "other.py", "plug.py"])
 
     def test_installed(self):
-        """What a package manager has put below the plugin is not its own."""
+        """Checks that installed packages below the plugin are not reported."""
         worker = self.worker_of(
             plug="import sys\nsys.path.append(__file__[:-7] + 'env/site-packages')\nimport installed\n",
             **{"env__site-packages__installed": ""}

@@ -1,4 +1,4 @@
-"""Tests of the methods that are hooks."""
+"""Tests which methods are hooks."""
 
 import unittest
 
@@ -7,7 +7,7 @@ from client import Case
 
 class Hooks(Case):
     def test_methods(self):
-        """Those of classes run on one object, made when it is first needed; those of a library's classes are not listed."""
+        """Checks that methods of a class run on one object, made when first needed, and that a library's are not listed."""
         source = """
             import abc, asyncio, dataclasses, enum, functools, logging
             logger = logging.getLogger()
@@ -104,7 +104,7 @@ class Hooks(Case):
             self.assertIn("not callable", self.refused(worker.call("Plain.size"), "hook")["why"])
 
     def test_decorated(self):
-        """What a decorator makes is a hook if it can be called, unless it reads a command line, as a command of click."""
+        """Checks that a decorator's result is a hook if it is callable, unless it is a command of click."""
         worker = self.start(
             """
             class Command:

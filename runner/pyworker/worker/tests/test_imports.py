@@ -1,4 +1,4 @@
-"""What a plugin lacks besides the module that its import did not find."""
+"""Tests which further modules a plugin lacks after an import did not find one."""
 
 import os
 
@@ -40,7 +40,7 @@ class Imports(Case):
             self.assertEqual((text, self.unfound(text)), (text, want))
 
     def test_own_files(self):
-        """The plugin's own files are followed in the order of their execution, even those that had begun."""
+        """Checks that the plugin's own files are followed in the order of execution, including those that had begun."""
         for files, want in (
             (
                 {"plug": "import b\nimport a\nimport zz_a", "a": "import b\nimport zz_b\nimport c", "b": "", "c": "import zz_c\nimport plug"},
@@ -57,12 +57,12 @@ class Imports(Case):
             self.assertEqual(self.unfound(files), want)
 
     def test_in_a_package(self):
-        """The packages that a file is in are loaded before it."""
+        """Checks that a file's packages come before the file."""
         files = {"p/__init__": "import zz_a\nfrom .a import x", "p/a": "import zz_b", "p/plug": "from . import a\nimport zz_c"}
         self.assertEqual(self.unfound(files, "p/plug", "p.plug"), "zz_a:p/__init__:1 zz_b:p/a:1 zz_c:p/plug:2")
 
     def test_unsure(self):
-        """What may be found nevertheless is left out."""
+        """Checks that modules that may be found after all are omitted."""
         for text in (
             "import sys\nsys.path.append('x')", "from sys import path\npath.append('x')", "import sys\nsys.modules['zz_b'] = sys",
             "def f(): __path__.append('x')", "import pyximport", "x = 'pip install'", "import a", "import b",
@@ -73,6 +73,6 @@ class Imports(Case):
         self.assertEqual(self.unfound(files), "zz_a:plug:4 zz_b:plug:5")
 
     def test_much(self):
-        """What it reads is bounded."""
+        """Checks that the size of the files that are read is limited."""
         files = {"plug": "import zz_a\nimport a\nimport zz_b", "a": "# " + "x" * (128 << 10)}
         self.assertEqual(self.unfound(files), "zz_a:plug:1")

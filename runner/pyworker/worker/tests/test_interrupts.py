@@ -1,4 +1,4 @@
-"""Tests of SIGINT, while no event loop runs."""
+"""Tests SIGINT while no event loop runs."""
 
 import subprocess
 import unittest
@@ -34,7 +34,7 @@ class Interrupts(Case):
         self.ok(self.worker.call("echo", 1), 1)
 
     def test_storm(self):
-        """Signals at any time never break a frame or the worker."""
+        """Checks that signals at any time do not break a frame or the worker."""
         for index in range(500):
             number = self.worker.begin("echo", index)
             kind, value = self.worker.interrupted(number)
@@ -43,11 +43,11 @@ class Interrupts(Case):
     def test_own_handler(self):
         worker = self.start(PLUGIN + "\nimport signal\nsignal.signal(signal.SIGINT, lambda *_: _mark())\n")
         worker.interrupt()
-        self.ok(worker.call("echo", 1), 1)  # which ends a read that began with the signal, see interrupted
+        self.ok(worker.call("echo", 1), 1)  # the call ends a read during which the signal came, see interrupted
         worker.wait_mark()
 
     def test_end(self):
-        """Nothing is printed about signals that come then, and what user code does there goes on."""
+        """Checks that signals during the exit print nothing and do not interrupt user code."""
         end = "import atexit, time\n@atexit.register\ndef bye(): time.sleep(0.02); print('ended')\n"
         thread = "import threading\nthreading.Thread(target=time.sleep, args=[0.02]).start()\n"
         for text in (end, end + "1/0", end + thread, end + thread + "1/0"):

@@ -1,4 +1,4 @@
-"""Tests of the JSON Schema of a hook's arguments and of its result."""
+"""Tests the JSON Schema of a hook's arguments and of its result."""
 
 import importlib.util
 import unittest
@@ -28,13 +28,13 @@ SOURCE = '''
         def _missing_(cls, value): return cls.ONE
     @dataclasses.dataclass
     class Node:
-        """A node of a tree."""
+        """Node of a tree."""
         name: Annotated[str, "how it is called"]
         next: Optional["Node"] = None
         tags: List[str] = dataclasses.field(default_factory=list)
     @dataclasses.dataclass
     class Leaf:
-        """A leaf."""
+        """Leaf."""
         at: Tuple[float, float]
         what: Any = 1
     @dataclasses.dataclass
@@ -85,7 +85,7 @@ SPAN = {"type": "string", "format": "duration"}
 FIRST = [{"type": "string"}, {"type": "boolean", "default": True}]
 NODE = {
     "type": "object",
-    "description": "A node of a tree.",
+    "description": "Node of a tree.",
     "properties": {
         "name": {"type": "string", "description": "how it is called"},
         "next": {"anyOf": [{"$ref": "#/$defs/Node"}, NULL], "default": None},
@@ -103,7 +103,7 @@ PAIR = {
 OTHER = {"type": "object", "properties": {"x": INT}, "required": ["x"], "additionalProperties": False}
 LEAF = {
     "type": "object",
-    "description": "A leaf.",
+    "description": "Leaf.",
     "properties": {
         "at": {"type": "array", "prefixItems": [NUMBER, NUMBER], "minItems": 2, "maxItems": 2, "items": NUMBER},
         "what": {**ANYTHING, "default": 1},
@@ -291,12 +291,12 @@ class TestJSONSchema(Case):
         self.assertIn("input_schema", worker.ask("D", {"hook": "plain", "input": True})[1]["hooks"][0])
 
     def test_results(self):
-        """Only a hook that is annotated to return an object has a schema of its result."""
+        """Checks that only a hook with an object as its annotated result has a schema of the result."""
         hooks = self.schemas(RESULTS)
         self.assertEqual({name: hook["output_schema"] for name, hook in hooks.items() if "output_schema" in hook}, OUTPUTS)
 
     def test_size(self):
-        """Classes are inlined as long as the schema stays small."""
+        """Checks that classes are inlined if the schema stays small."""
         lines = ["import dataclasses", "@dataclasses.dataclass", "class C0:", "    x: int"]
         for n in range(1, 20):
             lines += ["@dataclasses.dataclass", "class C%d:" % n, "    a: C%d" % (n - 1), "    b: C%d" % (n - 1)]
@@ -307,7 +307,7 @@ class TestJSONSchema(Case):
 
     @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "without jsonschema")
     def test_valid(self):
-        """Every schema is one of JSON Schema 2020-12."""
+        """Checks that every schema is valid JSON Schema 2020-12."""
         from jsonschema import Draft202012Validator
 
         sources = (SOURCE, RESULTS) + ((MODELS,) if importlib.util.find_spec("pydantic") else ())

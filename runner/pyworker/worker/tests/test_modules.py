@@ -1,4 +1,4 @@
-"""Tests of which module the user's file is, and of its byte code."""
+"""Tests as which module the user's file is imported, and its byte code."""
 
 import os
 import time
@@ -101,7 +101,7 @@ class Identity(Case):
             self.ok(worker.call("part"), 6)
 
     def test_package_of_submodules(self):
-        """What a package imports from its own modules is its own; from elsewhere, nothing is."""
+        """Checks that hooks include imports from the package's own modules, and not imports from elsewhere."""
         for name, text in (
             ("pkg/part.py", "import functools\nfrom helper import helped\ndef f(x): return x\n@functools.lru_cache()\ndef cached(): return 2\n"
              "class Service:\n    def get(self): return 3\nservice = Service()\ndef _private(): pass\n"),
@@ -146,7 +146,7 @@ class Identity(Case):
     def test_edit_within_a_second(self):
         path = os.path.join(SCRATCH, self.id(), "plug.py")
         os.makedirs(os.path.dirname(path))
-        second = int(time.time()) + LIMIT  # which no start is too slow for
+        second = int(time.time()) + LIMIT  # later than any start of the test
         for value in (1, 2, 3):
             with open(path, "w", encoding="utf-8") as file:
                 file.write("def value(): return %d\n" % value)
@@ -175,7 +175,7 @@ class Identity(Case):
             self.assertEqual(len(os.listdir(self.directory("__pycache__"))), 1)
 
     def test_loader_of_the_plugin(self):
-        """The modules of a loader that the plugin derives from Python's may be no files."""
+        """Checks a loader of the plugin, derived from Python's, whose modules are not files."""
         path = write(
             os.path.join(self.id(), "plug.py"),
             """
@@ -197,7 +197,7 @@ def value(): return module.value
         self.ok(worker.call("value"), 7)
 
     def test_replaced_module(self):
-        """The functions of an object that is put in the module's place are hooks."""
+        """Checks that hooks come from the object that replaces the module in sys.modules."""
         worker = self.at("plug.py", "import sys, types\ndef a(x): return [x, __name__]\nsys.modules[__name__] = types.SimpleNamespace(a=a, n=1)")
         self.assertEqual(worker.ready[2], {"module": "plug"})
         self.ok(worker.call("a", 1), [1, "plug"])

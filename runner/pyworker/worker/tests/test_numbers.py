@@ -1,4 +1,4 @@
-"""Tests of numbers as arguments: the same number is the same, in JSON and as a word."""
+"""Tests that a number as an argument has the same value in JSON and as a word."""
 
 from client import Case
 
@@ -33,7 +33,7 @@ class NumberTest(Case):
     PLUGIN = PLUGIN
 
     def ask(self, hook, literal, word):
-        """Calls a hook with the JSON of a number, or with the word."""
+        """Calls a hook with a number in JSON, or as a word."""
         form = '{"words": [{"text": "%s"}]' if word else '{"args": [%s]'
         return self.worker.ask("C", (form % literal + ', "hook": "%s"}' % hook).encode())
 

@@ -1,4 +1,4 @@
-"""Calls that wait in the worker until those before them are answered."""
+"""Tests calls that wait in the worker until the calls before them are answered."""
 
 import os
 import select
@@ -9,7 +9,7 @@ from client import Case
 
 
 class Pipeline(Case):
-    """SIGINT is for the call whose cancel has come."""
+    """Tests that SIGINT interrupts only a call whose cancel has come, and that calls are handed back."""
 
     OPTIONS = {"calls": "pipeline"}
     PLUGIN = """
@@ -20,7 +20,7 @@ class Pipeline(Case):
         def mark(): os.write(int(os.environ["MARKER"]), b"!")
         def wait_for(path):
             mark()
-            time.sleep(0.01)  # only after a call that took long are cancels looked for
+            time.sleep(0.01)  # the worker looks for cancels only after a slow call
             while not os.path.exists(path): time.sleep(0.001)
             return "waited"
         def echo(value):
@@ -98,7 +98,7 @@ class Pipeline(Case):
         self.assertNotIn("handed back", self.worker.call("has_run")[1])
 
     def urge(self, number):
-        """Sends SIGURG until the worker has handed back the calls from a number on; Python loses some signals."""
+        """Sends SIGURG, some of which Python loses, until the worker has handed back the calls from a number on."""
         while not select.select([self.worker.source], [], [], 0.1)[0]:
             self.worker.process.send_signal(signal.SIGURG)
         self.assertEqual(self.worker.receive(), ("N", number, None))
@@ -116,7 +116,7 @@ class Pipeline(Case):
         self.release(path)
         self.ok(self.worker.answer(first), "waited")
         self.unbegun([behind[0], *behind])
-        self.worker.send("B", behind[-1])  # nothing waits
+        self.worker.send("B", behind[-1])  # no call waits
         self.ok(self.worker.call("echo", "after"), "after")
         self.assertNotIn("handed back", self.worker.call("has_run")[1])
 
@@ -128,7 +128,7 @@ class Pipeline(Case):
             calls="pipeline",
         )
         worker.send("C", 1, {"hook": "fails", "args": []})
-        self.assertEqual(worker.receive()[:2], ("E", 1))  # and its local is not freed yet
+        self.assertEqual(worker.receive()[:2], ("E", 1))  # its local variable is not yet freed
         for kind, number in (("C", 2), ("A", 3), ("A", 4)):
             worker.send(kind, number, {"hook": "echo", "args": ["behind"]})
         worker.send("B", 4)
@@ -152,7 +152,7 @@ class Pipeline(Case):
             worker.send("K", number + 1)
             worker.process.send_signal(signal.SIGURG)
             got, wanted = set(), {("E", number + 1), ("N", number + 2)}
-            while not wanted <= got:  # the call behind is rejected when its turn comes, too: perhaps during the next round
+            while not wanted <= got:  # the call behind is also rejected at its turn, perhaps in the next round
                 worker.interrupt()
                 while not wanted <= got and (worker.left or select.select([worker.source], [], [], 0.1)[0]):
                     got.add(worker.receive()[:2])
@@ -189,7 +189,7 @@ class Pipeline(Case):
         self.ok(self.worker.answer(first), "waited")
         self.ok(self.worker.answer(second), "kept")
 
-    def test_running_call_is_cancelled(self):
+    def test_running_call_is_canceled(self):
         for hook in ("hang", "stream"):
             number = self.worker.begin(hook)
             self.worker.wait_mark()
@@ -210,7 +210,7 @@ class Pipeline(Case):
         number = worker.begin("f", 1)
         self.assertEqual(worker.receive(), ("O", number, None))
         self.ok(worker.answer(number), 1)
-        # Of what runs now, only what is cancelled is interrupted.
+        # Once the loop runs, only a canceled call is interrupted.
         for hook in ("hang", "spin"):
             number = worker.begin(hook)
             if hook == "spin":

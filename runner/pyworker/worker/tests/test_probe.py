@@ -1,4 +1,4 @@
-"""Tests of probes."""
+"""Tests probes."""
 
 import unittest
 
@@ -74,7 +74,7 @@ class Probe(Case):
             self.refused(worker.interrupted(1), "canceled")
 
     def test_iterator(self):
-        """What a health function returns is judged, in every way; it is never a stream."""
+        """Checks that an iterator from a health function is a result, not a stream."""
         for prefix in ("", "async "):
             for calls in ("", "threads"):
                 self.ok(self.judged(prefix + "def health(): return iter(['ok'])", calls=calls), {})

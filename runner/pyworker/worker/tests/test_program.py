@@ -1,4 +1,4 @@
-"""Tests of how the worker's own code reaches it."""
+"""Tests how the worker gets its own code."""
 
 import os
 import unittest
@@ -15,7 +15,7 @@ def fails(): raise ValueError("on purpose")
 """
 
     def use(self, worker):
-        """Uses parts that the worker has not loaded yet."""
+        """Makes calls that need parts that the worker has not loaded yet."""
         self.ok(worker.call("text"), "text")
         self.assertEqual(worker.stream(worker.begin("stream")), ([b"item"], "Z", None))
         self.ok(worker.call("coroutine"), [1])
@@ -41,7 +41,7 @@ def fails(): raise ValueError("on purpose")
             self.use(worker)
 
     def test_damaged(self):
-        """Byte code that is not this program's is replaced."""
+        """Checks that damaged byte code, or that of another program, is replaced."""
         cache = self.cache()
         self.start(self.TEXT, cache=os.path.join(cache, "worker-"))
         path = os.path.join(cache, *os.listdir(cache))
@@ -63,7 +63,7 @@ def fails(): raise ValueError("on purpose")
 
     @unittest.skipIf(not hasattr(os, "getuid") or os.getuid(), "only root can give up its user")
     def test_other_user(self):
-        """A plugin that gives up its user at import cannot read what was ours."""
+        """Checks that the worker still has its code after a plugin has changed its user at import."""
         own = "import asyncio, binascii, os, select\nos.setuid(65534)\n"
         self.use(self.start(own + self.TEXT))
 

@@ -1,4 +1,4 @@
-"""Tests of streams, their window and their cancelling."""
+"""Tests streams, their window, and how they are canceled."""
 
 import unittest
 
@@ -137,7 +137,7 @@ partial = functools.partial(coroutine, 1)
 
 
 class Streams(Case):
-    """What holds for a stream whether or not a loop runs."""
+    """Has the tests of streams that apply with and without a running loop."""
 
     PLUGIN = PLUGIN
     PREFIX = ""
@@ -171,11 +171,11 @@ class Streams(Case):
         self.items(number, 2)
         more, _ = self.cancel(number)
         self.assertEqual(more, 0)
-        self.worker.wait_mark()  # its finally ran
+        self.worker.wait_mark()  # the stream's finally block ran
         self.ok(self.worker.call("echo", 1), 1)
 
     def test_large_items(self):
-        """One item may always be under way, and no second beside it."""
+        """Checks that an item of any size may be in flight, but only if no other item is."""
         number = self.worker.begin("sizes", 300000, 300000, 200000, 200000)
         for size in (300000, 300000, 200000, 200000):
             self.items(number, 1)
@@ -249,11 +249,11 @@ class AsyncStreams(Streams):
     PREFIX = "a"
 
     def test_both_ways(self):
-        """A coroutine's result is iterated asynchronously."""
+        """Checks that the result of a coroutine is iterated asynchronously."""
         self.assertEqual(self.worker.stream(self.worker.begin("abody")), (["async"], "Z", None))
 
     def test_fairness(self):
-        """A stream that never lets go of the loop does not keep others waiting."""
+        """Checks that a stream that never yields to the loop does not block other calls."""
         number = self.worker.begin("aendless", "")
         self.items(number, 1)
         other = self.worker.begin("at_once", 1)
@@ -268,7 +268,7 @@ class AsyncStreams(Streams):
 
 
 class LoopedStreams(Streams):
-    """Generators that are not async, while a loop runs."""
+    """Tests plain generators while a loop runs."""
 
     @classmethod
     def setUpClass(cls):
@@ -277,7 +277,7 @@ class LoopedStreams(Streams):
 
 
 def load_tests(loader, tests, pattern):
-    """Streams alone is what the first three have in common."""
+    """Loads all test cases except Streams, which is only a base class."""
     cases = (SyncStreams, AsyncStreams, LoopedStreams, Iterators)
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
@@ -292,7 +292,7 @@ def iterators(): return {"a": map(str, [1]), "b": float("nan"), "c": zip([1], [2
 """
 
     def test_iterators(self):
-        """An iterator is a stream, and an array in another value, whatever else the value needs."""
+        """Checks that an iterator is a stream, or an array if it is within another value."""
         for calls in (None, "threads"):
             worker = self.start(self.PLUGIN, nan="null", calls=calls)
             for name in ("strings", "from_coroutine_strings"):

@@ -1,4 +1,4 @@
-"""Tests of tables as results, with stand-ins for the classes of pandas."""
+"""Tests tables as results, with substitutes for the classes of pandas."""
 
 import unittest
 
@@ -22,7 +22,7 @@ class DataFrame:
     def iloc(self): return Cells()
 class Cells:
     def __getitem__(self, at): return Column([[1, 2], [float("nan"), None]][at[1]])
-def labelled(table, labels, *names):
+def labeled(table, labels, *names):
     table.index = Index(labels)
     table.index.names, table.index.nlevels, table.index.name = list(names), len(names), names[0] if len(names) == 1 else None
     return table
@@ -33,10 +33,10 @@ sys.modules["pandas"] = types.ModuleType("pandas")
 vars(sys.modules["pandas"]).update(DataFrame=DataFrame, Series=Series, Index=Index)
 TABLES = {
     "series": Series([1.5, float("nan"), datetime.date(2024, 2, 29)]), "index": Index([1, 3]), "frame": DataFrame(),
-    "labels": labelled(Series([1, 2]), ["p", "q"], None), "later": labelled(Series([1, 2]), [1, 2], None),
-    "key": labelled(named(Series([1, 2]), "n"), ["p", "q"], "k"), "same": labelled(named(Series([1]), "k"), ["p"], "k"),
-    "numbers": labelled(named(Series([5]), "n"), [0], "k"), "levels": labelled(Series([1]), [("p", 2)], None, "k"),
-    "rows": labelled(DataFrame(), ["x", "y"], None), "pairs": named(labelled(Series([1]), ["p"], None), ("x", "min")),
+    "labels": labeled(Series([1, 2]), ["p", "q"], None), "later": labeled(Series([1, 2]), [1, 2], None),
+    "key": labeled(named(Series([1, 2]), "n"), ["p", "q"], "k"), "same": labeled(named(Series([1]), "k"), ["p"], "k"),
+    "numbers": labeled(named(Series([5]), "n"), [0], "k"), "levels": labeled(Series([1]), [("p", 2)], None, "k"),
+    "rows": labeled(DataFrame(), ["x", "y"], None), "pairs": named(labeled(Series([1]), ["p"], None), ("x", "min")),
 }
 def table(name): return TABLES[name]
 """
@@ -46,7 +46,7 @@ class Tables(Case):
     PLUGIN = PLUGIN
 
     def test_tables(self):
-        """A table keeps labels that say more than where a row stands."""
+        """Checks that a table keeps its labels unless they are only the positions of the rows."""
         for name, value in {
             "series": [1.5, None, "2024-02-29"],
             "index": [1, 3],

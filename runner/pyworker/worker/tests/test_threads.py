@@ -1,4 +1,4 @@
-"""Plain functions in threads."""
+"""Tests plain functions in threads."""
 
 import unittest
 
@@ -6,7 +6,7 @@ from client import Case
 
 
 class Threads(Case):
-    """Calls that run at the same time."""
+    """Tests calls that run at the same time."""
 
     OPTIONS = {"calls": "threads"}
     PLUGIN = """
@@ -89,7 +89,7 @@ class Threads(Case):
     """
 
     def answers(self, *numbers):
-        """The answers of several calls, which come in any order."""
+        """Returns the answers of several calls, which may come in any order."""
         found = {}
         while len(found) < len(numbers):
             kind, number, value = self.worker.receive()
@@ -211,7 +211,7 @@ class Threads(Case):
             self.assertEqual((told["type"], [frame["function"] for frame in told["frames"]]), ("Odd", [hook]))
 
     def test_no_answer(self):
-        """A call that the worker itself fails to answer is not lost."""
+        """Checks that a call gets an answer, or the worker exits, if the worker's own code fails."""
         worker = self.start(self.PLUGIN, calls="threads")
         self.ok(worker.call("spoil", "errors", "answer"), None)
         self.assertIn("spoiled answer", self.refused(worker.call("fail"), "raised")["python"]["message"])

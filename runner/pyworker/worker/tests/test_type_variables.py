@@ -1,4 +1,4 @@
-"""Tests of type variables in annotations: what each stands for, and where its name is looked up."""
+"""Tests type variables in annotations: their types, and the scopes in which names are looked up."""
 
 import sys
 import unittest
@@ -110,7 +110,7 @@ CASES = [
 ]  # fmt: skip
 FREE = "(1, ['a'], %s, None, 1)" % GOT
 
-LATER = {  # the Python that has it → its source and cases
+LATER = {  # version of Python → source and cases that need it
     (3, 11): (
         '''
         class Reply(TypedDict, Generic[T]):
@@ -271,7 +271,7 @@ def option(name):
 
 class TypeVariables(Case):
     def check(self, worker, cases, prefix=""):
-        """Each case is (hook, argument, what the hook gets) or (hook, argument, None, what is refused)."""
+        """Checks cases of the form (hook, argument, value in the hook) or (hook, argument, None, error message)."""
         for name, value, got, *refused in cases:
             with self.subTest(name, value=value):
                 answer = worker.call(prefix + name, value)
@@ -281,7 +281,7 @@ class TypeVariables(Case):
                     self.ok(answer, got)
 
     def starts(self, source):
-        """Returns a worker of the source, and one where all annotations are text."""
+        """Returns a worker of the source, and another one in which all annotations are text."""
         found = [self.start(first + source) for first in ("", "from __future__ import annotations\n")]
         self.assertEqual([worker.ready[0] for worker in found], ["Y", "Y"], found[0].ready)
         return found
@@ -292,14 +292,14 @@ class TypeVariables(Case):
             self.check(worker, CASES, "take_")
 
     def test_functions(self):
-        """A free variable stands for its bound, or one of its constraints."""
+        """Checks that a free variable allows its bound, or one of its constraints."""
         for worker in self.starts(SOURCE):
             self.ok(worker.call("free", 1, ["a"], DATE), FREE)
             self.ok(worker.call("free", DATE, ["a"], DATE, {"when": DATE}, DATE), "(%r, ['a'], %s, Later(when=%s), %s)" % (DATE, GOT, GOT, GOT))
             self.assertEqual(self.refused(worker.call("free", 1, [], "x"), "arguments")["message"], 'when is "x", want a date such as 2024-12-31')
 
     def test_methods(self):
-        """The variables of a method's class stand for what a subclass, or the object, gives them."""
+        """Checks that a subclass, or the object, binds the type variables of a method's class."""
         for worker in self.starts(SOURCE):
             for name, got in (("DateStore.put", GOT), ("dates.put", GOT), ("Store.put", repr(DATE))):
                 self.ok(worker.call(name, DATE), "(%s, ())" % got)
@@ -316,7 +316,7 @@ class TypeVariables(Case):
 
     @unittest.skipIf(sys.version_info < (3, 11), "typing has no Unpack")
     def test_unpacked(self):
-        """**kwargs of an Unpack[TypedDict] are parameters by name."""
+        """Checks that **kwargs with an Unpack[TypedDict] are parameters by name."""
         for worker in self.starts(SOURCE + UNPACKED):
             for hook in ("order", "generic", "method"):
                 info = worker.ask("D", {"hook": hook, "input": True})[1]["hooks"][0]
@@ -339,7 +339,7 @@ class TypeVariables(Case):
         self.ok(self.start(SOURCE + UNPACKED, convert="off").call("order", name="a", lod=1), "('a', {'lod': 1})")
 
     def test_noted(self):
-        """What is not converted is noted, and everything else is converted."""
+        """Checks that unconverted parts are noted, and that everything else is converted."""
         for worker in self.starts(SOURCE + NOTED):
             self.ok(worker.call("part", {"when": DATE, "lost": [1], "own": {"a": 1}}), "Part(when=%s, lost=[1], own={'a': 1}, inner=None)" % GOT)
             self.assertEqual(self.refused(worker.call("part", {"when": 1, "lost": 1}), "arguments")["message"], "$.x.when is 1, want a date such as 2024-12-31")
@@ -353,7 +353,7 @@ class TypeVariables(Case):
             self.assertEqual(self.noted(worker, "right"), {})
 
     def noted(self, worker, hook):
-        """Why the arguments of which parameters are not converted."""
+        """Returns the reasons why parameters are not converted, by name."""
         params = worker.ask("D", {"hook": hook, "input": False})[1]["hooks"][0]["params"]
         return {one["name"]: one["unresolved"] for one in params if "unresolved" in one}
 

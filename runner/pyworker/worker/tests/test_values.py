@@ -1,4 +1,4 @@
-"""Tests of results beyond plain JSON, and of descriptions."""
+"""Tests results that are not plain JSON, and descriptions."""
 
 import sys
 import unittest
@@ -304,7 +304,7 @@ bound = functools.partial(coroutine)
             {"name": "e", "required": False, "kind": "name", "type": "float", "default": "2.5"},
             {"name": "more", "required": False, "kind": "names"},
         ]
-        if sys.version_info < (3, 14):  # which may quote differently
+        if sys.version_info < (3, 14):  # a later version may quote differently
             params[4]["type"] = "'typing.Optional[str]'"
         told = {"name": "plain", "doc": "First line.", "params": params, "returns": "typing.Optional[int]"}
         self.assertEqual(self.described("plain"), [told])
@@ -343,7 +343,7 @@ bound = functools.partial(coroutine)
         self.assertEqual([param["type"] for param in params], wanted)
 
     def test_no_addresses(self):
-        """A signature is the same at each start."""
+        """Checks that a signature has no addresses, so that it is the same at each start."""
         worker = self.start(
             "from typing import Annotated, List\nclass Own: pass\n"
             "def hook(a: Annotated[int, Own()], b: Annotated[int, Own(), 'meters'], c: List[Annotated[int, Own()]] = Own(), d=print, e=lambda: 1): pass"

@@ -1,4 +1,4 @@
-"""Tests of the worker's start, calls, isolation and end."""
+"""Tests the worker's start, calls, isolation and exit."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ _mark = mark
 del mark
 
 def echo(value=None, *rest, **names):
-    """Gives back what it gets.
+    """Returns its argument.
 
     More about it."""
     return [value, *rest, names] if rest or names else value
@@ -302,7 +302,7 @@ class Isolation(Case):
 
     @unittest.skipUnless(sys.platform == "linux", "the command line is replaced on Linux only")
     def test_name(self):
-        """ps shows the plugin, unless the plugin shows something itself."""
+        """Checks that the command line that ps shows names the plugin."""
         worker = self.start("import sys\ndef line():\n    with open('/proc/self/cmdline', encoding='utf-8') as file:\n        return file.read().rstrip(chr(0)), sys.argv")
         self.ok(worker.call("line"), ["pyplug: plug.py", [worker.path]])
 

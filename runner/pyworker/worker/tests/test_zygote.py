@@ -1,4 +1,4 @@
-"""Tests of the zygote, over its socket: its workers, its end, and when it has none."""
+"""Tests the zygote over its socket: its workers, its exit, and when it cannot fork."""
 
 import errno
 import os
@@ -31,7 +31,7 @@ class ZygoteTest(ZygoteCase):
         self.assertRegex(zygote.ask("reap %d" % two), "^status 0$")
 
     def test_waits_for_load(self):
-        """Nothing of the user's runs before load has come, and only then."""
+        """Checks that a worker runs fork handlers of the user only after load has come."""
         zygote = self.zygote(
             """
             import os
@@ -50,11 +50,11 @@ class ZygoteTest(ZygoteCase):
         self.assertEqual(worker.call("fork"), ("R", 2))
         answer, worker = zygote.fork(TAGS[2])
         worker.receive()
-        worker.close()  # without load it ends
+        worker.close()  # without load, the worker exits
         self.assertRegex(zygote.ask("reap " + answer[4:]), "^status 0$")
 
     def test_dies(self):
-        """What a handler of the user's raises is shown as theirs."""
+        """Checks that an exception of the user's signal handler is printed without frames of the worker."""
         zygote = self.zygote("import signal\ndef fails(*_): 1/0\nsignal.signal(signal.SIGUSR1, fails)\n")
         self.assertEqual(zygote.ready[1].get("zygote"), True)
         zygote.process.send_signal(signal.SIGUSR1)
@@ -72,7 +72,7 @@ class ZygoteTest(ZygoteCase):
         self.assertIsNone(worker.receive())
 
     def test_unsafe(self):
-        """The process that imported it is a worker itself."""
+        """Checks that the process that imported the file becomes a worker if forking is not safe."""
         source = "import socket\ns = socket.socket()\ndef one(): return 1\n"
         zygote = self.zygote(source)
         self.assertRegex(zygote.ready[1]["exec"], r"^a socket \(fd \d+\) after the import$")
@@ -82,7 +82,7 @@ class ZygoteTest(ZygoteCase):
         self.assertEqual(worker.call("one"), ("R", 1))
 
     def test_unable(self):
-        """A Python without these functions, such as PyPy, runs the plugin all the same."""
+        """Checks that a Python without gc.freeze, such as PyPy, still runs the plugin."""
         for preload in ("auto", "force"):
             zygote = self.zygote("def one(): return 1\n", preload=preload, code="import gc;del gc.freeze,gc.unfreeze;")
             self.assertEqual(zygote.ready[1]["exec"], "cpython has no gc.freeze")
@@ -111,7 +111,7 @@ class ZygoteTest(ZygoteCase):
                     self.assertIn(why, zygote.ready[1]["exec"])
 
     def test_no_descriptors(self):
-        """Without room for a worker's descriptors none is forked."""
+        """Checks that no worker is forked if there are too few descriptors left."""
         fill = """
             import os
             held = []

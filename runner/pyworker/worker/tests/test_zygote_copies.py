@@ -1,4 +1,4 @@
-"""Tests of what the workers of one zygote share, and what each has for itself."""
+"""Tests which state the workers of one zygote share, and which state differs."""
 
 import os
 import random
@@ -11,7 +11,7 @@ from zygote_client import ZygoteCase, read
 
 class CopiesTest(ZygoteCase):
     def test_random(self):
-        """What the import has seeded is the same in each, as by exec; all else differs."""
+        """Checks that generators seeded by the import are the same in each worker, and that others differ."""
         zygote = self.zygote(
             """
             import random
@@ -41,7 +41,7 @@ class CopiesTest(ZygoteCase):
                 self.assertEqual((one == two, one == random.Random(42).random()), (same, same))
 
     def test_torch(self):
-        """Its finalizers are harmless, and its generator differs unless it was seeded."""
+        """Checks that torch's finalizers are harmless, and that its generator differs unless it was seeded."""
         fake = """
             import random
             class Generator:
@@ -62,7 +62,7 @@ class CopiesTest(ZygoteCase):
                 self.assertEqual(one == two, same)
 
     def test_numpy(self):
-        """Its global generator differs unless it was seeded; of others it depends on their seeds."""
+        """Checks that numpy's global generator differs unless it was seeded, and that an unseeded one prevents a fork."""
         fake = """
             import random
             from types import SimpleNamespace as Space
@@ -85,13 +85,13 @@ class CopiesTest(ZygoteCase):
         self.assertRegex(zygote.ready[1]["exec"], "^numpy's random generator PCG64 may not be seeded")
 
     def test_own_random(self):
-        """A module of the user's that has the name is let be."""
+        """Checks that a module of the user with the name random is left alone."""
         write(os.path.join(self.id(), "random.py"), "import os\nos.register_at_fork(after_in_child=[].clear)\ndef seed(): pass\n")
         _, worker = self.worker(self.zygote("import random\ndef name(): return random.seed.__module__\n"))
         self.assertEqual(worker.call("name"), ("R", "random"))
 
     def test_collector(self):
-        """What the user set at import stays set; else all is as ever."""
+        """Checks that the user's settings of the garbage collector are kept, and that others are the defaults."""
         source = "import gc\n%s\ndef state(): return [gc.isenabled(), gc.get_threshold()[0], gc.get_freeze_count() > 0]\n"
         for line, enabled, threshold in (
             ("", True, None),

@@ -1,4 +1,4 @@
-"""A small client of the zygote's socket, for the tests beside it."""
+"""Provides a small client of the zygote's socket for the tests in this directory."""
 
 import array
 import json
@@ -25,7 +25,7 @@ def read(path):
 
 
 class Talker:
-    """Something that speaks frames."""
+    """Sends and receives frames."""
 
     def __init__(self, source, sink):
         self.source, self.sink = source, sink
@@ -69,7 +69,7 @@ class Talker:
 
 
 class Zygote(Talker):
-    """One zygote with one plugin."""
+    """Runs one zygote with one plugin."""
 
     def __init__(self, path, preload="auto", stacks=0, limit=None, code=""):
         self.errors = open(path + "-errors", "a+b")
@@ -98,7 +98,7 @@ class Zygote(Talker):
         return self.control.recv(4096).decode()
 
     def fork(self, tag):
-        """The answer, and the worker, which waits for load."""
+        """Returns the answer and the worker, which waits for load."""
         theirs, sink = os.pipe()
         source, theirs_too = os.pipe()
         life, end = os.pipe()
@@ -117,7 +117,7 @@ class Zygote(Talker):
 
 @unittest.skipUnless(sys.platform == "linux", "workers are forked on Linux only")
 class ZygoteCase(unittest.TestCase):
-    """Tests that make their own zygotes."""
+    """Is the base of tests that start their own zygotes."""
 
     def zygote(self, text, **options):
         zygote = Zygote(write(os.path.join(self.id(), "plug.py"), text), **options)
