@@ -40,7 +40,7 @@ func isSame(a, b lines.Call) bool {
 }
 
 // entry describes an occurrence in 8 bytes, because there may be millions. It holds the offset of the
-// answer, or 0 if the occurrence has no answer or an error, and the bit found.
+// answer and the bit found. The offset is 0 if there is no answer, or if the answer is an error.
 type entry uint64
 
 // found is set in the entry of a first occurrence after Find has seen it.

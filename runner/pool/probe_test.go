@@ -94,7 +94,7 @@ func TestUnresponsiveUnderLoad(t *testing.T) {
 				if hook.IsClosed(f.done) != c.replaced {
 					t.Errorf("replaced %v, want %v", !c.replaced, c.replaced)
 				}
-				w.load(c.hook, c.calls, 10*time.Minute, c.between) // the new one answers its probes
+				w.load(c.hook, c.calls, 10*time.Minute, c.between) // a new instance answers its probes
 				want := "1:starting 1:ready"
 				if c.replaced {
 					want += " 1:stopping 1:backoff 2:starting 2:ready"

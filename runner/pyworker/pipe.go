@@ -30,7 +30,7 @@ const (
 	exitLimit = 100 * time.Millisecond
 	// batchSize is the maximum size of small frames that are written together.
 	batchSize = 32 << 10
-	// restFor is the pause of the reader after a small answer of a series, of at most restSize
+	// restFor is the pause of the reader after an answer of a series with less than restSize
 	// bytes, if at least restAhead of the series' calls are unanswered. The fastest worker
 	// needs longer for those calls, and the pipe has room for their answers. Without pauses,
 	// each answer wakes the reader, which costs both sides: 400 000 trivial calls took 3.3 s of

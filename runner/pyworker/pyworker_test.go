@@ -143,7 +143,7 @@ func TestPermanent(t *testing.T) {
 func TestWorker(t *testing.T) {
 	pythons := runnertest.Pythons(t)
 	if n := len(pythons); n > 2 && os.Getenv("PYPLUG_TEST_LONG") == "" {
-		pythons = []string{pythons[1], pythons[n-1]} // [0] runs all other tests
+		pythons = []string{pythons[1], pythons[n-1]} // pythons[0] runs all other tests
 	}
 	for _, python := range pythons {
 		t.Run(filepath.Base(filepath.Dir(filepath.Dir(python))), func(t *testing.T) {

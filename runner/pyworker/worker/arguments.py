@@ -112,7 +112,7 @@ class Parameter:
         return name + ":=" + convert.shown(found) if type(found) in (list, dict) else ""
 
     def by_name(self, words):
-        """Converts the words that pass the parameter by name. Each is an element of a list, or a single one is the list."""
+        """Converts the words that pass the parameter by name. For a list, each word is an element, or the only one is the list."""
         if len(words) == 1:
             try:
                 return words[0].converted(self.take)

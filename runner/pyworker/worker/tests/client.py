@@ -222,7 +222,7 @@ def packed(kind, number, body=b""):
 
 
 class Case(unittest.TestCase):
-    """Is the base of tests that share one worker. A test may also start its own."""
+    """Provides one worker that all tests of a class share. A test may also start its own."""
 
     PLUGIN = None  # the source of the shared worker's file
     OPTIONS = {}

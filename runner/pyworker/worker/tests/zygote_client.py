@@ -117,7 +117,7 @@ class Zygote(Talker):
 
 @unittest.skipUnless(sys.platform == "linux", "workers are forked on Linux only")
 class ZygoteCase(unittest.TestCase):
-    """Is the base of tests that start their own zygotes."""
+    """Provides zygotes and their workers for tests."""
 
     def zygote(self, text, **options):
         zygote = Zygote(write(os.path.join(self.id(), "plug.py"), text), **options)
