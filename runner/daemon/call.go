@@ -86,14 +86,17 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 // readWhole reads the whole body of a call, because net/http detects a closed connection only after
 // the body was read.
 func readWhole(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	name := r.PathValue("hook")
+	name, call := r.PathValue("hook"), ctx
 	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
 	defer cancel()
 	stop := endReads(ctx, w)
 	body, err := readBody(r)
 	stop()
-	refusal := (*access.Refusal)(nil)
-	if err != nil && ctx.Err() != nil && !errors.As(err, &refusal) {
+	refusal, isRefused := errors.AsType[*access.Refusal](err)
+	if isRefused && refusal.Status == http.StatusRequestTimeout && call.Err() != nil {
+		isRefused = false // the call's own limit ended the read
+	}
+	if err != nil && ctx.Err() != nil && !isRefused {
 		e := hook.Ended(ctx, name, "the request did not end", false)
 		e.Hints = nil // no flag sets this limit
 		return nil, e

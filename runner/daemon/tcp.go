@@ -158,6 +158,7 @@ func (s *Server) drain() {
 	if s.tcp == nil {
 		return
 	}
+	s.opts.Access.Stop()
 	ctx, cancel := context.WithTimeout(s.killing, cmp.Or(s.opts.CallTimeout, longestDrain))
 	defer cancel()
 	_ = s.tcp.Shutdown(ctx)

@@ -3,9 +3,11 @@
 package daemon
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -56,6 +58,28 @@ func (d *served) ask(t *testing.T, method, path, body string) (*http.Response, s
 		t.Fatal(err)
 	}
 	return answer, string(text)
+}
+
+// The limit of a call includes its body: that is another error than a body that is slow.
+func TestTCPBodyBeyondTimeout(t *testing.T) {
+	nothingLeft(t)
+	d := start(t, newFake(), Options{Access: openTCP(t)})
+	c, err := net.Dial("tcp", strings.TrimPrefix(d.opts.Access.URLs()[0], "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "POST /hooks/echo?timeout=10ms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n["); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if answer.StatusCode != http.StatusGatewayTimeout || !strings.Contains(string(text), `"kind":"timeout"`) {
+		t.Errorf("%d, %v: %s", answer.StatusCode, err, text)
+	}
 }
 
 // TestTCP checks which requests are served over TCP, and what their answers do not contain.

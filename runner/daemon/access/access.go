@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/net/netutil"
@@ -39,6 +40,7 @@ type Access struct {
 	o         Options
 	tokens    *tokens // nil if requests need no token
 	listeners []net.Listener
+	acceptors []*acceptor  // of the listeners
 	bodies    atomic.Int64 // number of bytes of bodies in memory
 }
 
@@ -99,6 +101,9 @@ func (a *Access) listen(ctx context.Context, address string) (net.Listener, erro
 	if err != nil {
 		return nil, unavailable(address, err)
 	}
+	inner := &acceptor{TCPListener: l.(*net.TCPListener), stopped: make(chan struct{})}
+	a.acceptors = append(a.acceptors, inner)
+	l = inner
 	if a.o.MaxConnections > 0 {
 		l = netutil.LimitListener(l, a.o.MaxConnections)
 	}
@@ -114,6 +119,16 @@ func unavailable(address string, err error) error {
 
 // Listeners returns the open listeners. Closing them closes the Access.
 func (a *Access) Listeners() []net.Listener { return a.listeners }
+
+// Stop refuses new connections. What has connected before is accepted, so that no request is lost that the client has
+// sent already.
+func (a *Access) Stop() {
+	var all sync.WaitGroup
+	for _, each := range a.acceptors {
+		all.Go(each.stop)
+	}
+	all.Wait()
+}
 
 // Close closes the listeners.
 func (a *Access) Close() {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -272,6 +273,46 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%+v: %s at %q", c.o, a.Who(), a.URLs())
 		}
 		a.Close()
+	}
+}
+
+// A stop loses no connection that the kernel has accepted, and refuses those that follow.
+func TestStop(t *testing.T) {
+	a, err := Open(t.Context(), Options{Listen: []string{"127.0.0.1:0"}, NoToken: true, MaxConnections: 10}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	l := a.Listeners()[0]
+	dial := func() error {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err == nil {
+			defer c.Close()
+		}
+		return err
+	}
+	const clients = 3
+	for range clients {
+		if err := dial(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stopped := make(chan struct{})
+	go func() { a.Stop(); close(stopped) }()
+	for n := 0; ; n++ {
+		c, err := l.Accept()
+		if err == nil {
+			c.Close()
+			continue
+		}
+		if n != clients || !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%d connections are accepted, then %v", n, err)
+		}
+		break
+	}
+	<-stopped
+	if err := dial(); runtime.GOOS == "linux" && !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a connection after the stop: %v", err)
 	}
 }
 

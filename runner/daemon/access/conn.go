@@ -4,7 +4,11 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 const (
@@ -18,10 +22,44 @@ const (
 	headerSize = 64 << 10
 	// idleLimit is how long a connection may wait for the next request.
 	idleLimit = 2 * time.Minute
+	// stopLimit is how long a stop waits until the connections that wait for it are accepted.
+	stopLimit = time.Second
 )
 
 // keepAlive detects within 30 s that a client has vanished which does not have to send anything.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+
+// acceptor is a listener that can stop without a reset of connections that it has not accepted.
+type acceptor struct {
+	*net.TCPListener
+	stopping atomic.Bool
+	once     sync.Once
+	stopped  chan struct{} // closed when no more connections follow
+}
+
+// Accept returns the next connection, or [net.ErrClosed] if all that have connected before the stop are accepted.
+func (a *acceptor) Accept() (net.Conn, error) {
+	for {
+		if a.stopping.Load() {
+			_ = a.SetDeadline(time.Time{})
+			if raw, err := a.SyscallConn(); err != nil || closeIfEmpty(raw) {
+				a.once.Do(func() { close(a.stopped) })
+				return nil, net.ErrClosed
+			}
+		}
+		c, err := a.TCPListener.Accept()
+		if !errors.Is(err, os.ErrDeadlineExceeded) { // which a stop causes
+			return c, err
+		}
+	}
+}
+
+// stop makes Accept return what has connected, and refuse others.
+func (a *acceptor) stop() {
+	a.stopping.Store(true)
+	_ = a.SetDeadline(time.Unix(1, 0)) // wakes Accept
+	hook.Within(a.stopped, stopLimit)
+}
 
 // listener accepts connections that end when the client stops reading.
 type listener struct{ net.Listener }

@@ -11,9 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // knowsPeers reports whether this system knows the user at the other end of a loopback connection.
@@ -75,14 +72,4 @@ func parseRow(text string) netip.AddrPort {
 func addressOf(a net.Addr) netip.AddrPort {
 	p := a.(*net.TCPAddr).AddrPort()
 	return netip.AddrPortFrom(p.Addr().Unmap().WithZone(""), p.Port())
-}
-
-// limitUnacknowledged ends connections whose client does not acknowledge sent data, because no
-// keep-alive probes are sent in that state. Accepted connections inherit it.
-func limitUnacknowledged(_, _ string, c syscall.RawConn) error {
-	var failed error
-	err := c.Control(func(fd uintptr) {
-		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(writeLimit.Milliseconds()))
-	})
-	return errors.Join(err, failed)
 }
