@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -113,8 +114,8 @@ func (x *exchange) read() (m message, status int, err *protocolError) {
 		text = line.Bytes()
 	}
 	m, err = parse(text)
-	if err == nil {
-		err = m.checkHeaders(x.r.Header)
+	if err == nil || err.Code == noVersion { // a mismatch is the cause
+		err = cmp.Or(m.checkHeaders(x.r.Header), err)
 	}
 	return m, http.StatusBadRequest, err
 }
@@ -123,22 +124,29 @@ func (x *exchange) read() (m message, status int, err *protocolError) {
 // than the message. The headers are how a proxy sees a message of the modern era.
 func (m message) checkHeaders(h http.Header) *protocolError {
 	version := strings.Join(h.Values(versionHeader), ", ")
+	isRequest := m.ID != nil && !m.isAnswer()
 	switch {
+	case isRequest && m.isModern:
+		return m.checkModern(version, h)
 	case version != "" && version != modern && !slices.Contains(legacy, version):
 		return unsupported(version, append([]string{modern}, legacy...)...)
-	case m.ID == nil, m.isAnswer(), m.method == "initialize":
-		return nil
-	case !m.isModern && version == modern:
+	case isRequest && version == modern && m.method != "initialize":
 		return missingMeta(versionKey)
-	case !m.isModern:
-		return nil
+	}
+	return nil
+}
+
+// checkModern checks the headers of a request of the modern era.
+func (m message) checkModern(version string, h http.Header) *protocolError {
+	method, name := strings.Join(h.Values("Mcp-Method"), ", "), strings.Join(h.Values("Mcp-Name"), ", ")
+	switch {
+	case version != m.version:
+		return mismatch(versionHeader, version, m.version)
 	case version != modern:
-		return mismatch(versionHeader, version, modern)
-	}
-	if method := strings.Join(h.Values("Mcp-Method"), ", "); method != m.method {
+		return unsupported(version, modern)
+	case method != m.method:
 		return mismatch("Mcp-Method", method, m.method)
-	}
-	if name := strings.Join(h.Values("Mcp-Name"), ", "); m.method == "tools/call" && m.tool != nil && plain(name) != *m.tool {
+	case m.method == "tools/call" && m.tool != nil && plain(name) != *m.tool:
 		return mismatch("Mcp-Name", name, *m.tool)
 	}
 	return nil

@@ -75,6 +75,7 @@ type message struct {
 
 	method   string
 	tool     *string // the name in its params; nil if there is none
+	version  string  // in its _meta
 	meta     map[string]json.RawMessage
 	isModern bool // a request of the modern era
 }
@@ -125,15 +126,14 @@ func isInteger(value []byte) bool {
 func (m *message) setEra() *protocolError {
 	version, capabilities := m.meta[versionKey], m.meta[capabilitiesKey]
 	m.isModern = version != nil || capabilities != nil
-	var wanted string
 	switch {
 	case !m.isModern:
 	case version == nil:
 		return missingMeta(versionKey)
-	case json.Unmarshal(version, &wanted) != nil:
+	case json.Unmarshal(version, &m.version) != nil:
 		return fault(invalidParams, "_meta %q is %s, want a text", versionKey, schema.Short(string(version)))
-	case wanted != modern:
-		return unsupported(wanted, modern)
+	case m.version != modern:
+		return unsupported(m.version, modern)
 	case capabilities == nil:
 		return missingMeta(capabilitiesKey)
 	case capabilities[0] != '{':
@@ -145,9 +145,9 @@ func (m *message) setEra() *protocolError {
 // isKnown returns an error if the era of a request does not have its method.
 func (m message) isKnown() *protocolError {
 	switch m.method {
-	case "initialize", "tools/list", "tools/call":
+	case "tools/list", "tools/call":
 		return nil
-	case "ping":
+	case "initialize", "ping":
 		if m.isModern {
 			return fault(noMethod, "no method %q in version %s", m.method, modern)
 		}

@@ -100,7 +100,6 @@ func (r *request) initialize() {
 		capabilities = still
 	}
 	r.opened(version)
-	r.isModern = false // a session is of the other era
 	r.result("protocolVersion", version, "capabilities", []byte(capabilities), "serverInfo", r.s.info())
 }
 
