@@ -45,7 +45,8 @@ test: machine ## run every test, with the race detector if there is a C compiler
 	$(GO) build -tags $(TAGS) -o bin/test/pyplug .
 	GORACE=atexit_sleep_ms=0 TEST_PROGRAM=$(CURDIR)/bin/test/pyplug $(GO) test $(RACE) -p 3 -timeout 30m -tags $(TAGS) ./...
 
-# TestScale uses openssh-server and parallel, TestMCPClients npm and PyPI; without them they skip.
+# TestScale uses openssh-server and parallel, TestMCPClients npm and PyPI, TestHTTPClients PyPI, TestProxies root, HAProxy
+# and nginx, TestStorm PyPI; without them they skip.
 test-all: package-test ## run every test, and those that take minutes
 	PYPLUG_TEST_LONG=1 $(MAKE) test
 	$(MAKE) fuzz

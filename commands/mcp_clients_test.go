@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +26,7 @@ var (
 	npmClients  = []string{
 		"node@22.23.3", "@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0",
 		"inspector1@npm:@modelcontextprotocol/inspector@1.0.3", "inspector2@npm:@modelcontextprotocol/inspector@2.12.0",
+		"@modelcontextprotocol/conformance@0.1.16", "conformance2@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12",
 	}
 )
 
@@ -52,7 +55,7 @@ const (
 	wrongAnswer = `{"error":false,"text":"{\"no\":\"int\"}","structured":{"no":"int"},"progress":[]}`
 )
 
-// Released clients get the same, in both eras.
+// Released clients get the same, in both eras, from the command that they start and over HTTP.
 func TestMCPClients(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")
@@ -84,6 +87,7 @@ func TestMCPClients(t *testing.T) {
 		"JavaScript 2, legacy": {node("client.mjs", "@modelcontextprotocol/client"), "legacy", "2025-11-25"},
 	} {
 		t.Run(name, func(t *testing.T) { testMCPClient(t, append(c.command(t), c.mode), c.version) })
+		t.Run(name+" over HTTP", func(t *testing.T) { testHTTPClient(t, append(c.command(t), c.mode), c.version) })
 	}
 	for name, command := range map[string]func(t *testing.T) []string{
 		"Inspector 1": node("node_modules/inspector1/cli/build/cli.js"),
@@ -91,6 +95,10 @@ func TestMCPClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { testInspector(t, command(t)) })
 	}
+	t.Run("conformance", func(t *testing.T) { testConformance(t, node("node_modules")(t)) })
+	t.Run("configuration", func(t *testing.T) {
+		testURLConfig(t, node("node_modules/inspector2/clients/launcher/build/index.js")(t))
+	})
 }
 
 // installNPM installs npm's clients into a directory. The error says why they cannot be had.
@@ -116,23 +124,75 @@ func installNPM(t *testing.T) (dir string, err error) {
 // testMCPClient does the steps with a client, which is a command.
 func testMCPClient(t *testing.T, words []string, version string) {
 	s := pyplug(t, nil, "mcp", clientTools)
-	client := exec.CommandContext(t.Context(), words[0], slices.Concat(words[1:], s.Args)...)
-	client.Env, client.Stderr = s.Env, &s.errs
-	in, pipe := talking(t, client)
-	out := bufio.NewReader(pipe)
-	expect := func(step, want string) {
-		if got, err := out.ReadString('\n'); err != nil || !strings.HasPrefix(got, want) {
-			t.Errorf("%s gives %q, %v, want %s", step, got, err, want)
+	c := newMCPClient(t, words, s.Args, s.Env, version)
+	c.steps(s.marker)
+	c.close()
+}
+
+// mcpClient is a running client.
+type mcpClient struct {
+	*exec.Cmd
+	t    *testing.T
+	in   io.WriteCloser
+	out  *bufio.Reader
+	errs bytes.Buffer
+}
+
+// newMCPClient starts a client that connects to a server, which is a command or a URL.
+func newMCPClient(t *testing.T, words, server, env []string, version string) *mcpClient {
+	t.Helper()
+	c := &mcpClient{Cmd: exec.CommandContext(t.Context(), words[0], slices.Concat(words[1:], server)...), t: t}
+	c.Env, c.Stderr = env, &c.errs
+	in, out := talking(t, c.Cmd)
+	c.in, c.out = in, bufio.NewReader(out)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%q\nerr: %s", c.Args, &c.errs)
 		}
+	})
+	c.expect("the start", version)
+	return c
+}
+
+// starting is the progress of a first call on a busy machine.
+var starting = regexp.MustCompile(`"the plugin is starting",?`)
+
+// answer returns the next line of the client.
+func (c *mcpClient) answer() string {
+	c.t.Helper()
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		c.t.Error(err)
 	}
-	expect("the start", version)
-	for _, c := range clientSteps {
-		fmt.Fprintln(in, strings.ReplaceAll(c.step, "MARKER", s.marker))
-		expect(c.step, c.want)
+	return starting.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")
+}
+
+// do takes a step, and returns what the client gets.
+func (c *mcpClient) do(step string) string {
+	c.t.Helper()
+	fmt.Fprintln(c.in, step)
+	return c.answer()
+}
+
+func (c *mcpClient) expect(step, want string) {
+	c.t.Helper()
+	if got := c.answer(); !strings.HasPrefix(got, want) {
+		c.t.Errorf("%s gives %q, want %s", step, got, want)
 	}
-	in.Close()
-	if err := client.Wait(); err != nil {
-		t.Error(err)
+}
+
+// steps takes clientSteps.
+func (c *mcpClient) steps(marker string) {
+	for _, s := range clientSteps {
+		fmt.Fprintln(c.in, strings.ReplaceAll(s.step, "MARKER", marker))
+		c.expect(s.step, s.want)
+	}
+}
+
+func (c *mcpClient) close() {
+	c.in.Close()
+	if err := c.Wait(); err != nil {
+		c.t.Error(err)
 	}
 }
 

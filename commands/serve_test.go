@@ -20,12 +20,19 @@ type served struct {
 func serveTCP(t *testing.T, env []string, words ...string) *served {
 	t.Helper()
 	s := &served{session: pyplug(t, append(env, "PYPLUG_RUN_DIR="+runDir(t)), append([]string{"serve"}, words...)...)}
-	out := bufio.NewReader(reading(t, s.Cmd))
 	t.Cleanup(func() {
 		if s.ProcessState == nil {
 			s.stop(t)
 		}
 	})
+	s.url = readyLine(t, s.session)
+	return s
+}
+
+// readyLine starts a serve, and returns the URL in the line that it prints once it is ready.
+func readyLine(t *testing.T, s *session) (url string) {
+	t.Helper()
+	out := bufio.NewReader(reading(t, s.Cmd))
 	line, err := out.ReadBytes('\n')
 	var ready struct{ URLs []string }
 	if err == nil {
@@ -34,16 +41,15 @@ func serveTCP(t *testing.T, env []string, words ...string) *served {
 	if err != nil || len(ready.URLs) == 0 {
 		t.Fatalf("%v, serve prints %q", err, line)
 	}
-	s.url = ready.URLs[0]
 	go func() { _, _ = io.Copy(io.Discard, out) }() // a line for each ready; ends with serve
-	return s
+	return ready.URLs[0]
 }
 
 // stop stops it as service managers do.
 func (s *served) stop(t *testing.T) {
 	t.Helper()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
 	s.ends(t, 0)
 }

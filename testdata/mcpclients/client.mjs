@@ -1,4 +1,4 @@
-// A session of npm's @modelcontextprotocol/sdk or client: client.mjs PACKAGE MODE COMMAND [ARG...].
+// A session of npm's @modelcontextprotocol/sdk or client: client.mjs PACKAGE MODE COMMAND [ARG...], or URL in place of COMMAND.
 // MODE is that of client's versionNegotiation. Standard input and output are those of client.py.
 import fs from "node:fs";
 import readline from "node:readline";
@@ -8,13 +8,37 @@ const [name, mode, command, ...args] = process.argv.slice(2);
 const isOld = name.endsWith("/sdk");
 const { Client } = await import(isOld ? `${name}/client/index.js` : name);
 const { StdioClientTransport } = await import(isOld ? `${name}/client/stdio.js` : `${name}/stdio`);
+const { StreamableHTTPClientTransport } = await import(isOld ? `${name}/client/streamableHttp.js` : name);
 
-const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-const transport = new StdioClientTransport({ command, args, env: process.env });
-let version;
-transport.setProtocolVersion = (v) => { version = v; };
+async function open() {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  let transport, version;
+  if (command.startsWith("http:")) {
+    transport = new StreamableHTTPClientTransport(new URL(command));
+  } else {
+    transport = new StdioClientTransport({ command, args, env: process.env });
+    transport.setProtocolVersion = (v) => { version = v; };
+  }
+  await client.connect(transport);
+  return { client, version: client.getNegotiatedProtocolVersion?.() ?? version ?? transport.protocolVersion };
+}
 
-async function step({ tool, args, cancel }) {
+// Makes a call in each of a number of sessions. Returns what all of them got.
+async function inSessions({ sessions, at_once, call }) {
+  const all = new Set();
+  let left = sessions;
+  async function some() {
+    while (left-- > 0) {
+      const { client } = await open();
+      all.add(JSON.stringify(await step(client, call)));
+      await client.close();
+    }
+  }
+  await Promise.all(Array.from({ length: at_once }, some));
+  return { sessions, all: [...all].sort() };
+}
+
+async function step(client, { tool, args, cancel }) {
   if (!tool) return (await client.listTools()).tools.map((t) => t.name);
   const abort = new AbortController(), progress = [];
   const options = {
@@ -40,7 +64,10 @@ async function step({ tool, args, cancel }) {
   }
 }
 
-await client.connect(transport);
-console.log(client.getNegotiatedProtocolVersion?.() ?? version);
-for await (const line of readline.createInterface({ input: process.stdin })) console.log(JSON.stringify(await step(JSON.parse(line))));
+const { client, version } = await open();
+console.log(version);
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  const each = JSON.parse(line);
+  console.log(JSON.stringify(await (each.sessions ? inSessions(each) : step(client, each))));
+}
 await client.close();

@@ -1,11 +1,12 @@
-"""A session of the package mcp, 1.x or 2.x: client.py MODE COMMAND [ARG...].
+"""A session of the package mcp, 1.x or 2.x: client.py MODE COMMAND [ARG...], or client.py MODE URL.
 
 MODE is that of mcp.Client, which 1.x does not have. Each line of standard input is a step. It is
-answered with a line: the tools, or what a call gave.
+answered with a line: the tools, or what a call gave. With a number of sessions, each makes the call.
 """
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -13,16 +14,20 @@ import sys
 
 import mcp
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 
 @contextlib.asynccontextmanager
 async def connect(mode, command, args):
-    server = stdio_client(mcp.StdioServerParameters(command=command, args=args, env=dict(os.environ)))
+    if command.startswith("http:"):
+        server = streamable_http_client(command)
+    else:
+        server = stdio_client(mcp.StdioServerParameters(command=command, args=args, env=dict(os.environ)))
     if hasattr(mcp, "Client"):
         async with mcp.Client(server, mode=mode) as client:
             yield client, client.protocol_version
         return
-    async with server as streams, mcp.ClientSession(*streams) as session:
+    async with server as streams, mcp.ClientSession(*streams[:2]) as session:
         yield session, (await session.initialize()).protocolVersion
 
 
@@ -39,6 +44,16 @@ async def cancel(session, call, marker):
     call.cancel()
     await asyncio.wait([call])
     return {"canceled": call.cancelled()}
+
+
+async def in_sessions(open_session, sessions, at_once, call):
+    """Makes a call in each of a number of sessions. Returns what all of them got."""
+    async def one():
+        async with limit, open_session() as (session, _):
+            return json.dumps(await step(session, call), separators=(",", ":"))
+
+    limit = asyncio.Semaphore(at_once)
+    return {"sessions": sessions, "all": sorted(set(await asyncio.gather(*[one() for _ in range(sessions)])))}
 
 
 async def step(session, step):
@@ -65,11 +80,14 @@ async def step(session, step):
 
 
 async def main(mode, command, *args):
-    async with connect(mode, command, args) as (session, version):
+    open_session = functools.partial(connect, mode, command, args)
+    async with open_session() as (session, version):
         print(version, flush=True)
         loop = asyncio.get_running_loop()
         while line := await loop.run_in_executor(None, sys.stdin.readline):
-            print(json.dumps(await step(session, json.loads(line)), separators=(",", ":")), flush=True)
+            each = json.loads(line)
+            answer = await (in_sessions(open_session, **each) if "sessions" in each else step(session, each))
+            print(json.dumps(answer, separators=(",", ":")), flush=True)
 
 
 asyncio.run(main(*sys.argv[1:]))
