@@ -217,11 +217,13 @@ func runCommand(prog *program) command {
 		o       callOptions
 		lines   linesOptions
 		inLines bool
+		inPDB   bool
 	)
 	lines.retry = &o.retry
 	ofLines := lines.flags(", by --workers unless that is set")
 	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
-	ofCall, ofWorkers := cmdline.Flags{inputFlag(&o.input)}, settingFlags(&o.Config, settings.Keep)
+	pdbFlag := cmdline.Switch(&inPDB, "pdb", "call the function in this terminal, and open Python's debugger at an exception")
+	ofCall, ofWorkers := cmdline.Flags{inputFlag(&o.input), pdbFlag}, settingFlags(&o.Config, settings.Keep)
 	flags := slices.Concat(settingFlags(&o.Config, settings.Call), ofCall, cmdline.Flags{o.rawFlag()}, o.retry.flags(),
 		cmdline.InCategory(linesCategory, linesFlag), ofLines,
 		settingFlags(&o.Config, settings.Result), ofWorkers, pluginFlags(&o.Config), prog.opts.flags())
@@ -244,6 +246,9 @@ func runCommand(prog *program) command {
 			}
 			if err := prog.readHook(ctx, &o, words[1:]); err != nil { // every mistake is reported before anything starts
 				return err
+			}
+			if inPDB {
+				return prog.debug(ctx, o)
 			}
 			return prog.run(ctx, o)
 		})

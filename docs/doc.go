@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed background.md cases.md compatibility.md grpc.md http.md json.md lines.md preload.md promises.md recipes.md records.md scale.md
+//go:embed background.md cases.md compatibility.md debugging.md grpc.md http.md json.md lines.md preload.md promises.md recipes.md records.md scale.md
 var manual embed.FS
 
 //go:embed findings/[a-z]*.md

@@ -80,6 +80,12 @@ func (s *server) watched() []string {
 	return pysrc.Files(filepath.Dir(scripts[0]))
 }
 
+func (s *server) debug(hook.Call) error {
+	e := hook.NewError(hook.Usage, errors.New("--pdb calls a function in the terminal, and a gRPC plugin serves its own"))
+	e.Hints = schema.Hints("use a debugger that listens; %s shows how", schema.Command{"help", "debugging"})
+	return e
+}
+
 func (s *server) takesSeries() bool { return false }
 
 // sourceHooks returns the methods in the plugin's descriptors.

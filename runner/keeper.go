@@ -49,6 +49,10 @@ func Open(ctx context.Context, c plan.Config) (*Keeper, error) {
 	return k, err
 }
 
+// Debug replaces this process by a Python that makes a call in the terminal, with the debugger at an
+// exception. It returns only errors.
+func (k *Keeper) Debug(c hook.Call) error { return k.transport.debug(c) }
+
 // openers maps the name of a transport to the function that opens its plugins.
 var openers = map[string]func(plan.Plan) (transport, error){"pipe": openFunctions, "grpc": openServer}
 

@@ -47,6 +47,8 @@ func openFunctions(r plan.Plan) (transport, error) {
 
 func (f *functions) launcher() hook.Launcher { return f.workers }
 
+func (f *functions) debug(c hook.Call) error { return f.workers.Debug(c) }
+
 func (f *functions) watched() []string { return f.workers.Files() }
 
 func (f *functions) takesSeries() bool {

@@ -182,9 +182,9 @@ func (r *Raised) Hints(dir string) []schema.Hint {
 	for ; r != nil; r = r.Cause {
 		switch r.Type {
 		case "EOFError":
-			return schema.Hints("a plugin has no standard input; pass the text as an argument, or try the function in a terminal with python -i")
+			return schema.Hints("pass the text as an argument, because a plugin has no standard input; %s calls the function in the terminal", schema.Command{"run", "--pdb"})
 		case "bdb.BdbQuit":
-			return schema.Hints("a plugin has no terminal for a debugger; try the function with python -i, or use a debugger that listens, such as debugpy")
+			return schema.Hints("call the function in the terminal with %s, or use a debugger that listens, see %s", schema.Command{"run", "--pdb"}, schema.Command{"help", "debugging"})
 		case "FileNotFoundError":
 			return schema.Hints("relative paths start at the plugin's working directory, %s; %s changes it", dir, schema.Setting("cwd"))
 		}

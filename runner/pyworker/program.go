@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -30,19 +31,30 @@ var boot []byte
 // ast, which takes 2 ms.
 const runBoot = `import os,sys;pyplug={};exec(os.read(int(sys.argv[1].split()[0]),4096)[9:],pyplug);exec(pyplug["code"],pyplug)`
 
+// sourceParts yields the names and the texts of the worker's parts.
+func sourceParts() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		entries, err := files.ReadDir("worker")
+		if err != nil {
+			panic(err) // the directory is embedded
+		}
+		for _, e := range entries {
+			text, err := files.ReadFile("worker/" + e.Name())
+			if err != nil {
+				panic(err)
+			}
+			if !yield(strings.TrimSuffix(e.Name(), ".py"), text) {
+				return
+			}
+		}
+	}
+}
+
 // source returns the worker's parts: their names and texts, separated by NUL.
 var source = sync.OnceValue(func() []byte {
-	entries, err := files.ReadDir("worker")
-	if err != nil {
-		panic(err) // the directory is embedded
-	}
 	var parts [][]byte
-	for _, e := range entries {
-		text, err := files.ReadFile("worker/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		parts = append(parts, []byte(strings.TrimSuffix(e.Name(), ".py")), text)
+	for name, text := range sourceParts() {
+		parts = append(parts, []byte(name), text)
 	}
 	return bytes.Join(parts, []byte{0})
 })

@@ -19,6 +19,7 @@ if sys.version_info < (3, 9):
 
 from _frozen_importlib_external import MAGIC_NUMBER
 
+entry, given = "worker", ()
 kept = sys.argv[2] and sys.argv[2] + MAGIC_NUMBER.hex()
 try:
     with open(kept, "rb") as file:

@@ -1,7 +1,8 @@
 """Loads the parts of pyplug's worker, the other files in this directory, as modules: X.py is _pyplug_X.
 
 It runs in the globals of boot.py, which has set `program`: part → its code as marshal writes it, or its source. So a
-running worker does not need these files.
+running worker does not need these files. `entry` is the part that runs, with the arguments
+`given`.
 """
 
 import marshal
@@ -40,8 +41,8 @@ def keep_byte_code():
             pass
 
 
-if type(program["parts"]) is str:
+if kept and type(program["parts"]) is str:
     keep_byte_code()
 core = part("worker")
 core.part = part
-core.main()
+part(entry).main(*given)
