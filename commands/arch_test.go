@@ -272,16 +272,16 @@ func TestHints(t *testing.T) {
 // TestHintFaults holds what TestHints finds.
 func TestHintFaults(t *testing.T) {
 	for body, want := range map[string]int{
-		`schema.Hintf("raise --queue")`:                                         1,
-		"schema.Hints(\"run `pyplug stop x`\")":                                 1,
-		`schema.Hintf("raise %s", schema.Setting("queue"))`:                     0,
-		`schema.Hintf("%s calls it", schema.Command{"call", "--retries", "1"})`: 0,
-		`schema.Hintf("write it after --")`:                                     0,
-		`format, _ := h.Parts()`:                                                1,
-		`if strings.Contains(hook.Word(h), "--nan") {}`:                         1,
-		`if hook.Word(h) == "x" {}`:                                             1,
-		`switch hook.Words(e.Hints)[0] { case "x": }`:                           1,
-		`text := strings.Join(hook.Words(e.Hints), "; ") + hook.Word(h)`:        0,
+		`schema.Hintf("raise --queue")`:                                               1,
+		"schema.Hints(\"run `pyplug stop x`\")":                                       1,
+		`schema.Hintf("raise %s", schema.Setting("queue"))`:                           0,
+		`schema.Hintf("run %s to call it", schema.Command{"call", "--retries", "1"})`: 0,
+		`schema.Hintf("write it after --")`:                                           0,
+		`format, _ := h.Parts()`:                                                      1,
+		`if strings.Contains(hook.Word(h), "--nan") {}`:                               1,
+		`if hook.Word(h) == "x" {}`:                                                   1,
+		`switch hook.Words(e.Hints)[0] { case "x": }`:                                 1,
+		`text := strings.Join(hook.Words(e.Hints), "; ") + hook.Word(h)`:              0,
 	} {
 		f := source{"x_test.go", []byte("package x; func f() {" + body + "}")}
 		if got := hintFaults(f.parse(t, 0)); len(got) != want {

@@ -111,7 +111,7 @@ func (prog *program) readCall(ctx context.Context, text string) (hook.Call, erro
 	case err != nil:
 		return hook.Call{}, cmdline.Usage("--call is %s: %w", strconv.Quote(text), err)
 	case len(words) == 0 || words[0] == "":
-		return hook.Call{}, cmdline.Usage("--call is %s, want a HOOK and its arguments", strconv.Quote(text))
+		return hook.Call{}, cmdline.Usage("--call is %s, expected a HOOK and its arguments", strconv.Quote(text))
 	}
 	call := hook.Call{Hook: words[0]}
 	call.Args.Words, err = prog.readWords(ctx, words[1:])

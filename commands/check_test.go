@@ -15,12 +15,12 @@ func TestReadCall(t *testing.T) {
 		t.Errorf("got %+v, %v", call, err)
 	}
 	for in, want := range map[string]string{
-		"":         `--call is "", want a HOOK and its arguments`,
-		" \n":      `--call is " \n", want a HOOK and its arguments`,
+		"":         `--call is "", expected a HOOK and its arguments`,
+		" \n":      `--call is " \n", expected a HOOK and its arguments`,
 		`greet "a`: `--call is "greet \"a": a " is not closed`,
-		"'' World": `--call is "'' World", want a HOOK and its arguments`,
+		"'' World": `--call is "'' World", expected a HOOK and its arguments`,
 		`greet a\`: `--call is "greet a\\": nothing follows the last backslash`,
-		"\"\"":     `--call is "\"\"", want a HOOK and its arguments`,
+		"\"\"":     `--call is "\"\"", expected a HOOK and its arguments`,
 	} {
 		_, err := prog.readCall(t.Context(), in)
 		if err == nil || err.Error() != want || exitCode(err) != 2 {

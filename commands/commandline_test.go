@@ -77,8 +77,8 @@ func TestReadLine(t *testing.T) {
 		{"unknown flag", "--jsno p.py greet", 2, "unknown flag --jsno: did you mean --json?"},
 		{"unknown flag without a neighbour", "--frobnicate p.py", 2, "unknown flag --frobnicate: `pyplug run --help` lists the flags"},
 		{"missing value", "p.py --timeout", 2, "--timeout needs a value"},
-		{"wrong value", "-j 10 --timeout x p.py", 2, `--jobs is "10", want a number from 1 to 9`},
-		{"switch with a wrong value", "--json=maybe p.py", 2, `--json is "maybe", want true or false`},
+		{"wrong value", "-j 10 --timeout x p.py", 2, `--jobs is "10", expected a number from 1 to 9`},
+		{"switch with a wrong value", "--json=maybe p.py", 2, `--json is "maybe", expected true or false`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var (

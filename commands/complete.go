@@ -159,7 +159,7 @@ func completionCommand(prog *program) command {
 		name := words[0]
 		script, ok := completions.Script(name)
 		if !ok {
-			return cmdline.Suggested(cmdline.Usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
+			return cmdline.Suggested(cmdline.Usage("no completion for %q, expected %s", name, shells), "%s", name, completions.Shells())
 		}
 		return prog.print(script)
 	})

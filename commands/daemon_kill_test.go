@@ -91,7 +91,7 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 	}
 	for _, want := range []string{
 		"error: hang: the daemon of hang-sleep exited during the call\n", "  plugin: testdata/plugins/hang_sleep.py (python ",
-		"hint: its log may say why: " + filepath.Join(d.run, "hang-sleep.log"),
+		"hint: read its log: " + filepath.Join(d.run, "hang-sleep.log"),
 	} {
 		if !strings.Contains(errs.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, errs.String())

@@ -55,7 +55,7 @@ func TestExamplePython(t *testing.T) {
 		t.Fatalf("got %q, %v", line, err)
 	}
 	pyplug(t, env, kv(dir, plugin, "Get", "key=hello")...).says(t, 6,
-		`the address 127.0.0.1:1234 belongs to the plugin and to process \d+, want the plugin alone\n`)
+		`the address 127.0.0.1:1234 belongs to the plugin and to process \d+, expected the plugin alone\n`)
 	if err := first.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +91,6 @@ func TestExampleBidirectional(t *testing.T) {
 func TestExampleNegotiated(t *testing.T) {
 	t.Parallel()
 	plugin, dir := runnertest.GoExampleOf(t, "negotiated/plugin-go"), t.TempDir()
-	pyplug(t, nil, kv(dir, plugin, "Get", "key=a")...).says(t, 6, `error: handshake: it is a net/rpc plugin: field 5 \(protocol\) is "netrpc", want "grpc"`)
+	pyplug(t, nil, kv(dir, plugin, "Get", "key=a")...).says(t, 6, `error: handshake: it is a net/rpc plugin: field 5 \(protocol\) is "netrpc", expected "grpc"`)
 	pyplug(t, nil, kv(dir, "--protocol-versions", "2,3", plugin, "Put", "key=a", "value=b")...).says(t, 0, `^\{\}\n$`)
 }

@@ -142,7 +142,7 @@ func TestWatch(t *testing.T) {
 		code   int
 	}{
 		"gRPC":             {zoo, "grpc/zoo.py", "healthy\n", 130},
-		"gRPC, not well":   {append([]string{"ZOO=--health=NOT_SERVING"}, zoo...), "grpc/zoo.py", "unhealthy  the health of the service \"plugin\" is NOT_SERVING, want SERVING\n", 130},
+		"gRPC, not well":   {append([]string{"ZOO=--health=NOT_SERVING"}, zoo...), "grpc/zoo.py", "unhealthy  the health of the service \"plugin\" is NOT_SERVING, expected SERVING\n", 130},
 		"gRPC, no service": {append([]string{"ZOO=--health=none"}, zoo...), "grpc/zoo.py", "unhealthy  grpc.health.v1.Health is not served\n", 130},
 		"a functions file": {nil, "greeter.py", "healthy\n", 130},
 		"an unhealthy one": {nil, "unhealthy.py", "unhealthy  ", 130},

@@ -62,7 +62,7 @@ func topicNames() (names []string) {
 
 func (prog *program) unknownTopic(name string) error {
 	return cmdline.Suggested(cmdline.Usage("unknown command or topic %s", schema.QuoteLine([]string{name})), "`pyplug help %s`",
-		name, append(prog.commandNames(), topicNames()...), schema.Hintf("%s lists the commands and topics", schema.Command{"help"}))
+		name, append(prog.commandNames(), topicNames()...), schema.Hintf("run %s to list the commands and topics", schema.Command{"help"}))
 }
 
 // helpText returns the text on a command or a topic.
@@ -191,7 +191,7 @@ func findingHelp(prog *program, ids []string) error {
 	page, ok := docs.Findings.Page(ids[0])
 	if !ok {
 		err := cmdline.Suggested(cmdline.Usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], docs.Findings.Names())
-		return cmdline.Hinted(err, schema.Hintf("%s lists them all", schema.Command{"help", "finding"}))
+		return cmdline.Hinted(err, schema.Hintf("run %s to list them all", schema.Command{"help", "finding"}))
 	}
 	return prog.print(ui.Page(page))
 }

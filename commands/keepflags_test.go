@@ -41,17 +41,17 @@ func TestKeepFlags(t *testing.T) {
 
 func TestKeepFlagsRefuse(t *testing.T) {
 	for words, want := range map[string]string{
-		"--workers 0":       `--workers is "0", want a number from 1 to 1024, or auto`,
+		"--workers 0":       `--workers is "0", expected a number from 1 to 1024, or auto`,
 		"--workers many":    `--workers is "many"`,
 		"--workers=":        `--workers is ""`,
 		"--concurrency -1":  `--concurrency is "-1"`,
 		"--queue 0":         `--queue is "0"`,
-		"--restart never":   `--restart is "never", want no, on-failure or always`,
+		"--restart never":   `--restart is "never", expected no, on-failure or always`,
 		"--max-restarts -1": `--max-restarts is "-1"`,
-		"--max-memory much": `--max-memory is "much", want a size`,
-		"--max-memory 512":  `--max-memory is "512", want a size such as 512MB, at least 1MB, 0 for no limit`,
+		"--max-memory much": `--max-memory is "much", expected a size`,
+		"--max-memory 512":  `--max-memory is "512", expected a size such as 512MB, at least 1MB, 0 for no limit`,
 		"--max-calls x":     `--max-calls is "x"`,
-		"--preload on":      `--preload is "on", want off, auto or force`,
+		"--preload on":      `--preload is "on", expected off, auto or force`,
 	} {
 		if _, err := keepOf(strings.Fields(words)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", words, err, want)

@@ -84,7 +84,7 @@ func (prog *program) readLines(ctx context.Context, o *linesOptions, words []str
 	case prog.opts.json && o.raw:
 		return cmdline.Usage("--json and --raw cannot be combined")
 	case o.file == "-":
-		return cmdline.Usage(`--record is "-", want a file; ./- is a file with this name`)
+		return cmdline.Usage(`--record is "-", expected a file; ./- is a file with this name`)
 	case len(words) >= 2:
 		o.Hook = words[1]
 		o.Words, err = prog.readNamed(ctx, words[2:])

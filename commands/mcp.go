@@ -44,7 +44,7 @@ func mcpCommand(prog *program) command {
 	config := cmdline.Choice(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcp.Clients(), ", "), mcp.Clients()...)
 	url := cmdline.New("url", "print a configuration for the server at `URL`, of serve --listen, such as http://127.0.0.1:8080/mcp", func(text string) error {
 		if u, err := neturl.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("is %q, want a URL such as http://127.0.0.1:8080/mcp", text)
+			return fmt.Errorf("is %q, expected a URL such as http://127.0.0.1:8080/mcp", text)
 		}
 		o.url = text
 		return nil
@@ -64,7 +64,7 @@ func mcpCommand(prog *program) command {
 			case o.client != "":
 				return prog.mcpConfig(ctx, o.client, words[0], flags)
 			case o.start.Config.NaN == "literal":
-				return cmdline.Usage("--nan is literal, but a result of mcp is JSON, which has no NaN: want error or null")
+				return cmdline.Usage("--nan is literal, but a result of mcp is JSON, which has no NaN: expected error or null")
 			}
 			return prog.mcp(ctx, &o, words[0])
 		})
@@ -74,7 +74,7 @@ func mcpCommand(prog *program) command {
 func patternFlag(to *[]string, name, usage string) *cmdline.Flag {
 	return cmdline.New(name, usage, func(pattern string) error {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return fmt.Errorf("is %q, want a pattern of names such as get_*", pattern)
+			return fmt.Errorf("is %q, expected a pattern of names such as get_*", pattern)
 		}
 		*to = append(*to, pattern)
 		return nil
@@ -276,7 +276,7 @@ func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {
 func (s *sharedSource) complete(err error) *hook.Error {
 	e := *hook.AsError(err)
 	if isNotRunning(&e) {
-		e.Hints = schema.Hints("the user can start it with %s", schema.Command{"start", s.word})
+		e.Hints = schema.Hints("ask the user to start it with %s", schema.Command{"start", s.word})
 	}
 	return &e
 }

@@ -37,7 +37,7 @@ var clientSteps = []struct{ step, want string }{
 	{laterStep, laterAnswer}, // before any list
 	{`{}`, `["later","wrong","fail","die","nap","count"]`},
 	{laterStep, laterAnswer},
-	{`{"tool":"later","args":{"items":[{"name":"a","due":"x"}]}}`, `{"error":true,"text":"$.items[0].due is \"x\", want a date such as 2024-12-31\n`},
+	{`{"tool":"later","args":{"items":[{"name":"a","due":"x"}]}}`, `{"error":true,"text":"$.items[0].due is \"x\", expected a date such as 2024-12-31\n`},
 	{wrongStep, wrongAnswer},
 	{`{"tool":"fail","args":{}}`, `{"error":true,"text":"ValueError: no\n`},
 	{`{"tool":"die","args":{}}`, `{"error":true,"text":"the plugin exited during the call (exit code 3)`},

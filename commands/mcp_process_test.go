@@ -176,7 +176,7 @@ func TestMCPClient(t *testing.T) {
 			}{
 				{"add", map[string]any{"a": 1}, false, "3"},
 				{"noise", nil, false, `{"ok":true}`},
-				{"add", map[string]any{"a": "x"}, true, `a is "x", want int`},
+				{"add", map[string]any{"a": "x"}, true, `a is "x", expected int`},
 				{"fail", nil, true, "\n  caused by KeyError: 'x'"},
 				{"die", nil, true, "the plugin exited during the call (exit code 3)"},
 				{"add", map[string]any{"a": 2, "b": 5}, false, "7"},

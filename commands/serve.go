@@ -20,7 +20,7 @@ func (o *startOptions) accessFlags() cmdline.Flags {
 	return cmdline.InCategory(tcpCategory,
 		cmdline.New("listen", "accept calls at `ADDRESS`, such as 127.0.0.1:8080 or :8080, over HTTP", func(text string) error {
 			if _, port, err := net.SplitHostPort(text); err != nil || port == "" {
-				return fmt.Errorf("is %q, want HOST:PORT or :PORT", text)
+				return fmt.Errorf("is %q, expected HOST:PORT or :PORT", text)
 			}
 			a.Listen = append(a.Listen, text)
 			return nil
@@ -31,7 +31,7 @@ func (o *startOptions) accessFlags() cmdline.Flags {
 		cmdline.New("max-body", "accept bodies of up to `SIZE`, such as 64MB (default: 16MB)", func(text string) error {
 			n, ok := settings.ParseSize(text)
 			if a.MaxBody = n; !ok || n < 1 {
-				return fmt.Errorf("is %q, want a size such as 64MB", text)
+				return fmt.Errorf("is %q, expected a size such as 64MB", text)
 			}
 			return nil
 		}),

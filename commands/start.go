@@ -32,7 +32,7 @@ func (o *startOptions) nameFlags() cmdline.Flags {
 	return cmdline.InCategory(backgroundCategory,
 		cmdline.New("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
 			if o.Name = text; !daemon.ValidName(text) {
-				return fmt.Errorf("is %q, want lower case letters, digits, - and _, and a letter or digit first", text)
+				return fmt.Errorf("is %q, expected lower case letters, digits, - and _, and a letter or digit first", text)
 			}
 			return nil
 		}),

@@ -111,7 +111,7 @@ func (prog *program) toStop(ctx context.Context, words []string) (names []string
 		e, err := service.Find(ctx, word)
 		switch fault := hook.AsError(err); {
 		case isNotRunning(err) && !daemon.ValidName(word):
-			failures = append(failures, cmdline.Usage("%s is not a name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
+			failures = append(failures, cmdline.Usage("%s is not a name, expected lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
 		case isNotRunning(err), err == nil && e.Name == "", err != nil && fault.Kind == hook.Usage && fault.Permanent: // it is no plugin
 			prog.streams.Note(word + " is not running")
 		case err != nil:

@@ -49,7 +49,7 @@ func testCommand(prog *program) command {
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if err := cmdline.WantWords(words, "PLUGIN FILE..."); len(words) == 1 {
 				return cmdline.Hinted(err, schema.Hintf("write a case such as %s into cases.jsonl, then run %s", aCase, schema.Command{"test", words[0], "cases.jsonl"}),
-					schema.Hintf("%s has the whole format", schema.Command{"help", "cases"}))
+					schema.Hintf("run %s to see the whole format", schema.Command{"help", "cases"}))
 			} else if err != nil {
 				return err
 			}

@@ -295,7 +295,7 @@ const (
 // Error names the field, what the plugin printed and what was expected.
 func (e *Error) Error() string {
 	if e.Field == 0 {
-		return fmt.Sprintf("the line %s, want %s", e.Seen, e.Wanted)
+		return fmt.Sprintf("the line %s, expected %s", e.Seen, e.Wanted)
 	}
 	seen := strconv.Quote(e.Seen)
 	switch {
@@ -308,7 +308,7 @@ func (e *Error) Error() string {
 	case len(e.Seen) > maxShown:
 		seen = strconv.Quote(strings.ToValidUTF8(e.Seen[:maxShown], "")) + "..."
 	}
-	return fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
+	return fmt.Sprintf("field %d (%s) is %s, expected %s", e.Field, e.Name, seen, e.Wanted)
 }
 
 // Drawing returns the line, and a line with carets below the fault. It escapes unprintable

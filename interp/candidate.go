@@ -199,7 +199,7 @@ func (f *finder) judge(found Interpreter) (Interpreter, *Attempt) {
 	switch {
 	case broken != nil:
 	case refused != nil:
-		broken = problem(OtherVersion, found.Path, "is %s, want %s", found.Version, refused.Text())
+		broken = problem(OtherVersion, found.Path, "is %s, expected %s", found.Version, refused.Text())
 		if found.Version.Major == 2 {
 			broken.Code = Python2
 		}

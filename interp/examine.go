@@ -54,7 +54,7 @@ func program(path string) *Attempt {
 	case runtime.GOOS == "windows" && info.Mode()&fs.ModeIrregular != 0:
 		return nil // the alias of an app, such as a Python of Microsoft's store
 	case info.IsDir():
-		return problem(IsDirectory, path, "is a directory, want a program")
+		return problem(IsDirectory, path, "is a directory, expected a program")
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return problem(BadFormat, path, "is not a program: it is empty, or a pipe or a device")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:

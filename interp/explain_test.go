@@ -64,7 +64,7 @@ func TestSkipped(t *testing.T) {
 			"e/bin/python (VIRTUAL_ENV): is a broken symbolic link: python -> /gone/python3, which does not exist"},
 		{findCase{name: "missing", tree: opt, environ: []string{active, path}}, "e (VIRTUAL_ENV): does not exist"},
 		{findCase{name: "of another version", tree: lines(opt, venv("e", "opt", "3.12"), []string{"x a/python3.13"}), requires: []string{">=3.13 p.py"},
-			environ: []string{active, "PATH=$ROOT/a"}}, "e/bin/python (VIRTUAL_ENV): is 3.12.4, want >=3.13 (p.py)"},
+			environ: []string{active, "PATH=$ROOT/a"}}, "e/bin/python (VIRTUAL_ENV): is 3.12.4, expected >=3.13 (p.py)"},
 		{findCase{name: "good", tree: lines(opt, venv("e", "opt", "3.12")), environ: []string{active, path}}, ""},
 		{findCase{name: "not looked at", tree: opt, flag: "../opt", environ: []string{active, path}}, ""},
 		{findCase{name: "something else on PATH", tree: lines(opt, []string{"d a/python3"}), environ: []string{"PATH=$ROOT/a:$ROOT/opt/bin"}}, ""},
@@ -197,7 +197,7 @@ func TestShimOnce(t *testing.T) {
 	if missing == nil {
 		t.Fatal("one was found")
 	}
-	want := "[pyenv/shims/python3 (PATH): is a shim of pyenv for pyenv/versions/3.11.7/bin/python3, which is 3.11.7, want >=3.15 (p.py) " +
+	want := "[pyenv/shims/python3 (PATH): is a shim of pyenv for pyenv/versions/3.11.7/bin/python3, which is 3.11.7, expected >=3.15 (p.py) " +
 		"pyenv/versions (pyenv): has no suitable version, only 3.14.0rc1, 3.12.9, 3.12.1, 3.11.7, mine]"
 	if got := strings.ReplaceAll(fmt.Sprint(missing.Tried), root+"/", ""); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -215,7 +215,7 @@ func TestAskFails(t *testing.T) {
 		{errors.New("exit code 3"), "", "exit code 3"},
 		{errors.New("exit code 3"), "a\nno such thing\n", `exit code 3, "no such thing"`},
 		{errors.New("exit code 1"), long, fmt.Sprintf("exit code 1, %q", long[:80]+"…")},
-		{errors.New(path + ": wrote 2000000 bytes, want at most 1048576"), "", "wrote 2000000 bytes, want at most 1048576"},
+		{errors.New(path + ": wrote 2000000 bytes, expected at most 1048576"), "", "wrote 2000000 bytes, expected at most 1048576"},
 	} {
 		run := func(context.Context, string, []string) ([]byte, string, error) { return nil, c.said, c.err }
 		_, _, broken := ask(t.Context(), run, path)

@@ -107,7 +107,7 @@ func TestFindOnPath(t *testing.T) {
 		{
 			name: "requires-python skips", tree: lines(base("opt"), []string{"x a/python3.13"}), requires: []string{">=3.13 plugin.py"},
 			environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}, want: "a/python3.13 3.13 PATH",
-			tried: []string{"opt/bin/python3 (PATH): is 3.12.4, want >=3.13 (plugin.py)"},
+			tried: []string{"opt/bin/python3 (PATH): is 3.12.4, expected >=3.13 (plugin.py)"},
 		},
 		{
 			name: "relative, dot and empty entries", tree: lines(base("work/opt"), base("opt")),
@@ -127,7 +127,7 @@ func TestFindOnPath(t *testing.T) {
 		},
 		{
 			name: "only 2.7", tree: []string{"x a/python2.7", "l a/python python2.7"}, environ: []string{"PATH=$ROOT/a"},
-			want: "error: no python found", tried: []string{"a/python (PATH): is 2.7, want >=3.9 (pyplug)"},
+			want: "error: no python found", tried: []string{"a/python (PATH): is 2.7, expected >=3.9 (pyplug)"},
 		},
 		{
 			name: "no file tells", tree: []string{"x a/python3"}, environ: []string{"PATH=$ROOT/a"},
@@ -144,7 +144,7 @@ func TestFindOnPath(t *testing.T) {
 		},
 		{
 			name: "unreadable requirement", tree: base("opt"), requires: []string{"3.11 plugin.py"},
-			want: `error: python version of plugin.py: "3.11" is not a version specifier, want one such as ">=3.11"`,
+			want: `error: python version of plugin.py: "3.11" is not a version specifier, expected one such as ">=3.11"`,
 		},
 	} {
 		t.Run(c.name, c.run)
@@ -187,7 +187,7 @@ func TestFindBeside(t *testing.T) {
 		{
 			name: "outside requires-python", tree: lines(opt, venv("plug/.venv", "opt", "3.12.1")), requires: []string{">=3.13 plugin.py"},
 			environ: []string{"PATH=$ROOT/opt/bin"},
-			want:    "error: .venv beside the plugin: plug/.venv/bin/python is 3.12.4, want >=3.13 (plugin.py)",
+			want:    "error: .venv beside the plugin: plug/.venv/bin/python is 3.12.4, expected >=3.13 (plugin.py)",
 		},
 		{
 			name: "a directory that is called venv", tree: lines(opt, []string{"f plug/venv/__init__.py "}), environ: []string{"PATH=$ROOT/opt/bin"},
@@ -223,12 +223,12 @@ func TestFindExplicit(t *testing.T) {
 		},
 		{name: "name nowhere", tree: lines(opt, []string{"x work/nope"}), flag: "nope", environ: path, want: "error: --python: nope is not on PATH"},
 		{name: "version nowhere", tree: opt, flag: "3.13", environ: path, want: "error: --python: 3.13 is not on PATH, and no version manager has installed it",
-			tried: []string{"opt/bin/python3 (--python): is 3.12.4, want ==3.13.* (--python)"}},
+			tried: []string{"opt/bin/python3 (--python): is 3.12.4, expected ==3.13.* (--python)"}},
 		{name: "against requires-python", tree: opt, flag: "../opt", requires: []string{"<3.12 plugin.py"},
-			want: "error: --python: opt/bin/python is 3.12.4, want <3.12 (plugin.py)"},
-		{name: "2.7", tree: []string{"x a/bin/python2.7"}, flag: "../a/bin/python2.7", want: "error: --python: a/bin/python2.7 is 2.7, want >=3.9 (pyplug)"},
+			want: "error: --python: opt/bin/python is 3.12.4, expected <3.12 (plugin.py)"},
+		{name: "2.7", tree: []string{"x a/bin/python2.7"}, flag: "../a/bin/python2.7", want: "error: --python: a/bin/python2.7 is 2.7, expected >=3.9 (pyplug)"},
 		{name: "too old by wish", flag: "2.7", want: "error: no Python can satisfy >=3.9 (pyplug) and ==2.7.* (--python)"},
-		{name: "directory in place of python", tree: []string{"d a/bin/python"}, flag: "../a", want: "error: --python: a/bin/python is a directory, want a program"},
+		{name: "directory in place of python", tree: []string{"d a/bin/python"}, flag: "../a", want: "error: --python: a/bin/python is a directory, expected a program"},
 		{name: "not executable", tree: []string{"n a/py"}, flag: "../a/py", want: "error: --python: a/py is not executable"},
 		{name: "another program of an installation", tree: lines(opt, []string{"x opt/bin/ls"}), flag: "../opt/bin/ls", want: "opt/bin/ls unknown --python"},
 		{name: "unknown version is believed", tree: []string{"x a/py"}, flag: "../a/py", want: "a/py unknown --python"},
@@ -293,7 +293,7 @@ func TestFindAsks(t *testing.T) {
 	for _, c := range []struct{ name, out, fail, want string }{
 		{"noise around", "hello\n\x1epyplug cpython 3 12 4 final 0\x1e\n", "", "3.12.4"},
 		{"pre-release", "\x1epyplug cpython 3 14 0 candidate 2\x1e\n", "", "3.14.0rc2"},
-		{"too old", "\x1epyplug cpython 3 8 4 final 0\x1e\n", "", "is 3.8.4, want >=3.9 (pyplug)"},
+		{"too old", "\x1epyplug cpython 3 8 4 final 0\x1e\n", "", "is 3.8.4, expected >=3.9 (pyplug)"},
 		{"noise only", "hello\n", "", `is not a Python: it did not print its version (it exited with code 0, but printed "hello\n")`},
 		{"fails", "", "exit status 127", "is not a Python: it did not print its version (exit status 127)"},
 	} {

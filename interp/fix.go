@@ -29,7 +29,7 @@ func (f *finder) fix(a Attempt) schema.Hint {
 	case a.Code == ForOthers && f.Sync == "":
 		return schema.Hintf("list the packages that the plugin needs, if any, in a PEP 723 block")
 	case a.Code == ForOthers:
-		return schema.Hintf("`%s` adds what the plugin needs", schema.EnvLine(f.Sync))
+		return schema.Hintf("run `%s` to install the packages that the plugin needs", schema.EnvLine(f.Sync))
 	case f.Sync != "" && f.owns(a.env) && bounded.Exists(filepath.Join(a.env, EnvMarker)):
 		return schema.Hintf("make it again: %s", schema.EnvLine(quoted("rm", "-r", a.env)+" && "+f.Sync))
 	}
@@ -49,7 +49,7 @@ func (f *finder) fix(a Attempt) schema.Hint {
 
 // fixes lists the fixes that depend only on the code.
 var fixes = map[Code]schema.Hint{
-	UnrelatedActive: schema.Hintf("%s prefers it", schema.Setting("active")),
+	UnrelatedActive: schema.Hintf("pass %s to use it", schema.Setting("active")),
 	AmbiguousEnvs:   schema.Hintf("name one with %s, or call it .venv", schema.Setting("python")),
 	RelativeEntry:   schema.Hintf("write an absolute path in PATH"),
 	Unreadable:      schema.Hintf("get permission to read it, or name another Python with %s", schema.Setting("python")),

@@ -88,7 +88,7 @@ func (f *finder) unclear(pins []pin, file string) *Attempt {
 		if _, isVersion := parsePin(p.text); isVersion || pinName().MatchString(p.text) || installed(f.pyenvVersions(), p.text) != "" {
 			continue
 		}
-		broken := problem(BadPin, fmt.Sprintf("%s:%d", file, p.line), "is %q, want a version such as 3.12, specifiers such as >=3.11, or a name", p.text)
+		broken := problem(BadPin, fmt.Sprintf("%s:%d", file, p.line), "is %q, expected a version such as 3.12, specifiers such as >=3.11, or a name", p.text)
 		broken.Fix = schema.Hintf("correct the pin, or name a Python with %s", schema.Setting("python"))
 		return broken.from(SourcePin)
 	}

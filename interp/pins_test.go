@@ -12,7 +12,7 @@ func TestPinForms(t *testing.T) {
 	opt := base("opt")
 	const pinned, fromPath = "a/python3.13 3.13 .python-version", "opt/bin/python3 3.12.4 PATH"
 	bad := func(line, text string) string {
-		return "error: .python-version: plug/.python-version:" + line + " is " + text + ", want a version such as 3.12, specifiers such as >=3.11, or a name"
+		return "error: .python-version: plug/.python-version:" + line + " is " + text + ", expected a version such as 3.12, specifiers such as >=3.11, or a name"
 	}
 	for text, want := range map[string]string{
 		"\xef\xbb\xbf3.13":                         pinned,

@@ -92,7 +92,7 @@ var arbitraryText = expression(`^===\s*([^\s;)]*)$`)
 func readRequirement(r Requirement) (bound, *Attempt) {
 	clauses, bad := parseClauses(r.Spec)
 	if bad != "" {
-		broken := problem(BadRequirement, "", "python version of %s: %q is not a version specifier, want one such as %q",
+		broken := problem(BadRequirement, "", "python version of %s: %q is not a version specifier, expected one such as %q",
 			r.From, bad, ">=3.11")
 		broken.Fix = schema.Hintf("correct the version that %s asks for", r.From)
 		return bound{}, broken

@@ -171,7 +171,7 @@ func pythonArgs(r *plan.Plan) ([]string, error) {
 		return []string{p.Entry}, nil
 	}
 	if _, err := os.Stat(filepath.Join(p.Entry, "__main__.py")); p.Module == "" && p.Kind == manifest.Package && errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no __main__.py, want one in a package that is a gRPC plugin", p.Path)
+		return nil, fmt.Errorf("%s has no __main__.py, expected one in a package that is a gRPC plugin", p.Path)
 	}
 	return []string{"-c", asPackage, place.First, place.Last, place.Name}, nil
 }

@@ -129,7 +129,7 @@ func TestKeepBusy(t *testing.T) {
 		calls.Wait()
 		answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
 		if st := k.status(); st.Generation != 1 { // the server did not end the call in time
-			return fmt.Errorf("got %+v, want the same process", st)
+			return fmt.Errorf("got %+v, expected the same process", st)
 		}
 		return nil
 	})

@@ -51,7 +51,7 @@ func UnknownFlag(word, command string, known iter.Seq[string]) error {
 // UnknownCommand returns the error for an unknown command. args are the words after it.
 func UnknownCommand(word string, args, known []string) error {
 	err := Usage("unknown command %s", schema.QuoteLine([]string{word}))
-	help := schema.Hintf("%s lists the commands", schema.Command{"--help"})
+	help := schema.Hintf("run %s to list the commands", schema.Command{"--help"})
 	file, name, two := manifest.TwoWords(word)
 	var meant schema.Command
 	switch s := schema.Suggest(word, known); {
@@ -60,7 +60,7 @@ func UnknownCommand(word string, args, known []string) error {
 	case two:
 		meant = slices.Concat(schema.Command{"run", file, name}, args)
 	case strings.ContainsAny(word, "./") && len(args) == 0:
-		return Hinted(err, schema.Hintf("%s lists its hooks", schema.Command{"hooks", word}), help)
+		return Hinted(err, schema.Hintf("run %s to list its hooks", schema.Command{"hooks", word}), help)
 	case strings.ContainsAny(word, "./"):
 		meant = slices.Concat(schema.Command{"run", word}, args)
 	case s != "":

@@ -94,7 +94,7 @@ func Switch(to *bool, name, usage string) *Flag {
 	f := New(name, usage, func(text string) error {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
-			return fmt.Errorf("is %q, want true or false", text)
+			return fmt.Errorf("is %q, expected true or false", text)
 		}
 		*to = on
 		return nil
@@ -113,7 +113,7 @@ func Name(to *string, name, usage string) *Flag {
 
 func notEmpty(text string) error {
 	if text == "" {
-		return fmt.Errorf("is empty, want a name")
+		return fmt.Errorf("is empty, expected a name")
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func Choice(to *string, name, usage string, words ...string) *Flag {
 	wanted := strings.Join(words[:last], ", ") + " or " + words[last]
 	f := New(name, usage, func(text string) error {
 		if !slices.Contains(words, text) {
-			return fmt.Errorf("is %q, want %s", text, wanted)
+			return fmt.Errorf("is %q, expected %s", text, wanted)
 		}
 		*to = text
 		return nil
@@ -191,7 +191,7 @@ func List(to *[]string, name, usage string, known []string) *Flag {
 	f := New(name, usage, func(text string) error {
 		for word := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(known, word) {
-				return fmt.Errorf("is %q, want some of %s", word, strings.Join(known, ", "))
+				return fmt.Errorf("is %q, expected some of %s", word, strings.Join(known, ", "))
 			}
 			*to = append(*to, word)
 		}
@@ -206,7 +206,7 @@ func Count(to *int, least, most int, name, usage string) *Flag {
 	return New(name, usage, func(text string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least || n > most {
-			return fmt.Errorf("is %q, want a number from %d to %d", text, least, most)
+			return fmt.Errorf("is %q, expected a number from %d to %d", text, least, most)
 		}
 		*to = n
 		return nil
@@ -218,7 +218,7 @@ func Duration(to *time.Duration, name, usage string) *Flag {
 	return New(name, usage, func(text string) error {
 		d, ok := schema.ParseDuration(text)
 		if !ok {
-			return fmt.Errorf("is %q, want a duration such as 30s, 2m or a number of seconds", text)
+			return fmt.Errorf("is %q, expected a duration such as 30s, 2m or a number of seconds", text)
 		}
 		*to = d
 		return nil

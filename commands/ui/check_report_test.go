@@ -32,7 +32,7 @@ failure: no handshake was printed [handshake-missing]
   last lines of its output:
     :\:error::gone
 </failure>
-      <system-out>warning: a line stood before the handshake, want none [stdout-noise]
+      <system-out>warning: a line stood before the handshake, expected none [stdout-noise]
   /srv/kv/bad.py:7
   fix: print to standard error
 </system-out>
@@ -114,7 +114,7 @@ func TestAnnotate(t *testing.T) {
 ::notice file=plugin.py,title=pyplug%3A address-fixed::it uses a constant port%0Afix: listen at port 0 to begin%0Afix: and print one
 ::error file=/srv/plugins/greeter.py,line=12,title=pyplug%3A start-failed::the file cannot be loaded
 ::error file=bad.py,title=pyplug%3A handshake-missing::no handshake was printed
-::warning file=bad.py,line=7,title=pyplug%3A stdout-noise::a line stood before the handshake, want none%0Afix: print to standard error
+::warning file=bad.py,line=7,title=pyplug%3A stdout-noise::a line stood before the handshake, expected none%0Afix: print to standard error
 ::error file=bad.py,title=pyplug%3A host-refused::a host refuses it
 ::notice file=bad.py,title=pyplug%3A address-fixed::by the way
 ::error file=/srv/slow.py,title=pyplug%3A the check ended early::interrupted

@@ -21,7 +21,7 @@ func checks() []CheckResult {
 		Fix:     []string{"serve plugin.GRPCController/Shutdown and end the program in it"},
 	}
 	reflection := hook.Finding{ID: "address-fixed", Verdict: hook.Note, Message: "it uses a constant port", Fix: []string{"listen at port 0 to begin", "and print one"}}
-	noise := hook.Finding{ID: "stdout-noise", Verdict: hook.Warning, Message: "a line stood before the handshake, want none",
+	noise := hook.Finding{ID: "stdout-noise", Verdict: hook.Warning, Message: "a line stood before the handshake, expected none",
 		File: "/srv/kv/bad.py", Line: 7, Fix: []string{"print to standard error"}}
 	raised := hook.Finding{ID: "start-failed", Verdict: hook.Failure, Kind: hook.Start, Message: "the file cannot be loaded",
 		File: "/srv/plugins/greeter.py", Line: 12, Err: failures()["python"].Err}
@@ -77,7 +77,7 @@ var checkTexts = []string{`kv/plugin.py
 passed with 1 warning and 1 note in 412ms
 `, `kv/bad.py
   failure  launch       it did not start  212ms
-           warning: a line stood before the handshake, want none  [stdout-noise]
+           warning: a line stood before the handshake, expected none  [stdout-noise]
              kv/bad.py:7
              fix: print to standard error
            failure: the file cannot be loaded  [start-failed]
@@ -224,7 +224,7 @@ func TestCheckJSON(t *testing.T) {
 			`{"id":"no-controller","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","fix":"serve plugin.GRPCController/Shutdown and end the program in it"}],"fix":"serve plugin.GRPCController/Shutdown and end the program in it","took_ms":2},` +
 			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0}]}`,
 		`{"schema":1,"plugin":"kv/bad.py","verdict":"failure","exit_code":5,"took_ms":2100,"stages":[{"name":"launch","status":"failure","message":"it did not start","findings":[` +
-			`{"id":"stdout-noise","status":"warning","message":"a line stood before the handshake, want none","fix":"print to standard error","file":"/srv/kv/bad.py","line":7},` +
+			`{"id":"stdout-noise","status":"warning","message":"a line stood before the handshake, expected none","fix":"print to standard error","file":"/srv/kv/bad.py","line":7},` +
 			`{"id":"start-failed","status":"failure","message":"the file cannot be loaded","file":"/srv/plugins/greeter.py","line":12,"error":` + string(compactJSON(failures()["python"].Err)) + `},` +
 			`{"id":"handshake-missing","status":"failure","message":"no handshake was printed","error":{"kind":"start","message":"the plugin ended\nbefore it was ready","sent":false,"exit":{"code":3,"after_ms":212,"stderr":["::error::gone"]}}}],"took_ms":212},` +
 			`{"name":"connect","status":"skipped","message":"the launch failed","took_ms":0},{"name":"health","status":"skipped","message":"the launch failed","took_ms":0},` +

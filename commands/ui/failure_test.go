@@ -27,10 +27,10 @@ func failures() map[string]Failure {
 		{Type: "ValueError", Message: "a", Frames: []hook.Frame{{File: "g.py", Line: 1, Function: "f"}}}, {Type: "TypeError"}}}
 	return map[string]Failure{
 		"handshake": {
-			Err: &hook.Error{Kind: hook.Handshake, Err: errors.New("field 5 (protocol) is \"netrpc\", want \"grpc\""),
+			Err: &hook.Error{Kind: hook.Handshake, Err: errors.New("field 5 (protocol) is \"netrpc\", expected \"grpc\""),
 				Drawing: []string{"1|1|tcp|127.0.0.1:4410|netrpc", "                       ^^^^^^"},
 				Plugin:  "plugins/resize.py (python 3.12.4, .venv)",
-				Hints:   schema.Hints("a Python plugin serves gRPC; print \"grpc\" as the fifth field")},
+				Hints:   schema.Hints("print \"grpc\" as the fifth field: a Python plugin serves gRPC")},
 		},
 		"python": {Err: &hook.Error{Kind: hook.Failed, Hook: "greet", Begun: true, Python: raised}},
 		"syntax": {Err: &hook.Error{Kind: hook.Start, Python: syntax, Err: errors.New("the file cannot be loaded")}},
@@ -64,12 +64,12 @@ func details() []json.RawMessage {
 }
 
 var failureTexts = map[string]string{
-	"handshake": `error: handshake: field 5 (protocol) is "netrpc", want "grpc"
+	"handshake": `error: handshake: field 5 (protocol) is "netrpc", expected "grpc"
   1|1|tcp|127.0.0.1:4410|netrpc
                          ^^^^^^
   plugin: plugins/resize.py (python 3.12.4, .venv)
 
-hint: a Python plugin serves gRPC; print "grpc" as the fifth field
+hint: print "grpc" as the fifth field: a Python plugin serves gRPC
 `,
 	"python": `error: greet: ValueError: no name\x1b[2J
   plugins/greeter.py:12 in greet
@@ -174,7 +174,7 @@ func TestFailJSON(t *testing.T) {
 		"exit":        `{"schema":1,"error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212}}}`,
 		"status":      `{"schema":1,"error":{"kind":"hook","message":"INVALID_ARGUMENT: no key","hook":"KV/Put","sent":true,"status":"INVALID_ARGUMENT","details":[` + strings.NewReplacer("##[", `\u0023#[`, "\u009b", `\u009b`).Replace(string(bytes.Join(rawDetails, []byte(",")))) + `]}}`,
 		"other words": `{"schema":1,"error":{"kind":"request","message":"no such hook","hook":"KV/Put","sent":true,"status":"UNIMPLEMENTED","status_message":"use\nPutAll"}}`,
-		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", want \"grpc\"","hint":"a Python plugin serves gRPC; print \"grpc\" as the fifth field","sent":false,"drawing":["1|1|tcp|127.0.0.1:4410|netrpc","                       ^^^^^^"],"plugin":"plugins/resize.py (python 3.12.4, .venv)"}}`,
+		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", expected \"grpc\"","hint":"print \"grpc\" as the fifth field: a Python plugin serves gRPC","sent":false,"drawing":["1|1|tcp|127.0.0.1:4410|netrpc","                       ^^^^^^"],"plugin":"plugins/resize.py (python 3.12.4, .venv)"}}`,
 	}
 	for name, want := range tests {
 		s, out, errs := testStreams("")

@@ -29,7 +29,7 @@ func UserCache() (string, error) {
 		return "", err
 	}
 	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("the user's cache directory is %s, want an absolute path", dir)
+		return "", fmt.Errorf("the user's cache directory is %s, expected an absolute path", dir)
 	}
 	home, none := os.UserHomeDir()
 	if inHome, outside := filepath.Rel(home, dir); none == nil && outside == nil && filepath.IsLocal(inHome) && !Exists(home) {

@@ -107,7 +107,7 @@ func (p *Plan) look() error {
 	info, err := os.Stat(p.Dir)
 	if err == nil && !info.IsDir() {
 		return refused(schema.Hints("remove it; or install into the environment that it names yourself, and name that with %s", schema.Setting("python")),
-			"%s is a file, want a directory", p.Dir)
+			"%s is a file, expected a directory", p.Dir)
 	}
 	p.foreign = err == nil && !isOurs(p.Dir)
 	was := readMark(p.Dir).State
@@ -116,7 +116,7 @@ func (p *Plan) look() error {
 	p.Exists = mayExist && err == nil
 	switch {
 	case p.foreign && !p.request.IntoExisting:
-		return refused(schema.Hints("`%s` installs into it", schema.EnvLine(p.request.Complete)), "%s already exists and was not made by pyplug", p.Dir)
+		return refused(schema.Hints("run `%s` to install into it", schema.EnvLine(p.request.Complete)), "%s already exists and was not made by pyplug", p.Dir)
 	case mayExist && !p.Exists:
 		return Broken(p.Dir, fmt.Errorf("it has no working python: %s does not exist, or is a broken link", p.Python))
 	}
@@ -147,7 +147,7 @@ func (p Plan) Fits(ctx context.Context, r interp.Request, base interp.Interprete
 		return Broken(p.Dir, err)
 	}
 	if same := is.Version.Minor == base.Version.Minor && is.Variant == base.Variant; base.Source.Named() && !same {
-		return Broken(p.Dir, fmt.Errorf("it has Python %s%s, want that of %s", is.Version, is.Variant, base))
+		return Broken(p.Dir, fmt.Errorf("it has Python %s%s, expected that of %s", is.Version, is.Variant, base))
 	}
 	return nil
 }

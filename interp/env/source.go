@@ -237,7 +237,7 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return nil, fmt.Errorf("%s: dependencies is %#v, want a list such as [\"numpy>=2\"]", s.Path, value)
+		return nil, fmt.Errorf("%s: dependencies is %#v, expected a list such as [\"numpy>=2\"]", s.Path, value)
 	}
 	return file.Tool.UV, require(s, "dependencies", list)
 }
@@ -247,7 +247,7 @@ func require[T any](s *Source, name string, list []T) error {
 	s.Requirements = make([]string, len(list))
 	for i, item := range list {
 		if s.Requirements[i], _ = any(item).(string); !requirement().MatchString(s.Requirements[i]) {
-			return fmt.Errorf("%s: %s[%d] is %#v, want a requirement such as \"numpy>=2\"", s.Path, name, i, item)
+			return fmt.Errorf("%s: %s[%d] is %#v, expected a requirement such as \"numpy>=2\"", s.Path, name, i, item)
 		}
 	}
 	slices.Sort(s.Requirements)

@@ -132,9 +132,9 @@ func TestRefused(t *testing.T) {
 			r.Environ = nil
 		}, "needs uv, which is not on PATH"},
 		"a broken pyproject":  {files("pyproject.toml", "["), "pyproject.toml"},
-		"a file called .venv": {func(r *Request) { r.in(t, ".venv", "elsewhere") }, ".venv is a file, want a directory"},
-		"no list":             {script("# dependencies = \"six\"\n# ///\n"), `dependencies is "six", want a list`},
-		"no text":             {files("pyproject.toml", "project.dependencies = [1]"), `dependencies[0] is 1, want a requirement`},
+		"a file called .venv": {func(r *Request) { r.in(t, ".venv", "elsewhere") }, ".venv is a file, expected a directory"},
+		"no list":             {script("# dependencies = \"six\"\n# ///\n"), `dependencies is "six", expected a list`},
+		"no text":             {files("pyproject.toml", "project.dependencies = [1]"), `dependencies[0] is 1, expected a requirement`},
 		"an option":           {script("# dependencies = [\"six\", \"-r /etc/passwd\"]\n# ///\n"), `dependencies[1] is "-r /etc/passwd"`},
 		"a path":              {script("# dependencies = [\"./six\"]\n# ///\n"), `dependencies[0] is "./six"`},
 		"two lines":           {script("# dependencies = [\"six\\n-r x\"]\n# ///\n"), `dependencies[0] is "six\n-r x"`},

@@ -105,7 +105,7 @@ func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
 	name, dir, sibling := distribution(m.full, l.listed), l.besides(m), l.sibling(m.full)
 	switch stem := generated(m.full); {
 	case dir != "":
-		return schema.Hints("it is in %s: put that directory on PYTHONPATH, or on sys.path before the import", dir), false
+		return schema.Hints("put %s on PYTHONPATH, or on sys.path before the import: the module is there", dir), false
 	case standard(m.name):
 		return schema.Hints("the standard library of this Python, %s, has no %s; name a Python that has it with %s",
 			l.Python.Version.String(), m.name, schema.Setting("python")), false

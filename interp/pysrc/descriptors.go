@@ -44,7 +44,7 @@ func Descriptors(text string) ([][]byte, error) {
 		for range strings.Count(code[m[2]:end], marker) {
 			ok := false
 			if data, ok = literals[passed].appendTo(data); !ok {
-				return found, fmt.Errorf("line %d: a descriptor that cannot be read, want bytes as protoc writes them", literals[passed].line)
+				return found, fmt.Errorf("line %d: a descriptor that cannot be read, expected bytes as protoc writes them", literals[passed].line)
 			}
 			passed++
 		}

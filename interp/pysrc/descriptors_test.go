@@ -56,12 +56,12 @@ func TestDescriptors(t *testing.T) {
 		{"its definition", "def AddSerializedFile(self, serialized_pb=None):\n  pass\n", "", ""},
 		{"no literal", "AddSerializedFile(data)\nFileDescriptor(serialized_pb=f.SerializeToString())", "", ""},
 		{"empty", "AddSerializedFile(b'')", "", ""},
-		{"bad digits", "\nAddSerializedFile(b'\\xg0')", "", "line 2: a descriptor that cannot be read, want bytes as protoc writes them"},
-		{"not latin-1", `AddSerializedFile(_b('\u20ac'))`, "", "line 1: a descriptor that cannot be read, want bytes as protoc writes them"},
-		{"a character above latin-1", `AddSerializedFile(_b('€'))`, "", "line 1: a descriptor that cannot be read, want bytes as protoc writes them"},
-		{"not closed", "AddSerializedFile(b'abc", "", "line 1: a descriptor that cannot be read, want bytes as protoc writes them"},
-		{"not constant", "AddSerializedFile(f'abc')", "", "line 1: a descriptor that cannot be read, want bytes as protoc writes them"},
-		{"the good before the bad", "AddSerializedFile(b'a')\nAddSerializedFile(b'\\x')", "a", "line 2: a descriptor that cannot be read, want bytes as protoc writes them"},
+		{"bad digits", "\nAddSerializedFile(b'\\xg0')", "", "line 2: a descriptor that cannot be read, expected bytes as protoc writes them"},
+		{"not latin-1", `AddSerializedFile(_b('\u20ac'))`, "", "line 1: a descriptor that cannot be read, expected bytes as protoc writes them"},
+		{"a character above latin-1", `AddSerializedFile(_b('€'))`, "", "line 1: a descriptor that cannot be read, expected bytes as protoc writes them"},
+		{"not closed", "AddSerializedFile(b'abc", "", "line 1: a descriptor that cannot be read, expected bytes as protoc writes them"},
+		{"not constant", "AddSerializedFile(f'abc')", "", "line 1: a descriptor that cannot be read, expected bytes as protoc writes them"},
+		{"the good before the bad", "AddSerializedFile(b'a')\nAddSerializedFile(b'\\x')", "a", "line 2: a descriptor that cannot be read, expected bytes as protoc writes them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Descriptors(c.text)

@@ -81,7 +81,7 @@ func Script(text string) (Block, error) {
 	case 1:
 		return found[0], nil
 	}
-	message := fmt.Sprintf("a second script block, the first is on line %d, want one", found[0].Line-1)
+	message := fmt.Sprintf("a second script block, the first is on line %d, expected one", found[0].Line-1)
 	return Block{}, &BlockError{found[1].Line - 1, message, "merge the two blocks"}
 }
 
@@ -112,10 +112,10 @@ func unclosed(text string, number int, inString func() map[int]bool) error {
 		case line == closing:
 			opened = 0
 		case bare != line && (first || bare == closing):
-			mistake = &BlockError{number, fmt.Sprintf("%q ends with blanks, want %q", line, bare), "remove the blanks at the end of the line"}
+			mistake = &BlockError{number, fmt.Sprintf("%q ends with blanks, expected %q", line, bare), "remove the blanks at the end of the line"}
 		case line == "#", strings.HasPrefix(line, "# "):
 		case strings.HasPrefix(line, "#"):
-			mistake = &BlockError{number, fmt.Sprintf("%q is in a script block, want a blank after #", line), fmt.Sprintf("write %q", "# "+line[1:])}
+			mistake = &BlockError{number, fmt.Sprintf("%q is in a script block, expected a blank after #", line), fmt.Sprintf("write %q", "# "+line[1:])}
 		default:
 			mistake = &BlockError{opened, "the script block is not closed", fmt.Sprintf("end it with the line %q, and start each line in it with #", closing)}
 		}

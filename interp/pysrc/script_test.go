@@ -44,17 +44,17 @@ func TestScript(t *testing.T) {
 // TestScriptMistakes checks that a block with a mistake is an error at its line.
 func TestScriptMistakes(t *testing.T) {
 	for source, want := range map[string]string{
-		"# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n": "line 5: a second script block, the first is on line 1, want one",
+		"# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n": "line 5: a second script block, the first is on line 1, expected one",
 		"# /// script\n# a = 1\n\nimport os\n":                           "line 1: the script block is not closed",
 		"'''text'''\n# /// script\n# a = 1":                              "line 2: the script block is not closed",
 		"# /// script\nx = 1\n# /// script\n# a = 1\n# ///\n":            "line 1: the script block is not closed",
 		"# /// script\n# a = 1\n# ///\n\n# /// script\n":                 "line 5: the script block is not closed",
 		"# /// script\n# a = 1\n\n# ///\n":                               "line 1: the script block is not closed",
-		"# /// script\n# a = 1\n# /// \nimport os\n":                     `line 3: "# /// " ends with blanks, want "# ///"`,
-		"\ufeff# /// script\r\n# a = 1\r\n# ///\t\r\n":                   `line 3: "# ///\t" ends with blanks, want "# ///"`,
-		"# /// script \n# a = 1\n# ///\n":                                `line 1: "# /// script " ends with blanks, want "# /// script"`,
-		"# /// script\n#a = 1\n# ///\n":                                  `line 2: "#a = 1" is in a script block, want a blank after #`,
-		"# /// script\n# a = 1\n#///\n":                                  `line 3: "#///" is in a script block, want a blank after #`,
+		"# /// script\n# a = 1\n# /// \nimport os\n":                     `line 3: "# /// " ends with blanks, expected "# ///"`,
+		"\ufeff# /// script\r\n# a = 1\r\n# ///\t\r\n":                   `line 3: "# ///\t" ends with blanks, expected "# ///"`,
+		"# /// script \n# a = 1\n# ///\n":                                `line 1: "# /// script " ends with blanks, expected "# /// script"`,
+		"# /// script\n#a = 1\n# ///\n":                                  `line 2: "#a = 1" is in a script block, expected a blank after #`,
+		"# /// script\n# a = 1\n#///\n":                                  `line 3: "#///" is in a script block, expected a blank after #`,
 	} {
 		got, err := Script(Decode([]byte(source)))
 		if mistake := (*BlockError)(nil); !errors.As(err, &mistake) || err.Error() != want || mistake.Fix == "" {

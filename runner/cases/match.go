@@ -44,7 +44,7 @@ func (c *Case) check(got answer, took time.Duration) *Failure {
 		f.Differences = append(f.Differences, c.compareResult(got)...)
 	}
 	if c.under > 0 && took >= c.under {
-		f.add(Difference{Message: fmt.Sprintf("took %s, want less than %s", schema.Span(took), c.under)})
+		f.add(Difference{Message: fmt.Sprintf("took %s, expected less than %s", schema.Span(took), c.under)})
 	}
 	if len(f.Differences) == 0 {
 		return nil
@@ -144,9 +144,9 @@ func (a answer) compare(got answer, of *messages) []Difference {
 		if item.Binary == a.values()[i].Binary {
 			continue
 		}
-		text := "the result is text, want bytes"
+		text := "the result is text, expected bytes"
 		if item.Binary {
-			text = "the result is bytes, want text"
+			text = "the result is bytes, expected text"
 		}
 		if got.Streamed {
 			text += fmt.Sprintf(" at $[%d]", i)
@@ -159,7 +159,7 @@ func (a answer) compare(got answer, of *messages) []Difference {
 // check compares the answer of a call with the error that the call should return.
 func (w *wantedError) check(got answer) (all []Difference) {
 	if got.err == nil {
-		return []Difference{{Message: "the call succeeded, want an error", Got: got.json()}}
+		return []Difference{{Message: "the call succeeded, expected an error", Got: got.json()}}
 	}
 	for _, f := range []struct {
 		what, wanted, got string

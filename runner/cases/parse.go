@@ -203,7 +203,7 @@ func (c *Case) read(l *lines.Line) (err error) {
 	if under != "" {
 		var ok bool
 		if c.under, ok = schema.ParseDuration(under); !ok || c.under <= 0 {
-			return fmt.Errorf(`"under" is %q, want a duration such as "200ms"`, under)
+			return fmt.Errorf(`"under" is %q, expected a duration such as "200ms"`, under)
 		}
 	}
 	c.contains = l.Value("contains")
@@ -265,11 +265,11 @@ func (c *Case) readError(value json.RawMessage) error {
 		return fmt.Errorf(`in "error", %w`, twice)
 	}
 	if err != nil || fields == nil {
-		return fmt.Errorf(`"error" is %s, want the type or a part of the message, or an object with "kind", "type" or "match"`, schema.Short(string(value)))
+		return fmt.Errorf(`"error" is %s, expected the type or a part of the message, or an object with "kind", "type" or "match"`, schema.Short(string(value)))
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(errorKeys, key) && !slices.Contains(errorShape, key) {
-			e := hook.NewError(hook.Usage, fmt.Errorf(`unknown key %q in "error", want kind, type and match`, key))
+			e := hook.NewError(hook.Usage, fmt.Errorf(`unknown key %q in "error", expected kind, type and match`, key))
 			e.Hints = schema.DidYouMean(cmp.Or(errorSynonyms[key], schema.Suggest(key, errorKeys)))
 			return e
 		}
@@ -277,7 +277,7 @@ func (c *Case) readError(value json.RawMessage) error {
 	w := c.fails
 	for key, to := range map[string]any{"kind": &w.Kind, "type": &w.Type, "match": &w.Match, "message": &w.Message} {
 		if value := fields[key]; value != nil && json.Unmarshal(value, to) != nil {
-			return fmt.Errorf(`%q of "error" is %s, want text`, key, schema.Short(string(value)))
+			return fmt.Errorf(`%q of "error" is %s, expected text`, key, schema.Short(string(value)))
 		}
 	}
 	if w.Kind != "" && !slices.Contains(hook.Kinds(), w.Kind) {
@@ -285,7 +285,7 @@ func (c *Case) readError(value json.RawMessage) error {
 		for _, kind := range hook.Kinds() {
 			kinds = append(kinds, string(kind))
 		}
-		e := hook.NewError(hook.Usage, fmt.Errorf(`the kind of "error" is %q, want %s`, w.Kind, schema.OneOf(kinds)))
+		e := hook.NewError(hook.Usage, fmt.Errorf(`the kind of "error" is %q, expected %s`, w.Kind, schema.OneOf(kinds)))
 		e.Hints = schema.DidYouMean(schema.Suggest(string(w.Kind), kinds))
 		return e
 	}

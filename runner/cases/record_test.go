@@ -210,10 +210,10 @@ func TestRecordLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	for line, want := range map[string]string{
 		`{"hook":"f"}`:                             `the line has no answer and no "error"`,
-		`{"hook":"f","result":1,"items":[]}`:       `want only one of "result", "items" and "error"`,
+		`{"hook":"f","result":1,"items":[]}`:       `expected only one of "result", "items" and "error"`,
 		`{"hook":"f","result":1,"result":2}`:       `"result" is given twice`,
-		`{"hook":"f","result":1,"occurrence":0}`:   `"occurrence" is 0, want a number from 1`,
-		`{"hook":"f","result":1,"occurrence":"2"}`: `"occurrence" is "2", want a number from 1`,
+		`{"hook":"f","result":1,"occurrence":0}`:   `"occurrence" is 0, expected a number from 1`,
+		`{"hook":"f","result":1,"occurrence":"2"}`: `"occurrence" is "2", expected a number from 1`,
 	} {
 		if err := os.WriteFile(path, []byte(`{"record":{"plugin":"p"}}`+"\n"+line+"\n"), 0o600); err != nil {
 			t.Fatal(err)

@@ -88,7 +88,7 @@ func (r *Record) read() error {
 }
 
 func (r *Record) notRecord(line []byte) error {
-	err := hook.AsError(refused(`%s is not a record: it begins with %s, want {"record": …}`, r.file.Name(), schema.Quote(schema.Short(string(bytes.TrimSpace(line))))))
+	err := hook.AsError(refused(`%s is not a record: it begins with %s, expected {"record": …}`, r.file.Name(), schema.Quote(schema.Short(string(bytes.TrimSpace(line))))))
 	err.Hints = schema.Hints("name a file that does not exist yet")
 	return err
 }

@@ -134,7 +134,7 @@ func (s syntaxFault) finding(scripts []string) hook.Finding {
 		Message: fmt.Sprintf("%s: %s", where, raised.Headline()), File: s.file, Line: s.line,
 		Err: &hook.Error{Kind: hook.Start, Python: raised}}
 	if strings.HasPrefix(s.message, "Missing parentheses in call to") {
-		f.Fix = []string{"this is Python 2 code; Python 3.9 or later is needed"}
+		f.Fix = []string{"port it to Python 3.9 or later: this is Python 2 code"}
 	}
 	if !slices.Contains(scripts, s.file) {
 		f.Verdict = hook.Warning

@@ -38,10 +38,10 @@ func Is(err error, reason string) bool {
 func NotRunningError(word string) *hook.Error {
 	e := fail(hook.Unavailable, NotRunning, word+" is not running")
 	if strings.ContainsAny(word, `./\`) {
-		e.Hints = schema.Hints("%s starts it", schema.Command{"start", word})
+		e.Hints = schema.Hints("run %s to start it", schema.Command{"start", word})
 		return e
 	}
-	e.Hints = schema.Hints("%s lists the running plugins; %s starts one", schema.Command{"status"}, schema.Command{"start", "PLUGIN"})
+	e.Hints = schema.Hints("run %s to list the running plugins, %s to start one", schema.Command{"status"}, schema.Command{"start", "PLUGIN"})
 	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
 		e.Tried = []string{"searched: " + strings.Join(dirs, " and ")}
 		if err := Skipped(); err != nil {
@@ -60,7 +60,7 @@ func takenError(wanted, by Identity) *hook.Error {
 		e.Err = errors.New("the name " + wanted.Name + " is taken")
 	case wanted.Entry:
 		e.Reason = AlreadyRuns
-		e.Hints = schema.Hints("it is already running: run %s first, or start another one with %s", schema.Command{"stop", wanted.Name}, schema.Setting("name"))
+		e.Hints = schema.Hints("run %s first, or start another one with %s", schema.Command{"stop", wanted.Name}, schema.Setting("name"))
 	}
 	return e
 }
@@ -96,7 +96,7 @@ func versionError(name string, by Identity) *hook.Error {
 // request.
 func lostError(name string, by Identity) *hook.Error {
 	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" exited during the call", logHint(by.Log)...)
-	e.Hints = append(e.Hints, schema.Hintf("%s lists the running plugins", schema.Command{"status"}))
+	e.Hints = append(e.Hints, schema.Hintf("run %s to list the running plugins", schema.Command{"status"}))
 	return e
 }
 
@@ -105,7 +105,7 @@ func logHint(path schema.Path) []schema.Hint {
 	if _, err := os.Stat(string(path)); path == "" || err != nil {
 		return nil
 	}
-	return schema.Hints("its log may say why: %s", string(path))
+	return schema.Hints("read its log: %s", string(path))
 }
 
 // fail returns an error with a kind, a reason, a message and hints.

@@ -86,7 +86,7 @@ func places(name string) ([]place, error) {
 		return nil, unavailable(errWindows)
 	}
 	if !ValidName(name) {
-		return nil, fail(hook.Usage, "", fmt.Sprintf("%q is not a name, want lower case letters, digits, - and _", name))
+		return nil, fail(hook.Usage, "", fmt.Sprintf("%q is not a name, expected lower case letters, digits, - and _", name))
 	}
 	var all []place
 	var p place
@@ -102,7 +102,7 @@ func places(name string) ([]place, error) {
 	if len(name) > len(p.dir) {
 		hint = schema.Hintf("choose a shorter name with %s", schema.Setting("name"))
 	}
-	return nil, fail(hook.Usage, "", fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most %d",
+	return nil, fail(hook.Usage, "", fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, expected at most %d",
 		p.socket(), len(p.socket()), maxSocket), hint)
 }
 

@@ -78,7 +78,7 @@ func makeLogDir(runDir string) string {
 
 // errNotOurs is wrapped by the error of a run directory that this user did not create. Any user can
 // create the path in /tmp.
-var errNotOurs = errors.New("want a directory of this user")
+var errNotOurs = errors.New("expected a directory of this user")
 
 // existing returns the run directories that exist and can be used, and the error of one that cannot
 // be used. A directory of another user is an error only if no other directory exists or could be

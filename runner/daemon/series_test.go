@@ -123,7 +123,7 @@ func TestSeries(t *testing.T) {
 	}
 	conn, from := send(t, d, "POST /calls HTTP/1.1\r\nHost: p\r\nContent-Length: 32\r\n\r\n{\"hook\": \"echo\"}\n{\"hok\": \"echo\"}")
 	defer conn.Close()
-	if r, body := receive(t, from); r.StatusCode != 400 || !strings.Contains(body, `line 2: the line is {\"hok\": \"echo\"}, want {\"hook\": NAME}`) {
+	if r, body := receive(t, from); r.StatusCode != 400 || !strings.Contains(body, `line 2: the line is {\"hok\": \"echo\"}, expected {\"hook\": NAME}`) {
 		t.Errorf("a line without a hook: %d %s", r.StatusCode, body)
 	}
 }

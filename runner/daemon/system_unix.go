@@ -31,7 +31,7 @@ func checkPeer(c *net.UnixConn) error {
 		return os.NewSyscallError("getsockopt", failed)
 	}
 	if own := os.Geteuid(); uid != own {
-		return fmt.Errorf("it belongs to user %d, want user %d", uid, own)
+		return fmt.Errorf("it belongs to user %d, expected user %d", uid, own)
 	}
 	return nil
 }

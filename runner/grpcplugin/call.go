@@ -117,7 +117,7 @@ func (k *call) arguments() ([]byte, error) {
 	case args[0] == '{', k.method.OwnJSON():
 		return k.encode(protoschema.DecodeMessage(k.method, args))
 	case args[0] == '[':
-		return nil, errors.New("the arguments are an array, want an object: the fields of a message have no positions")
+		return nil, errors.New("the arguments are an array, expected an object: the fields of a message have no positions")
 	}
 	return nil, errors.New("the arguments are not a JSON object")
 }
@@ -126,7 +126,7 @@ func (k *call) arguments() ([]byte, error) {
 func (k *call) single(message []byte) ([]byte, error) {
 	for text, err := range k.c.Input {
 		if err == nil && message != nil {
-			err = errors.New("the input has several messages, want one: the method does not take a stream")
+			err = errors.New("the input has several messages, expected one: the method does not take a stream")
 		}
 		if err == nil {
 			message, err = k.encode(protoschema.DecodeMessage(k.method, text))

@@ -247,7 +247,7 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 	if !t.accepted.Load() {
 		return t.errorf(ReasonNoConnection, "cannot connect to %s: no answer within %s", t, t.limit)
 	}
-	return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want %s", t, t.limit, wanted)
+	return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, expected %s", t, t.limit, wanted)
 }
 
 // attemptError returns the error of the last failed attempt, or nil if another attempt may succeed.
@@ -276,7 +276,7 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 	case t.tls != nil && endedConnection(text): // with TLS 1.3, the client's part of the TLS handshake is finished
 		return t.errorf(ReasonTLS, "no TLS with %s: %s our certificate", t, endsAfter)
 	}
-	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, want gRPC: %s", t, text)
+	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, expected gRPC: %s", t, text)
 }
 
 // failureText returns gRPC's text for a failed connection, which gRPC returns only from a call. It

@@ -236,7 +236,7 @@ func missingModule(raised *hook.Raised, lines []string) *schema.MissingModuleErr
 func lineHints(e *handshake.Error) []schema.Hint {
 	switch e.Name {
 	case "core version":
-		return schema.Hints("the first field is the version of go-plugin's own protocol, always 1")
+		return schema.Hints("print 1 as the first field, the version of go-plugin's own protocol")
 	case "app version":
 		if _, err := strconv.Atoi(e.Seen); err == nil {
 			return schema.Hints("offer it, as this plugin's host does: %s %s", schema.Setting("protocol-versions"), e.Seen)
@@ -247,7 +247,7 @@ func lineHints(e *handshake.Error) []schema.Hint {
 		}
 		return schema.Hints("listen on 127.0.0.1:0 and print the port that the system chose; pyplug connects to this machine only")
 	case "protocol":
-		return schema.Hints(`a Python plugin serves gRPC; print "grpc" as the fifth field`)
+		return schema.Hints(`print "grpc" as the fifth field: a Python plugin serves gRPC`)
 	case "certificate":
 		switch {
 		case e.Seen == "":
@@ -258,7 +258,7 @@ func lineHints(e *handshake.Error) []schema.Hint {
 			return schema.Hints("pass %s to request TLS", schema.Setting("mtls"))
 		}
 	default:
-		return schema.Hints("a complete line is 1|1|tcp|127.0.0.1:4410|grpc")
+		return schema.Hints("print a complete line, such as 1|1|tcp|127.0.0.1:4410|grpc")
 	}
 	return nil
 }

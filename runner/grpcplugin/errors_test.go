@@ -27,10 +27,10 @@ func TestCodeName(t *testing.T) {
 func TestLineHints(t *testing.T) {
 	for line, want := range map[string]string{
 		"1|2|tcp|127.0.0.1:1|grpc":    "offer it, as this plugin's host does: --protocol-versions 2",
-		"1|1|tcp|127.0.0.1:1|gRPC":    `a Python plugin serves gRPC; print "grpc" as the fifth field`,
+		"1|1|tcp|127.0.0.1:1|gRPC":    `print "grpc" as the fifth field: a Python plugin serves gRPC`,
 		"1|1|unix|/elsewhere/p|grpc":  "create the socket in the directory that PLUGIN_UNIX_SOCKET_DIR names, or in the temporary directory if it is not set",
 		"1|1|tcp|192.0.2.1:4410|grpc": "listen on 127.0.0.1:0 and print the port that the system chose; pyplug connects to this machine only",
-		"1|1":                         "a complete line is 1|1|tcp|127.0.0.1:4410|grpc",
+		"1|1":                         "print a complete line, such as 1|1|tcp|127.0.0.1:4410|grpc",
 	} {
 		l, err := handshake.Parse(line)
 		if err == nil {

@@ -88,7 +88,7 @@ func TestExtra(t *testing.T) {
 	const absent = " service Mine { rpc Echo(Text) returns (Text); }"
 	const service = absent + " service Zoo { rpc Nothing(Text) returns (Text); rpc Echo(Text) returns (Text); }"
 	for name, test := range map[string]struct {
-		behavior      string
+		behavior       string
 		sources, extra func() ([]protoschema.Source, error)
 		has            []string
 		disagree       []string // parts of the two contradicting sides

@@ -58,11 +58,11 @@ func TestHandshakeRefused(t *testing.T) {
 		words   string
 	}{
 		"two fields":    {"1|invalid\n", 0, "2 fields"},
-		"after noise":   {"1|done|x\n12|13|tcp\nINFO 1|1|tcp|127.0.0.1:4410|grpc\n", 1, `is "INFO 1", want 1`},
-		"netrpc":        {"1|1|tcp|127.0.0.1:4410|netrpc\n", 5, `it is a net/rpc plugin: field 5 (protocol) is "netrpc", want "grpc"`},
-		"four fields":   {"1|1|tcp|127.0.0.1:4410\n", 5, `it is a net/rpc plugin: field 5 (protocol) is missing, want "grpc"`},
-		"core 2":        {"2|1|tcp|127.0.0.1:4410|grpc\n", 1, "is 2, want 1"},
-		"app 9":         {"1|9|tcp|127.0.0.1:4410|grpc\n", 2, "is 9, want 1"},
+		"after noise":   {"1|done|x\n12|13|tcp\nINFO 1|1|tcp|127.0.0.1:4410|grpc\n", 1, `is "INFO 1", expected 1`},
+		"netrpc":        {"1|1|tcp|127.0.0.1:4410|netrpc\n", 5, `it is a net/rpc plugin: field 5 (protocol) is "netrpc", expected "grpc"`},
+		"four fields":   {"1|1|tcp|127.0.0.1:4410\n", 5, `it is a net/rpc plugin: field 5 (protocol) is missing, expected "grpc"`},
+		"core 2":        {"2|1|tcp|127.0.0.1:4410|grpc\n", 1, "is 2, expected 1"},
+		"app 9":         {"1|9|tcp|127.0.0.1:4410|grpc\n", 2, "is 9, expected 1"},
 		"remote":        {"1|1|tcp|169.254.169.254:80|grpc\n", 4, "loopback"},
 		"any":           {"1|1|tcp|0.0.0.0:4410|grpc\n", 4, "loopback"},
 		"name":          {"1|1|tcp|plugin.test:4410|grpc\n", 4, "not a name"},
@@ -115,8 +115,8 @@ func TestNoHandshake(t *testing.T) {
 func TestExitsEarly(t *testing.T) {
 	for name, test := range map[string]struct {
 		behavior, arg string
-		code           int
-		words          string
+		code          int
+		words         string
 	}{
 		"exit 3":            {"exit", "...", 3, "exited before it printed a handshake"},
 		"exit 0":            {"exit", "", 0, "exited before it printed a handshake"},
@@ -164,8 +164,8 @@ func TestConnect(t *testing.T) {
 		limit         time.Duration
 	}{
 		"refused": {grpcplugin.ReasonNoConnection, "cannot connect to 127.0.0.1:", 0}, // after retrying
-		"silent":  {grpcplugin.ReasonNoAnswer, "accepts connections but does not answer within 500ms, want HTTP/2", 500 * time.Millisecond},
-		"ssh":     {grpcplugin.ReasonNotGRPC, "does not speak HTTP/2, want gRPC: ", 0},
+		"silent":  {grpcplugin.ReasonNoAnswer, "accepts connections but does not answer within 500ms, expected HTTP/2", 500 * time.Millisecond},
+		"ssh":     {grpcplugin.ReasonNotGRPC, "does not speak HTTP/2, expected gRPC: ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
@@ -216,7 +216,7 @@ func TestOwnCA(t *testing.T) {
 	}
 	t.Run("without mtls", func(t *testing.T) {
 		runnertest.NothingLeft(t)
-		e := fails(t, fake(t, "own ca", "plain"), hook.Handshake, "want gRPC")
+		e := fails(t, fake(t, "own ca", "plain"), hook.Handshake, "expected gRPC")
 		if len(e.Hints) != 1 || !strings.Contains(hook.Word(e.Hints[0]), "--mtls") {
 			t.Errorf("%v, hints %q", e, hook.Words(e.Hints))
 		}

@@ -32,7 +32,7 @@ func (i *Instance) askHealth(ctx context.Context) (_ *hook.Error, lost bool) {
 		e.Hints = schema.Hints("in Python, call health_servicer.set(%q, HealthCheckResponse.SERVING); or name another service with %s",
 			service, schema.Setting("service"))
 	case err == nil:
-		e.Reason, e.Err = ReasonNotServing, fmt.Errorf("the health of the service %q is %s, want SERVING", service, is)
+		e.Reason, e.Err = ReasonNotServing, fmt.Errorf("the health of the service %q is %s, expected SERVING", service, is)
 	case isUnimplemented(err):
 		e.Reason, e.Err = ReasonNoHealth, errors.New("grpc.health.v1.Health is not served")
 	case ranOut(ctx, err), ctx.Err() != nil:

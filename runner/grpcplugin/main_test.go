@@ -20,7 +20,7 @@ import (
 // argument is an argument for some of them.
 const (
 	behavior = "GRPCPLUGIN_TEST_BEHAVIOR"
-	argument  = "GRPCPLUGIN_TEST_ARGUMENT"
+	argument = "GRPCPLUGIN_TEST_ARGUMENT"
 )
 
 func TestMain(m *testing.M) {

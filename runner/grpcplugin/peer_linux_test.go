@@ -101,7 +101,7 @@ func TestSharedPort(t *testing.T) {
 	}
 	defer l.Close()
 	e := fails(t, fake(t, "shares a port", l.Addr().String()), hook.Handshake,
-		fmt.Sprintf("belongs to the plugin and to process %d, want the plugin alone", os.Getpid()))
+		fmt.Sprintf("belongs to the plugin and to process %d, expected the plugin alone", os.Getpid()))
 	if e.Reason != grpcplugin.ReasonForeignAddress {
 		t.Errorf("reason %q", e.Reason)
 	}
@@ -168,7 +168,7 @@ func TestStranger(t *testing.T) {
 			if network == "tcp" {
 				arg = "1|1|tcp|" + arg + "|grpc\n"
 			}
-			e := fails(t, fake(t, does, arg), hook.Handshake, fmt.Sprintf("belongs to process %d, want the plugin", os.Getpid()))
+			e := fails(t, fake(t, does, arg), hook.Handshake, fmt.Sprintf("belongs to process %d, expected the plugin", os.Getpid()))
 			if e.Reason != grpcplugin.ReasonForeignAddress {
 				t.Errorf("reason %q", e.Reason)
 			}

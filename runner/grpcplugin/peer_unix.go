@@ -46,10 +46,10 @@ func foreignError(address string, pids []int, shared bool) *hook.Error {
 	}
 	e := &hook.Error{Kind: hook.Handshake, Reason: ReasonForeignAddress}
 	if shared {
-		e.Err = fmt.Errorf("the address %s belongs to the plugin and to %s, want the plugin alone", address, who)
+		e.Err = fmt.Errorf("the address %s belongs to the plugin and to %s, expected the plugin alone", address, who)
 		e.Hints = schema.Hints(`gRPC shares ports by default; turn that off with grpc.server(…, options=[("grpc.so_reuseport", 0)])`)
 	} else {
-		e.Err = fmt.Errorf("the address %s belongs to %s, want the plugin", address, who)
+		e.Err = fmt.Errorf("the address %s belongs to %s, expected the plugin", address, who)
 		e.Hints = schema.Hints("listen on 127.0.0.1:0 and print the port that the system chose")
 	}
 	return e

@@ -131,7 +131,7 @@ func TestPythonHealth(t *testing.T) {
 		args  []string
 		words string // part of the error, or empty if the start succeeds
 	}{
-		"not serving":     {[]string{"--health=NOT_SERVING"}, "is NOT_SERVING, want SERVING"},
+		"not serving":     {[]string{"--health=NOT_SERVING"}, "is NOT_SERVING, expected SERVING"},
 		"unknown":         {[]string{"--health=UNKNOWN"}, "is UNKNOWN"},
 		"other service":   {[]string{"--service=other"}, ""},
 		"hangs":           {[]string{"--health=hang"}, "no answer from the health service within 500ms"},

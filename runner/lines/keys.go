@@ -38,7 +38,7 @@ var synonyms = map[string]string{
 }
 
 func unknownKey(name string) *hook.Error {
-	e := badLine("unknown key %s, want id, hook and args", schema.Quote(schema.Short(name)))
+	e := badLine("unknown key %s, expected id, hook and args", schema.Quote(schema.Short(name)))
 	e.Hints = schema.DidYouMean(cmp.Or(synonyms[strings.ToLower(name)], schema.Suggest(name, keys[:])))
 	return e
 }

@@ -67,7 +67,7 @@ func (l *Line) Parse(text []byte) *hook.Error {
 		return badLine("the line is %w", err)
 	}
 	if value[0] != '{' {
-		return badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
+		return badLine(`the line is %s, expected an object with "hook" and "args"`, schema.Short(string(value)))
 	}
 	var first *hook.Error // the error of the first wrong key
 	for quoted, v := range schema.Members(value) {
@@ -99,7 +99,7 @@ func (l *Line) resolve() *hook.Error {
 	case name == nil, string(name) == "null":
 		return badLine(`"hook" is missing`)
 	case name[0] != '"':
-		return badLine(`"hook" is %s, want text`, schema.Short(string(name)))
+		return badLine(`"hook" is %s, expected text`, schema.Short(string(name)))
 	case len(name) == len(`""`):
 		return badLine(`"hook" is empty`)
 	}
@@ -108,7 +108,7 @@ func (l *Line) resolve() *hook.Error {
 		args = nil
 	}
 	if l.Args = args; args != nil && args[0] != '[' && args[0] != '{' {
-		return badLine(`"args" is %s, want an object (names) or an array (positions)`, schema.Short(string(args)))
+		return badLine(`"args" is %s, expected an object (names) or an array (positions)`, schema.Short(string(args)))
 	}
 	return l.resolveText(l.Value("text"), l.Value("base64"))
 }
@@ -122,14 +122,14 @@ func (l *Line) resolveText(text, encoded []byte) *hook.Error {
 	case l.Args != nil || text != nil && encoded != nil:
 		return badLine(`the line has more than one of "args", "text" and "base64"`)
 	case text != nil && text[0] != '"':
-		return badLine(`"text" is %s, want text`, schema.Short(string(text)))
+		return badLine(`"text" is %s, expected text`, schema.Short(string(text)))
 	case text != nil:
 		l.Text = schema.Unquote(text)
 		return nil
 	}
 	var content []byte
 	if json.Unmarshal(encoded, &content) != nil || content == nil {
-		return badLine(`"base64" is %s, want base64`, schema.Short(string(encoded)))
+		return badLine(`"base64" is %s, expected base64`, schema.Short(string(encoded)))
 	}
 	l.Text = content
 	return nil
@@ -173,7 +173,7 @@ var noValue = []string{"null", `""`, "false"}
 func (l *Line) Read(key string, to any, want string) error {
 	value := l.Value(key)
 	if value != nil && (json.Unmarshal(value, to) != nil || slices.Contains(noValue, string(value))) {
-		return fmt.Errorf("%q is %s, want %s", key, schema.Short(string(value)), want)
+		return fmt.Errorf("%q is %s, expected %s", key, schema.Short(string(value)), want)
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (l *Line) Occurrence() (int, error) {
 		return 0, err
 	}
 	if n < 1 {
-		return 0, fmt.Errorf(`"occurrence" is %d, want %s`, n, want)
+		return 0, fmt.Errorf(`"occurrence" is %d, expected %s`, n, want)
 	}
 	return n, nil
 }
@@ -199,7 +199,7 @@ func (l *Line) AnswerKey() (string, error) {
 		switch {
 		case l.Value(key) == nil:
 		case found != "":
-			return "", errors.New(`want only one of "result", "items" and "error"`)
+			return "", errors.New(`expected only one of "result", "items" and "error"`)
 		default:
 			found = key
 		}
@@ -222,12 +222,12 @@ func (l *Line) Answer() (*Answer, error) {
 	}
 	var texts []json.RawMessage
 	if items := l.Value("items"); items != nil && (json.Unmarshal(items, &texts) != nil || texts == nil) {
-		return nil, fmt.Errorf(`"items" is %s, want an array`, schema.Short(string(items)))
+		return nil, fmt.Errorf(`"items" is %s, expected an array`, schema.Short(string(items)))
 	}
 	each := make([]bool, len(texts))
 	binary := l.Value("binary")
 	if binary != nil && json.Unmarshal(binary, &a.Binary) != nil && (json.Unmarshal(binary, &each) != nil || len(each) != len(texts)) {
-		return nil, fmt.Errorf(`"binary" is %s, want true`, schema.Short(string(binary)))
+		return nil, fmt.Errorf(`"binary" is %s, expected true`, schema.Short(string(binary)))
 	}
 	for i, text := range texts {
 		a.Items = append(a.Items, hook.Item{Value: text, Binary: a.Binary || each[i], Sole: a.Sole})
@@ -246,7 +246,7 @@ func (l *Line) Answer() (*Answer, error) {
 func decode64(item *hook.Item, place string) error {
 	var content []byte
 	if item.Binary && json.Unmarshal(item.Value, &content) != nil {
-		return fmt.Errorf("%s is %s, want base64", place, schema.Short(string(item.Value)))
+		return fmt.Errorf("%s is %s, expected base64", place, schema.Short(string(item.Value)))
 	}
 	if item.Binary {
 		item.Value = content

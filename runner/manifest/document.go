@@ -55,7 +55,7 @@ func (m Manifest) fault(mistake *settings.Mistake) *hook.Error {
 
 // entryError returns the error for an entry. more says what is wrong with it.
 func (m Manifest) entryError(more, wanted string) *hook.Error {
-	mistake := &settings.Mistake{Text: fmt.Sprintf("is %q%s, want %s", m.Entry, more, wanted), Hints: schema.DidYouMean(closest(m.entry))}
+	mistake := &settings.Mistake{Text: fmt.Sprintf("is %q%s, expected %s", m.Entry, more, wanted), Hints: schema.DidYouMean(closest(m.entry))}
 	return m.fault(mistake.Within(m.entryKey...))
 }
 

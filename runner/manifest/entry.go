@@ -185,7 +185,7 @@ func TypedWords(words []string) (typed []string) {
 func resolveModule(path, module, from string) (Plugin, error) {
 	parts := strings.Split(module, ".")
 	if slices.ContainsFunc(parts, func(part string) bool { return !pysrc.IsIdentifier(part) }) {
-		e := wrong(fmt.Sprintf("%q is not a module name, want names separated by dots", module))
+		e := wrong(fmt.Sprintf("%q is not a module name, expected names separated by dots", module))
 		if _, err := os.Stat(filepath.Join(from, module)); err == nil {
 			e.Hints = schema.DidYouMean(module)
 		}

@@ -62,7 +62,7 @@ func (m Manifest) decodeError(err error) *hook.Error {
 		if mismatch.Type.Kind() == reflect.String {
 			want = "a string"
 		}
-		err = fmt.Errorf("%s is of type %s, want %s", cmp.Or(mismatch.Field, "the document"), mismatch.Value, want)
+		err = fmt.Errorf("%s is of type %s, expected %s", cmp.Or(mismatch.Field, "the document"), mismatch.Value, want)
 	}
 	return m.wrongAt(at, err.Error())
 }
@@ -71,7 +71,7 @@ func (m Manifest) decodeError(err error) *hook.Error {
 func (m *Manifest) take(p pluginJSON) error {
 	m.Entry, m.entryKey = p.entry()
 	if m.Entry == "" {
-		return m.fault((&settings.Mistake{Text: "is missing, want the file to run"}).Within(m.entryKey...))
+		return m.fault((&settings.Mistake{Text: "is missing, expected the file to run"}).Within(m.entryKey...))
 	}
 	if !inside(m.Dir, m.Entry) {
 		return m.fault(settings.Wrong(m.Entry, "a path inside the plugin's directory").Within(m.entryKey...))

@@ -130,7 +130,7 @@ func obviousEntry(dir, manifest string) (string, error) {
 	case 1:
 		return filepath.Join(dir, scripts[0]), nil
 	}
-	return "", wrong(short(manifest) + ": no entry: the directory has " + files + ", want the file to run")
+	return "", wrong(short(manifest) + ": no entry: the directory has " + files + ", expected the file to run")
 }
 
 // noManifest returns the error for a directory without a manifest.
@@ -145,7 +145,7 @@ func noManifest(dir string) *hook.Error {
 
 // notPlugin returns the error for a file that cannot be a plugin.
 func notPlugin(path, reason string) *hook.Error {
-	return wrong(fmt.Sprintf("%q is not a plugin: %s, want a .py file, an executable, a package or a directory with a manifest",
+	return wrong(fmt.Sprintf("%q is not a plugin: %s, expected a .py file, an executable, a package or a directory with a manifest",
 		short(path), reason))
 }
 

@@ -53,12 +53,12 @@ func (r *request) call() {
 	}
 	switch {
 	case params.Name == nil:
-		r.fail(fault(invalidParams, "name is missing, want the name of a tool"))
+		r.fail(fault(invalidParams, "name is missing, expected the name of a tool"))
 		return
 	case params.Arguments == nil || string(params.Arguments) == "null":
 		params.Arguments = json.RawMessage("{}")
 	case params.Arguments[0] != '{':
-		r.fail(fault(invalidParams, "arguments is %s, want an object", schema.Short(string(params.Arguments))))
+		r.fail(fault(invalidParams, "arguments is %s, expected an object", schema.Short(string(params.Arguments))))
 		return
 	}
 	p, err := r.plugin()

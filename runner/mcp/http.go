@@ -59,7 +59,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
-		x.refuse(http.StatusMethodNotAllowed, nil, fault(invalidRequest, "the method is %s, want POST", schema.Short(r.Method)))
+		x.refuse(http.StatusMethodNotAllowed, nil, fault(invalidRequest, "the method is %s, expected POST", schema.Short(r.Method)))
 		return
 	case !x.json && !x.stream:
 		x.refuse(http.StatusNotAcceptable, nil, fault(invalidRequest, "Accept has neither %s nor %s", jsonType, eventType))
@@ -100,7 +100,7 @@ func (x *exchange) read() (m message, status int, err *protocolError) {
 	case readErr != nil:
 		return m, http.StatusBadRequest, fault(parseError, "reading the message: %v", readErr)
 	case len(text) == 0:
-		return m, http.StatusBadRequest, fault(parseError, "the body is empty, want a JSON-RPC message")
+		return m, http.StatusBadRequest, fault(parseError, "the body is empty, expected a JSON-RPC message")
 	}
 	if err := schema.CheckValue(text); err != nil {
 		return m, http.StatusBadRequest, fault(parseError, "the body is %v", err)

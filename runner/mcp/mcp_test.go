@@ -317,8 +317,8 @@ func TestContent(t *testing.T) {
 			want: `"text":"NOT_FOUND: no\n  {\"@type\":\"x\"}"}],"isError":true}`},
 		"a crash": {err: &hook.Error{Kind: hook.Crash, Err: errors.New("the plugin exited during the call"), Exit: &hook.Exit{Code: 3, Stderr: []string{"last words"}}},
 			want: `"text":"the plugin exited during the call (exit code 3)\nlast words"}],"isError":true}`},
-		"a hint": {err: &hook.Error{Kind: hook.Request, Err: errors.New("a is 1, want text"), Hints: schema.Hints("try another")},
-			want: `"text":"a is 1, want text\nhint: try another"}],"isError":true}`},
+		"a hint": {err: &hook.Error{Kind: hook.Request, Err: errors.New("a is 1, expected text"), Hints: schema.Hints("try another")},
+			want: `"text":"a is 1, expected text\nhint: try another"}],"isError":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

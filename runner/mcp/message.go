@@ -59,7 +59,7 @@ func read(object []byte, to any, code int, what, want string) *protocolError {
 		return fault(code, "%v", twice)
 	}
 	if err != nil || object[0] != '{' {
-		return fault(code, "%s is %s, want %s", what, schema.Short(string(object)), want)
+		return fault(code, "%s is %s, expected %s", what, schema.Short(string(object)), want)
 	}
 	return nil
 }
@@ -85,19 +85,19 @@ func parse(text []byte) (m message, err *protocolError) {
 	err = read(text, &m, invalidRequest, "the message", "a JSON-RPC request")
 	if id := m.ID; id != nil && id[0] != '"' && !isInteger(id) {
 		m.ID = nil
-		return m, fault(invalidRequest, "id is %s, want a text or an integer", schema.Short(string(id)))
+		return m, fault(invalidRequest, "id is %s, expected a text or an integer", schema.Short(string(id)))
 	}
 	if err != nil {
 		return m, err
 	}
 	if m.JSONRPC != "2.0" {
-		return m, fault(invalidRequest, `jsonrpc is %q, want "2.0"`, schema.Short(m.JSONRPC))
+		return m, fault(invalidRequest, `jsonrpc is %q, expected "2.0"`, schema.Short(m.JSONRPC))
 	}
 	if m.isAnswer() {
 		return m, nil
 	}
 	if json.Unmarshal(m.Method, &m.method) != nil || m.method == "" {
-		return m, fault(invalidRequest, "method is missing, want a text")
+		return m, fault(invalidRequest, "method is missing, expected a text")
 	}
 	var params struct {
 		Name json.RawMessage            `json:"name"`
@@ -131,13 +131,13 @@ func (m *message) setEra() *protocolError {
 	case version == nil:
 		return missingMeta(versionKey)
 	case json.Unmarshal(version, &m.version) != nil:
-		return fault(invalidParams, "_meta %q is %s, want a text", versionKey, schema.Short(string(version)))
+		return fault(invalidParams, "_meta %q is %s, expected a text", versionKey, schema.Short(string(version)))
 	case m.version != modern:
 		return unsupported(m.version, modern)
 	case capabilities == nil:
 		return missingMeta(capabilitiesKey)
 	case capabilities[0] != '{':
-		return fault(invalidParams, "_meta %q is %s, want an object", capabilitiesKey, schema.Short(string(capabilities)))
+		return fault(invalidParams, "_meta %q is %s, expected an object", capabilitiesKey, schema.Short(string(capabilities)))
 	}
 	return nil
 }

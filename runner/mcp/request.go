@@ -86,7 +86,7 @@ func (r *request) initialize() {
 	}
 	err := read(r.Params, &params, invalidParams, "params", "an object with a text as its protocolVersion")
 	if err == nil && params.ProtocolVersion == "" {
-		err = fault(invalidParams, "protocolVersion is missing, want a text")
+		err = fault(invalidParams, "protocolVersion is missing, expected a text")
 	}
 	if err != nil {
 		r.fail(err)

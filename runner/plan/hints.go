@@ -19,7 +19,7 @@ func (r *Plan) Hints(e *hook.Error) []schema.Hint {
 	}
 	if bad, ok := errors.AsType[*schema.ArgumentError](e); ok && bad.Place == "" && bad.Err == nil && len(bad.Hints) == 0 {
 		hooks := append(schema.Command{"hooks"}, manifest.TypedWords([]string{r.Config.Plugin, e.Hook})...)
-		hints = append(hints, schema.Hintf("%s shows its parameters", hooks))
+		hints = append(hints, schema.Hintf("run %s to see its parameters", hooks))
 	}
 	if none, ok := errors.AsType[*schema.NoHookError](e); ok && len(none.Known) == 0 {
 		hints = append(hints, r.ProgramHint()...)

@@ -34,8 +34,8 @@ func TestMissingHints(t *testing.T) {
 		{"a module of nearly the same name", "helprs", "", "", "helpers.py", "helpers.py is beside the plugin; did you mean `import helpers`?", 1},
 		{"code to generate", "zoo_pb2", "", "", "proto/zoo.proto", "-m grpc_tools.protoc -I DIR/proto --python_out=DIR --grpc_python_out=DIR DIR/proto/zoo.proto", 1},
 		{"code to generate from elsewhere", "zoo_pb2_grpc", "", "", "", "protoc generates it from its .proto file", 1},
-		{"beside its importer, but not on the path", "zoo_pb2", "proto/zoo_pb2_grpc.py", "", "proto/zoo_pb2.py proto/zoo_pb2_grpc.py", "it is in DIR/proto: put that directory on PYTHONPATH", 1},
-		{"in src", "shop", "", "shop.tasks:plugin.py", "src/shop/tasks.py", "it is in DIR/src: put that directory on PYTHONPATH", 1},
+		{"beside its importer, but not on the path", "zoo_pb2", "proto/zoo_pb2_grpc.py", "", "proto/zoo_pb2.py proto/zoo_pb2_grpc.py", "put DIR/proto on PYTHONPATH", 1},
+		{"in src", "shop", "", "shop.tasks:plugin.py", "src/shop/tasks.py", "put DIR/src on PYTHONPATH", 1},
 		{"the project's own name", "own_tools", "", "", "", "if it is your own module, put it beside the plugin", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -159,7 +159,7 @@ func (r *Plan) resolvePython(ctx context.Context, transport string) (err error) 
 	}
 	switch {
 	case !r.Transport().Serves && (executable || zip):
-		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, r.Config.Transport))
+		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, expected the transport \"grpc\" for it and not %q", c.Plugin, kind, r.Config.Transport))
 	case !executable:
 		return nil
 	case c.Python != "":

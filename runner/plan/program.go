@@ -42,7 +42,7 @@ func (r *Plan) MCPServer() error {
 	for _, file := range r.parsed() {
 		if name, class := file.MCPServer(); name != "" {
 			return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf("%s is an MCP server already: %s is a %s object", r.Config.Plugin, name, class), Hints: []schema.Hint{
-				schema.Hintf("its own library runs it, as with `python %s`", r.Config.Plugin),
+				schema.Hintf("run it with its own library, as with `python %s`", r.Config.Plugin),
 				schema.Hintf("to serve its functions here, delete %s and the decorators @%s.tool", name, name),
 			}}
 		}

@@ -10,7 +10,7 @@ import (
 func CheckMaxMemory(limit int64) error {
 	switch {
 	case limit < 0:
-		return fmt.Errorf("the memory limit is %d bytes, want a positive number", limit)
+		return fmt.Errorf("the memory limit is %d bytes, expected a positive number", limit)
 	case limit > 0:
 		return canLimit()
 	}

@@ -74,7 +74,7 @@ func TestStartError(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		{Spec{Path: "sh"}, "the path is relative, want an absolute one"},
+		{Spec{Path: "sh"}, "the path is relative, expected an absolute one"},
 		{Spec{Path: dir + "/none"}, "no such file or directory"},
 		{Spec{Path: plain}, "permission denied"},
 		{Spec{Path: file("garbage", "text", 0o755)}, `neither a program for this machine nor a script that begins with "#!"`},
@@ -279,7 +279,7 @@ func TestRun(t *testing.T) {
 		{name: "both streams", tool: Tool{Args: []string{"-c", `printf 'a\r\nb'; printf c >&2; exit 3`}}, stdout: "a\r\nb", stderr: "c", code: 3},
 		{name: "environment", tool: Tool{Args: []string{"-c", "printf $X"}, Env: []string{"X=1"}}, stdout: "1"},
 		{name: "directory", tool: Tool{Args: []string{"-c", "pwd"}, Dir: "/"}, stdout: "/\n"},
-		{name: "too long", tool: Tool{Args: []string{"-c", "echo 12345678"}, MaxOutput: 5}, stdout: "12345", err: "/bin/sh: wrote 9 bytes, want at most 5"},
+		{name: "too long", tool: Tool{Args: []string{"-c", "echo 12345678"}, MaxOutput: 5}, stdout: "12345", err: "/bin/sh: wrote 9 bytes, expected at most 5"},
 		{name: "long stderr", tool: Tool{Args: []string{"-c", "echo 12345678 >&2"}, MaxOutput: 5}, stderr: "12345"},
 		{name: "too slow", tool: Tool{Args: []string{"-c", "echo a; sleep 100"}, Limit: 100 * time.Millisecond}, stdout: "a\n", code: -1, is: context.DeadlineExceeded, err: "/bin/sh: no end within 100ms: context deadline exceeded"},
 		{name: "not wanted", ctx: ended, is: context.Canceled, err: "/bin/sh: not started: context canceled"},

@@ -112,7 +112,7 @@ type Exit struct {
 	Left []string
 }
 
-var errNotAbsolute = errors.New("the path is relative, want an absolute one")
+var errNotAbsolute = errors.New("the path is relative, expected an absolute one")
 
 // startError returns the error of a process that could not be started.
 func startError(path string, err error) error { return fmt.Errorf("cannot start %s: %w", path, err) }

@@ -69,7 +69,7 @@ func Run(ctx context.Context, t Tool) (Output, error) {
 	}
 	out := Output{Stdout: kept[Stdout], Stderr: kept[Stderr], Exit: p.Exit()}
 	if err == nil && length[Stdout] > t.MaxOutput {
-		err = fmt.Errorf("%s: wrote %d bytes, want at most %d", t.Path, length[Stdout], t.MaxOutput)
+		err = fmt.Errorf("%s: wrote %d bytes, expected at most %d", t.Path, length[Stdout], t.MaxOutput)
 	}
 	return out, err
 }

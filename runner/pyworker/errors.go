@@ -178,18 +178,18 @@ func (inst *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	}
 	if a.Reason == "old" {
 		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
-			Err: fmt.Errorf("%s at %s is too old, want 3.9 or later", a.Message, inst.launcher.cfg.Python)}
+			Err: fmt.Errorf("%s at %s is too old, expected 3.9 or later", a.Message, inst.launcher.cfg.Python)}
 	}
 	inst.launcher.addFiles(a.Files)
 	e := &hook.Error{Kind: hook.Start, Python: a.Python, Permanent: a.Python.Permanent()}
 	switch {
 	case e.Python == nil:
 	case strings.Contains(e.Python.Message, "Missing parentheses in call to"):
-		e.Hints = schema.Hints("this is Python 2 code; Python 3.9 or later is needed")
+		e.Hints = schema.Hints("port it to Python 3.9 or later: this is Python 2 code")
 	case e.Python.Type == "SystemExit":
 		e.Hints = schema.Hints(exitHint(e.Python))
 	case strings.HasPrefix(e.Python.Message, "attempted relative import with no known parent"):
-		e.Hints = schema.Hints("the plugin is a file outside a package: write `import helper` for a helper.py beside it, not `from . import helper`")
+		e.Hints = schema.Hints("write `import helper` for a helper.py next to the plugin, not `from . import helper`: the file is in no package")
 	default:
 		e.Hints = e.Python.Hints(inst.launcher.cfg.Dir)
 	}

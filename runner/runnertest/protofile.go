@@ -79,7 +79,7 @@ func (p *protoParser) accept(word string) bool {
 func (p *protoParser) want(words ...string) {
 	for _, word := range words {
 		if got := p.next(); got != word {
-			panic(fmt.Sprintf("%q before %q, want %q", got, strings.Join(p.words[:min(5, len(p.words))], " "), word))
+			panic(fmt.Sprintf("%q before %q, expected %q", got, strings.Join(p.words[:min(5, len(p.words))], " "), word))
 		}
 	}
 }

@@ -35,7 +35,7 @@ func ArgumentErrorf(place, format string, args ...any) *ArgumentError {
 
 // BadValue reports a value that does not fit the type of place.
 func BadValue(place, seen, want string, hints ...Hint) *ArgumentError {
-	e := ArgumentErrorf(place, "%s is %q, want %s", Short(place), Short(seen), want)
+	e := ArgumentErrorf(place, "%s is %q, expected %s", Short(place), Short(seen), want)
 	e.Hints = hints
 	return e
 }

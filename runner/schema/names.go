@@ -58,11 +58,11 @@ func (h Hook) checkName(w Word) error {
 	}
 	switch {
 	case found && p.Kind == PositionOnly:
-		return ArgumentErrorf(name, "%s is given by name, want it by position: %s", Short(name), wanted)
+		return ArgumentErrorf(name, "%s is given by name, expected it by position: %s", Short(name), wanted)
 	case found:
 		return nil
 	}
-	e := ArgumentErrorf(name, "no %s %s, want %s", kind, Quote(Short(name)), wanted)
+	e := ArgumentErrorf(name, "no %s %s, expected %s", kind, Quote(Short(name)), wanted)
 	e.Unknown, e.Word = name, w.Number
 	meant := Suggest(name, known)
 	if w.IsDashed() {

@@ -16,12 +16,12 @@ func TestCheckNames(t *testing.T) {
 	}{
 		{function, "--dry-run --n --nosuch --no-dry-run n:=1", ""},
 		{function, "--n", "--n needs a value 0"},
-		{function, "--dry-run --nosuch x", `no parameter "nosuch", want f(first=..., /, dry_run: None | bool = ..., *, n=...) 2`},
-		{function, "--n=1 m=2", `no parameter "m", want f(first=..., /, dry_run: None | bool = ..., *, n=...) 2`},
-		{function, "first=1", "first is given by name, want it by position: f(first=..., /, dry_run: None | bool = ..., *, n=...) 0"},
+		{function, "--dry-run --nosuch x", `no parameter "nosuch", expected f(first=..., /, dry_run: None | bool = ..., *, n=...) 2`},
+		{function, "--n=1 m=2", `no parameter "m", expected f(first=..., /, dry_run: None | bool = ..., *, n=...) 2`},
+		{function, "first=1", "first is given by name, expected it by position: f(first=..., /, dry_run: None | bool = ..., *, n=...) 0"},
 		{open, "--any 1 other=2", ""},
 		{method, "--user-name x userName=x labels.a-b=c", ""},
-		{method, "--usr-name x", `no field "usr_name", want one of user_name, labels 1`},
+		{method, "--usr-name x", `no field "usr_name", expected one of user_name, labels 1`},
 	} {
 		words, err := ParseWords(strings.Fields(c.words), nil)
 		if err != nil {

@@ -116,7 +116,7 @@ func decodeEnv(to *[]string, value any) *Mistake {
 		text, isText := values[name].(string)
 		switch {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
-			return (&Mistake{Text: "is not a variable name, want one without = and zero bytes"}).Within(name)
+			return (&Mistake{Text: "is not a variable name, expected one without = and zero bytes"}).Within(name)
 		case !isText:
 			return Wrong(values[name], "a string").Within(name)
 		case strings.ContainsRune(text, 0):
@@ -164,7 +164,7 @@ func decodeCall(to *hook.Call, value any) *Mistake {
 		}
 	}
 	if to.Hook == "" {
-		return (&Mistake{Text: "is missing, want the name of a hook"}).Within("hook")
+		return (&Mistake{Text: "is missing, expected the name of a hook"}).Within("hook")
 	}
 	return nil
 }

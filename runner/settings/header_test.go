@@ -13,16 +13,16 @@ func TestParseHeader(t *testing.T) {
 		{"name=a:b", "name a:b"},
 		{"empty:", "empty "},
 		{"x-bin: aGk=", "x-bin hi"},
-		{":path: /", `is ":path: /", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
+		{":path: /", `is ":path: /", expected NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
 		{"x-bin=aGk=", "x-bin hi"},
 		{"x-bin=aGk", "x-bin hi"},
 		{"x-bin=?", "has a value for x-bin that is not base64, which a name that ends in -bin needs"},
-		{"name", `is "name", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
-		{"=value", `is "=value", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
-		{"a b=c", `is "a b=c", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
+		{"name", `is "name", expected NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
+		{"=value", `is "=value", expected NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
+		{"a b=c", `is "a b=c", expected NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
 		{"grpc-timeout=1", "has the name grpc-timeout, which is gRPC's own"},
 		{"User-Agent: me", "has the name user-agent, which is gRPC's own"},
-		{"name=é", `has the value "é" for name, want printable ASCII; a name that ends in -bin takes base64 of anything`},
+		{"name=é", `has the value "é" for name, expected printable ASCII; a name that ends in -bin takes base64 of anything`},
 	} {
 		name, value, err := ParseHeader(c.given)
 		got := name + " " + value

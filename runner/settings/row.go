@@ -103,7 +103,7 @@ func (m *Mistake) Within(steps ...string) *Mistake {
 
 // Wrong returns the mistake for a value of a manifest that is not what was wanted.
 func Wrong(value any, wanted string) *Mistake {
-	return &Mistake{Text: "is " + show(value) + ", want " + wanted}
+	return &Mistake{Text: "is " + show(value) + ", expected " + wanted}
 }
 
 // Set stores a value that is written as for a flag. It appends the value to a list. The error is a
@@ -162,7 +162,7 @@ func (r *Row) set(s *Settings, text, shown string) *Mistake {
 	if valid {
 		return nil
 	}
-	return &Mistake{Text: "is " + shown + ", want " + r.wanted(), Hints: schema.DidYouMean(schema.Suggest(text, r.Words))}
+	return &Mistake{Text: "is " + shown + ", expected " + r.wanted(), Hints: schema.DidYouMean(schema.Suggest(text, r.Words))}
 }
 
 // inRange reports whether a number is valid.
@@ -174,13 +174,13 @@ func (r *Row) inRange(n int64) bool {
 func (r *Row) checkText(text, shown string) *Mistake {
 	switch {
 	case strings.ContainsRune(text, 0):
-		return &Mistake{Text: "is " + shown + ", want a text without a zero byte"}
+		return &Mistake{Text: "is " + shown + ", expected a text without a zero byte"}
 	case r.check != nil:
 		if err := r.check(text); err != nil {
 			return &Mistake{Text: err.Error()}
 		}
 	case text == "":
-		return &Mistake{Text: "is empty, want a name"}
+		return &Mistake{Text: "is empty, expected a name"}
 	}
 	return nil
 }

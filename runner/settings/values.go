@@ -52,7 +52,7 @@ func anyText(string) error { return nil }
 // checkCookie accepts KEY=VALUE.
 func checkCookie(text string) error {
 	if strings.IndexByte(text, '=') < 1 {
-		return fmt.Errorf("is %q, want KEY=VALUE", text)
+		return fmt.Errorf("is %q, expected KEY=VALUE", text)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func checkCookie(text string) error {
 // on.
 func checkVariable(text string) error {
 	if text == "" || text[0] == '=' {
-		return fmt.Errorf("is %q, want NAME=VALUE or NAME", text)
+		return fmt.Errorf("is %q, expected NAME=VALUE or NAME", text)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func ParseHeader(text string) (name, value string, err error) {
 	})
 	switch {
 	case !ok || name == "" || bad:
-		return "", "", fmt.Errorf("is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits, and . - or _", text)
+		return "", "", fmt.Errorf("is %q, expected NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits, and . - or _", text)
 	case strings.HasPrefix(name, "grpc-"), slices.Contains([]string{"te", "content-type", "user-agent"}, name):
 		return "", "", fmt.Errorf("has the name %s, which is gRPC's own", name) // gRPC would drop it
 	case strings.HasSuffix(name, "-bin"):
@@ -98,7 +98,7 @@ func ParseHeader(text string) (name, value string, err error) {
 		}
 		value = string(content)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
-		return "", "", fmt.Errorf("has the value %q for %s, want printable ASCII; a name that ends in -bin takes base64 of anything", value, name)
+		return "", "", fmt.Errorf("has the value %q for %s, expected printable ASCII; a name that ends in -bin takes base64 of anything", value, name)
 	}
 	return name, value, nil
 }

@@ -171,7 +171,7 @@ func (r *recorder) result(host string, exit proc.Exit) (Outcome, error) {
 	}
 	switch {
 	case r.Begun == "":
-		return r.Outcome, fmt.Errorf("%s: exited with %s before its first step, want all steps: %.300s",
+		return r.Outcome, fmt.Errorf("%s: exited with %s before its first step, expected all steps: %.300s",
 			host, end, strings.Join(r.stderr, " "))
 	case r.Hung != "":
 	case r.inStep() || exit.Code != exitDone || exit.Signal != "":

@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options, log func(text string)) (*Access, error
 }
 
 func needToken() []schema.Hint {
-	return schema.Hints("with %s those who have a token may call, with %s everybody", schema.Setting("token-file"), schema.Setting("no-token"))
+	return schema.Hints("pass %s to let clients with a token call, or %s to let everybody call", schema.Setting("token-file"), schema.Setting("no-token"))
 }
 
 // listen listens on one address.

@@ -98,7 +98,7 @@ func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *h
 // judge returns why a request is not served, or nil, and whether its sender may call.
 func (a *Access) judge(r *http.Request) (known bool, why *Refusal) {
 	if origins := r.Header.Values("Origin"); slices.ContainsFunc(origins, func(o string) bool { return !a.isOrigin(o) }) {
-		return false, refuse(http.StatusForbidden, "the Origin is %q, want one of a loopback address or of an --allow-host", origins[0])
+		return false, refuse(http.StatusForbidden, "the Origin is %q, expected one of a loopback address or of an --allow-host", origins[0])
 	}
 	known, why = a.knows(r)
 	isHost := a.tokens != nil || a.isHost(r.Host) // a page that rebinds a name has no token
@@ -109,7 +109,7 @@ func (a *Access) judge(r *http.Request) (known bool, why *Refusal) {
 	case why != nil:
 		return false, why
 	case !isHost:
-		return false, refuse(http.StatusForbidden, "the Host is %q, want a loopback address or an --allow-host", r.Host)
+		return false, refuse(http.StatusForbidden, "the Host is %q, expected a loopback address or an --allow-host", r.Host)
 	case r.Method == http.MethodPost:
 		return known, a.judgeBody(r)
 	}
@@ -122,7 +122,7 @@ func (a *Access) knows(r *http.Request) (bool, *Refusal) {
 	case a.tokens != nil:
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		if !strings.EqualFold(scheme, "Bearer") || !a.tokens.has(strings.TrimSpace(token)) {
-			return false, refuse(http.StatusUnauthorized, "the request has no valid token, want the header Authorization: Bearer TOKEN")
+			return false, refuse(http.StatusUnauthorized, "the request has no valid token, expected the header Authorization: Bearer TOKEN")
 		}
 	case !a.o.NoToken:
 		if err := peerOf(r.Context()).check(); err != nil {
@@ -139,11 +139,11 @@ func (a *Access) judgeBody(r *http.Request) *Refusal {
 	charset, hasCharset := params["charset"]
 	switch encoding := r.Header.Get("Content-Encoding"); {
 	case err != nil || mediaType != jsonType && !isStream(r):
-		return refuse(http.StatusUnsupportedMediaType, "the Content-Type is %q, want %s", text, jsonType)
+		return refuse(http.StatusUnsupportedMediaType, "the Content-Type is %q, expected %s", text, jsonType)
 	case hasCharset && !strings.EqualFold(charset, "utf-8"):
-		return refuse(http.StatusUnsupportedMediaType, "the charset is %q, want utf-8", charset)
+		return refuse(http.StatusUnsupportedMediaType, "the charset is %q, expected utf-8", charset)
 	case encoding != "":
-		return refuse(http.StatusUnsupportedMediaType, "the Content-Encoding is %q, want none", encoding)
+		return refuse(http.StatusUnsupportedMediaType, "the Content-Encoding is %q, expected none", encoding)
 	case r.ContentLength > a.o.MaxBody && !isStream(r):
 		return tooLarge(a.o.MaxBody)
 	}

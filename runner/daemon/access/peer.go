@@ -17,7 +17,7 @@ type peer struct {
 func (p peer) check() error {
 	uid, err := p.uid()
 	if own := os.Geteuid(); err == nil && uid != own {
-		err = fmt.Errorf("it belongs to user %d, want user %d", uid, own)
+		err = fmt.Errorf("it belongs to user %d, expected user %d", uid, own)
 	}
 	return err
 }

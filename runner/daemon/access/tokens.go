@@ -47,7 +47,7 @@ func (t *tokens) read() error {
 	}
 	t.seen = info
 	if open := info.Mode().Perm() & 0o007; open != 0 && runtime.GOOS != "windows" {
-		return fmt.Errorf("%s can be used by every user (its mode is %#o), want a file that others cannot read", schema.Path(t.path), info.Mode().Perm())
+		return fmt.Errorf("%s can be used by every user (its mode is %#o), expected a file that others cannot read", schema.Path(t.path), info.Mode().Perm())
 	}
 	var all [][sha256.Size]byte
 	for line := range bytes.Lines(text) {
@@ -56,7 +56,7 @@ func (t *tokens) read() error {
 		}
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("%s has no token, want one on each line", schema.Path(t.path))
+		return fmt.Errorf("%s has no token, expected one on each line", schema.Path(t.path))
 	}
 	t.all = all
 	return nil

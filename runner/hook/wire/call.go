@@ -41,7 +41,7 @@ func DecodeCall(line []byte) (c hook.Call, err error) {
 	}
 	name, args, words := values[0], values[1], values[2]
 	if !known || len(name) <= len(`""`) || name[0] != '"' {
-		return c, fmt.Errorf(`the line is %s, want {"hook": NAME} with "args", "words" or both`, schema.Short(string(line)))
+		return c, fmt.Errorf(`the line is %s, expected {"hook": NAME} with "args", "words" or both`, schema.Short(string(line)))
 	}
 	c.Hook = string(schema.Unquote(name))
 	switch {

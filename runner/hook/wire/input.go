@@ -20,12 +20,12 @@ func ParseInput(text []byte) (json.RawMessage, error) {
 	offset, err := schema.CheckJSON(value)
 	switch {
 	case len(value) == 0:
-		return nil, errors.New("it is empty, want a JSON object or array")
+		return nil, errors.New("it is empty, expected a JSON object or array")
 	case err != nil:
 		line := 1 + bytes.Count(text[:bytes.Index(text, value)+offset], []byte("\n"))
 		return nil, fmt.Errorf("it is not JSON: line %d: %w", line, err)
 	case value[0] != '{' && value[0] != '[':
-		return nil, errors.New("it holds one value, want a JSON object (names) or array (positions)")
+		return nil, errors.New("it holds one value, expected a JSON object (names) or array (positions)")
 	}
 	return value, nil
 }

@@ -8,8 +8,8 @@ func TestParseInput(t *testing.T) {
 	for _, c := range []struct{ given, want string }{
 		{"{}", "{}"},
 		{"\ufeff \n[1]\n", "[1]"},
-		{" \n", "it is empty, want a JSON object or array"},
-		{"\n3", "it holds one value, want a JSON object (names) or array (positions)"},
+		{" \n", "it is empty, expected a JSON object or array"},
+		{"\n3", "it holds one value, expected a JSON object (names) or array (positions)"},
 		{"{bad}", "it is not JSON: line 1: invalid character 'b' looking for beginning of object key string"},
 		{"\n\n{bad}", "it is not JSON: line 3: invalid character 'b' looking for beginning of object key string"},
 		{"\ufeff\n{\n1}", "it is not JSON: line 3: invalid character '1' looking for beginning of object key string"},

@@ -165,10 +165,10 @@ func decodeWords(body []byte) (words []schema.Word, args json.RawMessage, err er
 		return nil, nil, fmt.Errorf("the body: %w", twice)
 	}
 	if err != nil || given.Words == nil {
-		return nil, nil, fmt.Errorf(`the body is %s, want {"words": [WORD, …]} with or without "args"`, schema.Short(string(body)))
+		return nil, nil, fmt.Errorf(`the body is %s, expected {"words": [WORD, …]} with or without "args"`, schema.Short(string(body)))
 	}
 	if args = given.Args; args != nil && args[0] != '{' && args[0] != '[' {
-		return nil, nil, fmt.Errorf("args is %s, want an object or an array", schema.Short(string(args)))
+		return nil, nil, fmt.Errorf("args is %s, expected an object or an array", schema.Short(string(args)))
 	}
 	words = make([]schema.Word, len(given.Words))
 	var l schema.Lexer
@@ -204,7 +204,7 @@ func decodeWord(element []byte, l *schema.Lexer) (w schema.Word, err error) {
 	isTyped := g.Typed != nil || g.Form == typedForm && g.Name == nil && g.JSON == nil
 	switch {
 	case err != nil, len(values) != 1, g.Typed != nil && (g.Name != nil || g.Form != ""), g.File != nil && !isTyped:
-		return w, fmt.Errorf(` is %s, want "typed" with or without "file", or one of "text", "base64" and "json" with or without "name" and "form"`,
+		return w, fmt.Errorf(` is %s, expected "typed" with or without "file", or one of "text", "base64" and "json" with or without "name" and "form"`,
 			schema.Short(string(element)))
 	case g.JSON == nil && schema.LoneSurrogate(element) != "":
 		return w, fmt.Errorf(" has the lone surrogate %s, which is not text", schema.LoneSurrogate(element))
@@ -239,9 +239,9 @@ func wordOf(g wireWord, value string) (w schema.Word, err error) {
 	case g.Name != nil && *g.Name == "":
 		return w, errors.New(".name is empty")
 	case i < 0:
-		return w, fmt.Errorf(".form is %q, want one of %s", schema.Short(form), strings.Join(append(forms[:], typedForm), ", "))
+		return w, fmt.Errorf(".form is %q, expected one of %s", schema.Short(form), strings.Join(append(forms[:], typedForm), ", "))
 	case g.JSON != nil && w.Form != schema.JSON:
-		return w, fmt.Errorf(`.form is %q, want json beside "json"`, form)
+		return w, fmt.Errorf(`.form is %q, expected json beside "json"`, form)
 	case w.Form == schema.JSON:
 		if offset, err := schema.CheckJSON([]byte(value)); err != nil {
 			return w, fmt.Errorf(" is not JSON: byte %d: %w", offset+1, err)

@@ -314,7 +314,7 @@ class Plan:
         if self.rest is not None:
             return self.rest
         most = "at most %d" % len(self.by_position) if self.by_position else "none"
-        text = "unexpected value %s, want %s by position:" % (typed(None, item), most)
+        text = "unexpected value %s, expected %s by position:" % (typed(None, item), most)
         other = next((one.name for one in self.params if one.kind == "name" and one.name not in seen), "")
         raise Misfit(text, "", self, ends=True, other=other, word=number_of(item))
 
@@ -326,7 +326,7 @@ class Plan:
         if self.names is not None:
             return self.names, "**" + name
         if found is not None:
-            raise Misfit("%s is given by name, want it by position:" % name, name, self, ends=True)
+            raise Misfit("%s is given by name, expected it by position:" % name, name, self, ends=True)
         known = [one.name for one in self.named.values() if one.kind != "position"]
         more = {"unknown": name, "choices": known, "word": number_of(item)}
         if isinstance(item, Word):
@@ -385,7 +385,7 @@ def misfit(name, error, plan=None):
     text = "%s %s" % (place, error.problem or "is " + convert.shown(error.value))
     if error.problem == "is missing" and error.why:
         want, error.why = error.why, ""
-    text += (", want " + want if want else "") + (": " + error.why if error.why else "")
+    text += (", expected " + want if want else "") + (": " + error.why if error.why else "")
     text += "".join("; $.%s%s: %s" % (name, path, what) for path, what in error.others)
     near = error.value if type(error.value) is str else ""
     return Misfit(text, place, plan, near=near, choices=choices)

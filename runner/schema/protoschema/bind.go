@@ -315,7 +315,7 @@ func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawM
 // noName rejects a value without a name, since fields have no positions.
 func (b *binder) noName(w schema.Word) error {
 	names := fieldNames(b.method.desc.Input())
-	e := schema.ArgumentErrorf("", "%q has no name, want --NAME VALUE", schema.Short(w.Typed))
+	e := schema.ArgumentErrorf("", "%q has no name, expected --NAME VALUE", schema.Short(w.Typed))
 	if w.Form == schema.Plain {
 		e.Word = w.Number
 	}
@@ -331,13 +331,13 @@ func (b *binder) noName(w schema.Word) error {
 }
 
 func notNested(w schema.Word, at, kind string) error {
-	return schema.ArgumentErrorf(at, "%s is %s, want no name below it as in %q", cmp.Or(schema.Short(at), "the request"), kind, schema.Short(w.Typed))
+	return schema.ArgumentErrorf(at, "%s is %s, expected no name below it as in %q", cmp.Or(schema.Short(at), "the request"), kind, schema.Short(w.Typed))
 }
 
 // noField reports a name of a word that a message does not have. at is the path of the message.
 func noField(message protoreflect.MessageDescriptor, at, name string, w schema.Word) error {
 	names, path := fieldNames(message), join(at, name)
-	e := schema.ArgumentErrorf(path, "no field %q in %s, want %s", schema.Short(path), message.FullName(), schema.OneOf(names))
+	e := schema.ArgumentErrorf(path, "no field %q in %s, expected %s", schema.Short(path), message.FullName(), schema.OneOf(names))
 	e.Unknown, e.Word = w.Name, w.Number
 	meant := schema.Suggest(strings.ReplaceAll(name, "-", "_"), names)
 	switch {

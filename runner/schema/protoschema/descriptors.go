@@ -115,7 +115,7 @@ func (d *Descriptors) Find(name string) (Method, error) {
 	case 1:
 		return found[0], found[0].described()
 	}
-	return Method{}, fmt.Errorf("%d methods have this name, want %s", len(found), schema.OneOf(full))
+	return Method{}, fmt.Errorf("%d methods have this name, expected %s", len(found), schema.OneOf(full))
 }
 
 // missing reports a symbol that no source describes. user is the field or method that refers

@@ -125,7 +125,7 @@ func undeclared[D interface {
 			kept = append(kept, d)
 		case m.err == nil && !sameShape(before.descriptor, d):
 			e := faulty(fmt.Errorf("descriptors disagree about %s: %s and %s", name, before, at))
-			e.Reason, e.Hints = Disagree, schema.Hints("one of them is out of date: regenerate the code from one set of .proto files")
+			e.Reason, e.Hints = Disagree, schema.Hints("regenerate the code from one set of .proto files: one of them is out of date")
 			m.err = e
 		}
 	}

@@ -36,8 +36,8 @@ func TestMethods(t *testing.T) {
 	tests := []struct{ name, want string }{
 		{"Put", "a.b.One/Put"}, {"One/Put", "a.b.One/Put"}, {"a.b.One/Put", "a.b.One/Put"}, {"b.One/Get", "a.b.One/Get"},
 		{"Both", "a.b.Two/Both"}, {"Two/Get", "a.b.Two/Get"}, {"c.One/Get", "c.One/Get"},
-		{"Get", "3 methods have this name, want one of a.b.One/Get, Two/Get, c.One/Get"},
-		{"One/Get", "2 methods have this name, want one of a.b.One/Get, c.One/Get"},
+		{"Get", "3 methods have this name, expected one of a.b.One/Get, Two/Get, c.One/Get"},
+		{"One/Get", "2 methods have this name, expected one of a.b.One/Get, c.One/Get"},
 		{"put", "no such hook"}, {"", "no such hook"}, {"/", "no such hook"}, {"One/", "no such hook"}, {"ne/Put", "no such hook"},
 		{"Check", "no such hook"}, {"Health/Check", "no such hook"},
 		{"grpc.health.v1.Health/Check", "grpc.health.v1.Health/Check"}, {"plugin.GRPCStdio/StreamStdio", "plugin.GRPCStdio/StreamStdio"},

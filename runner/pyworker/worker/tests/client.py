@@ -152,7 +152,7 @@ class Worker:
         while found is not None and found[0] == "T":
             found = self.receive()
         if found is None or found[1] != number:
-            raise AssertionError("frame %r, want one for call %d; stderr:\n%s" % (found, number, self.stderr()))
+            raise AssertionError("frame %r, expected one for call %d; stderr:\n%s" % (found, number, self.stderr()))
         return found[0], found[2]
 
     def call(self, hook, *args, **kwargs):

@@ -64,7 +64,7 @@ class Defaults(Case):
             self.ok(worker.call("factory"), first + 1)
             for hook, args in (("required", []), ("depends", [1])):
                 self.assertIn("is missing", self.refused(worker.call(hook, *args), "arguments")["message"])
-            self.assertIn("want bool", self.refused(worker.call("option", "x"), "arguments")["message"])
+            self.assertIn("expected bool", self.refused(worker.call("option", "x"), "arguments")["message"])
 
     def test_listed(self):
         hooks = {hook["name"]: hook["params"] for hook in self.worker.ask("D", {"hook": "", "input": False})[1]["hooks"]}
@@ -80,10 +80,10 @@ class Defaults(Case):
             self.ok(self.worker.call("fraction", value), text)
         self.ok(self.worker.ask("C", b'{"hook": "fraction", "args": [0.1]}'), "1/10")
         for index, value, message in (
-            (0, "1.2.3", 'ip is "1.2.3", want an IPv4Address: '),
-            (1, "::1/8", 'network is "::1/8", want an IPv6Network: '),
-            (2, "(", 'pattern is "(", want a regular expression: '),
-            (3, "1/0", 'fraction is "1/0", want a fraction'),
+            (0, "1.2.3", 'ip is "1.2.3", expected an IPv4Address: '),
+            (1, "::1/8", 'network is "::1/8", expected an IPv6Network: '),
+            (2, "(", 'pattern is "(", expected a regular expression: '),
+            (3, "1/0", 'fraction is "1/0", expected a fraction'),
         ):
             args = values[:index] + [value] + values[index + 1 :]
             self.assertIn(message, self.refused(self.worker.call("texts", *args), "arguments")["message"])

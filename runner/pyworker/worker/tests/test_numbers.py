@@ -87,8 +87,8 @@ class NumberTest(Case):
 
     def test_message(self):
         for literal, text in (
-            ("1e400", "value is 1e400, want float: it is too large"),
-            ("1e23", "value is 1e23, want int"),
+            ("1e400", "value is 1e400, expected float: it is too large"),
+            ("1e23", "value is 1e23, expected int"),
         ):
             hook = "take_float" if "float" in text else "take_int"
             self.assertEqual(self.refused(self.ask(hook, literal, False), "arguments")["message"], text)

@@ -88,25 +88,25 @@ BOX = "Box(item=datetime.date(2024, 1, 2), more=None)"
 DATE, OTHER, GOT = "2024-01-02", "2024-01-03", "datetime.date(2024, 1, 2)"
 CASES = [
     ("box", {"item": DATE}, BOX), ("text", {"item": DATE}, BOX), ("quoted", {"item": DATE}, BOX), ("new", {"item": DATE}, BOX),
-    ("box", {"item": "no date"}, None, '$.x.item is "no date", want a date such as 2024-12-31'),
-    ("box", {"item": DATE, "more": [DATE, 1]}, None, "$.x.more[1] is 1, want a date such as 2024-12-31"),
-    ("box", 1, None, "x is 1, want Box[datetime.date]"),
+    ("box", {"item": "no date"}, None, '$.x.item is "no date", expected a date such as 2024-12-31'),
+    ("box", {"item": DATE, "more": [DATE, 1]}, None, "$.x.more[1] is 1, expected a date such as 2024-12-31"),
+    ("box", 1, None, "x is 1, expected Box[datetime.date]"),
     ("bare", {"item": DATE, "more": [1, "a"]}, "Box(item='2024-01-02', more=[1, 'a'])"),
     ("union", {"item": 1}, "Box(item=1, more=None)"), ("union", {"item": DATE}, BOX), ("union", None, "None"),
-    ("annotated", {"item": DATE}, BOX), ("literal", {"item": "date"}, "Box(item='date', more=None)"), ("literal", {"item": 2}, None, "$.x.item is 2, want one of date, 1"),
-    ("base", {"a": DATE, "b": 1, "c": DATE}, "DateBase(a=%s, b=1, c=%s)" % (GOT, GOT)), ("base", {"a": DATE, "b": DATE}, None, '$.x.b is "2024-01-02", want int'),
+    ("annotated", {"item": DATE}, BOX), ("literal", {"item": "date"}, "Box(item='date', more=None)"), ("literal", {"item": 2}, None, "$.x.item is 2, expected one of date, 1"),
+    ("base", {"a": DATE, "b": 1, "c": DATE}, "DateBase(a=%s, b=1, c=%s)" % (GOT, GOT)), ("base", {"a": DATE, "b": DATE}, None, '$.x.b is "2024-01-02", expected int'),
     ("swap", {"a": 1, "b": DATE, "c": DATE}, "Swap(a=1, b=%s, c=%s)" % (GOT, GOT)), ("below", {"a": 1, "b": DATE, "c": DATE}, "Below(a=1, b=%s, c=%s)" % (GOT, GOT)),
-    ("below", {"a": DATE, "b": DATE}, None, '$.x.a is "2024-01-02", want int'),
+    ("below", {"a": DATE, "b": DATE}, None, '$.x.a is "2024-01-02", expected int'),
     ("outer", {"box": {"item": DATE}, "boxes": {"a": {"item": [DATE]}}}, "Outer(box=%s, boxes={'a': Box(item=[%s], more=None)})" % (BOX, GOT)),
-    ("outer", {"box": {"item": DATE}, "boxes": {"a": {"item": [1]}}}, None, "$.x.boxes.a.item[0] is 1, want a date such as 2024-12-31"),
+    ("outer", {"box": {"item": DATE}, "boxes": {"a": {"item": [1]}}}, None, "$.x.boxes.a.item[0] is 1, expected a date such as 2024-12-31"),
     ("list", [{"box": {"item": "1.50"}}], "[Outer(box=Box(item=Decimal('1.50'), more=None), boxes={})]"),
     ("node", {"value": DATE, "next": {"value": DATE}}, "Node(value=%s, next=Node(value=%s, next=None))" % (GOT, GOT)),
-    ("node", {"value": DATE, "next": {"value": 1}}, None, "$.x.next.value is 1, want a date such as 2024-12-31"),
-    ("bound", {"when": DATE}, "Bound(when=%s)" % GOT), ("scaled", {"item": DATE}, "Scaled(item=%s)" % GOT), ("scaled", {"item": DATE, "scale": 1}, None, "$.x.scale is 1, want a date such as 2024-12-31"),
+    ("node", {"value": DATE, "next": {"value": 1}}, None, "$.x.next.value is 1, expected a date such as 2024-12-31"),
+    ("bound", {"when": DATE}, "Bound(when=%s)" % GOT), ("scaled", {"item": DATE}, "Scaled(item=%s)" % GOT), ("scaled", {"item": DATE, "scale": 1}, None, "$.x.scale is 1, expected a date such as 2024-12-31"),
     ("endless", {"value": "a"}, "{'value': 'a'}"),
     ("shadow", {"list": [1], "date": DATE, "other": [DATE]}, "Shadow(list=[1], date=%s, other=Inner(when=%s))" % (GOT, GOT)),
     ("longer", [DATE], "Longer(first=%s)" % GOT), ("some", [DATE], "[%s]" % GOT), ("cross", {DATE: 1}, "{%s: 1}" % GOT),
-    ("variable", DATE, repr(DATE)), ("plain", [DATE], "[%s]" % GOT), ("empty", [], "()"), ("empty", [1], None, "x is [1], want Tuple[()]"),
+    ("variable", DATE, repr(DATE)), ("plain", [DATE], "[%s]" % GOT), ("empty", [], "()"), ("empty", [1], None, "x is [1], expected Tuple[()]"),
 ]  # fmt: skip
 FREE = "(1, ['a'], %s, None, 1)" % GOT
 
@@ -140,12 +140,12 @@ LATER = {  # version of Python → source and cases that need it
         ''',
         [
             ("reply", {"items": [DATE], "next": {"items": [DATE], "next": None, "note": DATE}}, "{'items': [%s], 'next': {'items': [%s], 'next': None, 'note': %s}}" % (GOT, GOT, GOT)),
-            ("reply", {"items": [DATE], "next": {"items": [1], "next": None}}, None, "$.x.next.items[0] is 1, want a date such as 2024-12-31"),
+            ("reply", {"items": [DATE], "next": {"items": [1], "next": None}}, None, "$.x.next.items[0] is 1, expected a date such as 2024-12-31"),
             ("dated", {"items": [DATE], "next": None, "when": DATE}, "{'items': [%s], 'next': None, 'when': %s}" % (GOT, GOT)),
-            ("row", [DATE, [DATE]], "Row(first=%s, rest=[%s])" % (GOT, GOT)), ("row", {"first": 1}, None, "$.x.first is 1, want a date such as 2024-12-31"),
+            ("row", [DATE, [DATE]], "Row(first=%s, rest=[%s])" % (GOT, GOT)), ("row", {"first": 1}, None, "$.x.first is 1, expected a date such as 2024-12-31"),
             ("link", {"date": DATE, "next": {"date": DATE}}, "Link(date=%s, next=Link(date=%s, next=None))" % (GOT, GOT)),
             ("columns", {"first": 1, "rest": [DATE, "a"]}, "Columns(first=1, rest=(%s, 'a'))" % GOT),
-            ("columns", {"first": 1, "rest": [DATE]}, None, '$.x.rest is ["2024-01-02"], want Tuple[datetime.date, str]'),
+            ("columns", {"first": 1, "rest": [DATE]}, None, '$.x.rest is ["2024-01-02"], expected Tuple[datetime.date, str]'),
         ],
     ),
     (3, 12): (
@@ -192,13 +192,13 @@ LATER = {  # version of Python → source and cases that need it
         ''',
         [
             ("page", {"items": [DATE], "next": {"items": []}}, "Page(items=[%s], next=Page(items=[], next=None))" % GOT),
-            ("page", {"items": [], "next": {"items": [1]}}, None, "$.x.next.items[0] is 1, want a date such as 2024-12-31"),
+            ("page", {"items": [], "next": {"items": [1]}}, None, "$.x.next.items[0] is 1, expected a date such as 2024-12-31"),
             ("dates", {"items": [DATE], "extra": 1}, "Dates(items=[%s], next=None, extra=1)" % GOT),
             ("typed", {"x": DATE}, "{'x': %s}" % GOT), ("tupled", [DATE], "Tupled(x=%s)" % GOT), ("couple", [DATE, DATE], "(%s, %s)" % (GOT, GOT)),
-            ("couple", [DATE, 1], None, "$.x[1] is 1, want a date such as 2024-12-31"), ("boxed", {"items": [[DATE, DATE]]}, "Page(items=[(%s, %s)], next=None)" % (GOT, GOT)),
-            ("tree", [DATE, [DATE]], "[%s, [%s]]" % (GOT, GOT)), ("tree", [DATE, [1]], None, "$.x[1][0] is 1, want a date such as 2024-12-31 or list[Tree[datetime.date]]"),
+            ("couple", [DATE, 1], None, "$.x[1] is 1, expected a date such as 2024-12-31"), ("boxed", {"items": [[DATE, DATE]]}, "Page(items=[(%s, %s)], next=None)" % (GOT, GOT)),
+            ("tree", [DATE, [DATE]], "[%s, [%s]]" % (GOT, GOT)), ("tree", [DATE, [1]], None, "$.x[1][0] is 1, expected a date such as 2024-12-31 or list[Tree[datetime.date]]"),
             ("odd", {"when": DATE, "bad": 1, "next": {"when": DATE}}, "Odd(when=%s, bad=1, next=Odd(when=%s, bad=None, next=None))" % (GOT, GOT)),
-            ("json", {"a": [1, None]}, "{'a': [1, None]}"), ("json", [1.5], None, "$.x[0] is 1.5, want dict[str, Json] or list[Json] or str or int or None"),
+            ("json", {"a": [1, None]}, "{'a': [1, None]}"), ("json", [1.5], None, "$.x[0] is 1.5, expected dict[str, Json] or list[Json] or str or int or None"),
             ("own", [DATE], "[%s]" % GOT), ("constrained", DATE, GOT), ("constrained", 1, "1"), ("anything", DATE, repr(DATE)),
             ("DateShelf.put", DATE, GOT), ("shelf.put", DATE, GOT), ("shelf.both", DATE, "(%s, None)" % GOT), ("Shelf.put", DATE, repr(DATE)), ("Shelf.bare", [DATE], repr([DATE])),
         ],
@@ -219,7 +219,7 @@ LATER = {  # version of Python → source and cases that need it
         ''',
         [
             ("default", {"a": DATE, "b": [DATE]}, "Default(a=%s, b=[%s])" % (GOT, GOT)),
-            ("all", {"a": DATE, "b": 1}, "All(a=%s, b=1)" % GOT), ("all", {"a": 1, "b": 1}, None, "$.x.a is 1, want a date such as 2024-12-31"),
+            ("all", {"a": DATE, "b": 1}, "All(a=%s, b=1)" % GOT), ("all", {"a": 1, "b": 1}, None, "$.x.a is 1, expected a date such as 2024-12-31"),
             ("first", {"a": "a", "b": 1}, "All(a='a', b=1)"),
         ],
     ),
@@ -296,7 +296,7 @@ class TypeVariables(Case):
         for worker in self.starts(SOURCE):
             self.ok(worker.call("free", 1, ["a"], DATE), FREE)
             self.ok(worker.call("free", DATE, ["a"], DATE, {"when": DATE}, DATE), "(%r, ['a'], %s, Later(when=%s), %s)" % (DATE, GOT, GOT, GOT))
-            self.assertEqual(self.refused(worker.call("free", 1, [], "x"), "arguments")["message"], 'when is "x", want a date such as 2024-12-31')
+            self.assertEqual(self.refused(worker.call("free", 1, [], "x"), "arguments")["message"], 'when is "x", expected a date such as 2024-12-31')
 
     def test_methods(self):
         """Checks that a subclass, or the object, binds the type variables of a method's class."""
@@ -331,7 +331,7 @@ class TypeVariables(Case):
                 words = [{"text": "a"}, *option("when"), {"text": DATE}, *option("loud"), *option("tags"), {"text": "1"}, *option("tags"), {"text": "2"}]
                 self.ok(worker.ask("C", {"hook": hook, "words": words}), "('a', {'when': %s, 'loud': True, 'tags': [1, 2]})" % GOT)
                 for names, message in (
-                    ({}, "when is missing, want"), ({"when": 1}, "when is 1, want a date such as 2024-12-31"), ({"when": DATE, "lod": True}, 'no parameter "lod", want'),
+                    ({}, "when is missing, want"), ({"when": 1}, "when is 1, expected a date such as 2024-12-31"), ({"when": DATE, "lod": True}, 'no parameter "lod", want'),
                 ):  # fmt: skip
                     self.assertEqual(self.refused(worker.call(hook, name="a", **names), "arguments")["message"], message)
             self.ok(worker.call("shared", name="a", rest=1), "('a', {'rest': 1})")
@@ -342,7 +342,7 @@ class TypeVariables(Case):
         """Checks that unconverted parts are noted, and that everything else is converted."""
         for worker in self.starts(SOURCE + NOTED):
             self.ok(worker.call("part", {"when": DATE, "lost": [1], "own": {"a": 1}}), "Part(when=%s, lost=[1], own={'a': 1}, inner=None)" % GOT)
-            self.assertEqual(self.refused(worker.call("part", {"when": 1, "lost": 1}), "arguments")["message"], "$.x.when is 1, want a date such as 2024-12-31")
+            self.assertEqual(self.refused(worker.call("part", {"when": 1, "lost": 1}), "arguments")["message"], "$.x.when is 1, expected a date such as 2024-12-31")
             self.assertEqual(self.noted(worker, "part"), {"x": "in the field Part.lost, its annotation raises NameError: name 'Nowhere' is not defined"})
             self.assertEqual(self.noted(worker, "outer"), {"x": "in the field Part.lost, its annotation raises NameError: name 'Nowhere' is not defined"})
             self.assertEqual(self.noted(worker, "lost"), {"x": "in the field Lost.a, its annotation raises NameError: name 'Nowhere' is not defined"})

@@ -162,7 +162,7 @@ class Calls(Case):
         self.ok(self.worker.ask("C", {"hook": "echo", "kwargs": {"value": 4}}), 4)
         for args, names, message in (
             ((), {}, "x is missing, want"),
-            ((1, 2), {}, "unexpected value 2, want at most 1 by position:"),
+            ((1, 2), {}, "unexpected value 2, expected at most 1 by position:"),
             ((1,), {"y": 1}, 'no parameter "y", want'),
         ):
             refusal = self.refused(self.worker.call("double", *args, **names), "arguments")
