@@ -10,10 +10,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// question is what a client asks, and the key of the result that it needs.
+// question is a request of a client, and the key of the part of its result that is needed.
 type question struct{ method, params, key string }
 
-// questions are what clients of both eras ask before their first call, in order.
+// questions returns the requests of modern and legacy clients before their first call, in order.
 func questions() (all []question) {
 	const meta = `{"_meta":{"` + versionKey + `":"` + modern + `","` + capabilitiesKey + `":{}}}`
 	for _, version := range legacy {
@@ -22,11 +22,11 @@ func questions() (all []question) {
 	return append(all, question{"ping", "{}", ""}, question{"tools/list", "{}", "tools"}, question{"server/discover", meta, "supportedVersions"}, question{"tools/list", meta, "tools"})
 }
 
-// Ask asks a server of a plugin what clients ask before their first call. It returns the tools, and the list
-// of them that clients get.
+// Ask sends the requests of clients before their first call to a server of a plugin. It returns the
+// tools, and the list of them that clients get.
 func Ask(ctx context.Context, p Plugin, f Filter) (tools []Tool, list json.RawMessage, err error) {
 	var out bytes.Buffer
-	var failure error // of the plugin
+	var failure error // the error of the plugin
 	s := New(Options{
 		Out: &out, Filter: f, Name: "check", Version: "1",
 		Plugin: func(context.Context) (Plugin, error) { return p, nil },

@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// largestResult bounds the items of a stream, which are one result here.
+// largestResult is the size of the items of a stream in bytes, because they are a single result.
 const largestResult = 64 << 20
 
 // list answers tools/list.
@@ -97,16 +97,16 @@ func (r *request) call() {
 	r.result(pairs...)
 }
 
-// failed answers with an error of the plugin, for the model to read.
+// failed answers with an error of the plugin that the model can read.
 func (r *request) failed(err error) {
 	text := object("type", "text", "text", errorText(r.s.o.Error(err)))
 	r.result("content", slices.Concat([]byte("["), text, []byte("]")), "isError", true)
 }
 
-// content is the content of a result. Texts that follow each other are lines of one block.
+// content is the content of a result. Consecutive texts are lines of one block.
 type content struct {
 	done  [][]byte
-	texts []string // of the block that has not ended
+	texts []string // the texts of the block that has not ended
 	size  int
 }
 
@@ -139,7 +139,7 @@ func (c *content) blocks() []byte {
 	return slices.Concat([]byte("["), bytes.Join(c.done, []byte(",")), []byte("]"))
 }
 
-// textOf is the text of a string, or the JSON of any other value.
+// textOf returns the text of a string, or the JSON of any other value.
 func textOf(item hook.Item) []byte {
 	if !item.Binary && item.Value[0] == '"' {
 		return schema.Unquote(item.Value)
@@ -147,7 +147,7 @@ func textOf(item hook.Item) []byte {
 	return item.JSON()
 }
 
-// blob is the content for bytes: an image, audio, or a resource.
+// blob returns the content for bytes: an image, audio, or a resource.
 func blob(item hook.Item, hookName string) []byte {
 	start, value := item.Value, item.JSON()
 	kind, mediaType := "", ""
@@ -165,11 +165,11 @@ func blob(item hook.Item, hookName string) []byte {
 	return object("type", kind, "data", value, "mimeType", mediaType)
 }
 
-// mostLines is how many lines of standard error an error shows.
-const mostLines = 8
+// maxLines is the number of lines of standard error in an error.
+const maxLines = 8
 
-// errorText returns an error as text for a model: what is wrong and where, and the last output
-// of a process that ended.
+// errorText returns an error as text for a model: the problem, its place, and the last output of a
+// process that ended.
 func errorText(e *hook.Error) string {
 	lines := []string{e.Error()}
 	if e.Exit != nil {
@@ -179,7 +179,7 @@ func errorText(e *hook.Error) string {
 		lines = append(lines, "  "+line)
 	}
 	if e.Exit != nil {
-		lines = append(lines, e.Exit.Stderr[max(0, len(e.Exit.Stderr)-mostLines):]...)
+		lines = append(lines, e.Exit.Stderr[max(0, len(e.Exit.Stderr)-maxLines):]...)
 	}
 	for _, hint := range hook.Words(e.Hints) {
 		lines = append(lines, "hint: "+hint)

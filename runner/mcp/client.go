@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// configs say how the clients name their servers: the key of the table, whether each entry
-// names its transport, and the key of a URL; empty if the client's file has no URLs.
+// configs describes how clients configure servers: the key of the table, whether each entry has its
+// transport, and the key of a URL. The latter is empty if the client's file has no URLs.
 var configs = []struct {
 	client, key string
 	transport   bool
@@ -29,7 +29,7 @@ func Clients() (names []string) {
 	return names
 }
 
-// ClientConfig returns the configuration with which a client starts a command as the server of a
+// ClientConfig returns the configuration with which a client starts a command as the server with a
 // name.
 func ClientConfig(client, name, command string, args []string) string {
 	c := configs[slices.Index(Clients(), client)]
@@ -40,8 +40,8 @@ func ClientConfig(client, name, command string, args []string) string {
 	return entry(c.key, name, server)
 }
 
-// URLConfig returns the configuration with which a client connects to a server over HTTP. A placeholder stands for the
-// token. It returns false if the client's configuration has no URLs.
+// URLConfig returns the configuration with which a client connects to a server over HTTP. It
+// contains a placeholder for the token. It returns false if the client's configuration has no URLs.
 func URLConfig(client, name, url string) (text string, ok bool) {
 	c := configs[slices.Index(Clients(), client)]
 	if c.url == "" {
@@ -56,20 +56,20 @@ func URLConfig(client, name, url string) (text string, ok bool) {
 
 // entry returns a table with one server.
 func entry(key, name string, server map[string]any) string {
-	text, _ := json.MarshalIndent(map[string]any{key: map[string]any{name: server}}, "", "  ") // text and lists of it
+	text, _ := json.MarshalIndent(map[string]any{key: map[string]any{name: server}}, "", "  ") // text and lists of text can always be encoded
 	return string(text)
 }
 
 const (
-	// launcherTime is the time after the start within which a parent that exits was a launcher,
-	// such as npx, and not the client.
+	// launcherTime is the time after the start within which an exited parent counts as a launcher,
+	// such as npx, rather than as the client.
 	launcherTime = time.Second
 	// parentEvery is the interval between two checks of the parent.
 	parentEvery = 250 * time.Millisecond
 )
 
-// ParentGone returns a channel that is closed when the client that started this process has
-// exited. The input need not end then: another process may hold it open.
+// ParentGone returns a channel that is closed when the client that started this process has exited.
+// The input may not end in this case, because another process may hold it open.
 func ParentGone() <-chan struct{} {
 	gone, parent := make(chan struct{}), os.Getppid()
 	go func() { // ends with the parent or with this process

@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Whatever a client sends, the session ends with its input, each line of the output is a message,
-// and a ping behind it is answered.
+// FuzzClient checks that, whatever a client sends, the session ends with its input, each line of
+// the output is a message, and a later ping is answered.
 func FuzzClient(f *testing.F) {
 	for _, sent := range []string{
 		initialize + "\n" + `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"text","arguments":{"text":"\ud800"},"_meta":{"progressToken":1}}}`,
@@ -53,7 +53,8 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// Whatever a client posts, the handler answers, and each answer with a body is a message.
+// FuzzHTTP checks that the handler answers every POST, and that each answer with a body is a
+// message.
 func FuzzHTTP(f *testing.F) {
 	for _, sent := range []string{
 		initialize, rpc("tools/call", `"name":"text","_meta":{"progressToken":1}`), rpc("subscriptions/listen", `"notifications":{"toolsListChanged":true},`+meta),
@@ -64,7 +65,7 @@ func FuzzHTTP(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body, accept, version, method, name string) {
 		s := mcp.New(options(&fake{hooks: []schema.Hook{text}, call: counting}))
-		s.End() // so that subscriptions end
+		s.End() // ends subscriptions
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		for key, value := range map[string]string{"Accept": accept, "Mcp-Protocol-Version": version, "Mcp-Method": method, "Mcp-Name": name, "Mcp-Session-Id": name} {

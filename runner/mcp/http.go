@@ -34,23 +34,23 @@ const (
 
 var _ http.Handler = (*Server)(nil)
 
-// exchange is one POST and its response. The goroutine of the handler alone writes.
+// exchange is one POST and its response. Only the goroutine of the handler writes.
 type exchange struct {
 	w            http.ResponseWriter
 	r            *http.Request
 	control      *http.ResponseController
-	json, stream bool        // the client accepts it
+	json, stream bool        // the media types that the client accepts
 	streams      bool        // the response is a stream
 	unread       bool        // a write has failed
 	events       chan []byte // notifications
-	answers      chan []byte // has room for the answer, so that a slow client keeps no slot
+	answers      chan []byte // its capacity is one answer, so that a slow client does not keep a slot
 }
 
-// ServeHTTP answers one message of a client that speaks Streamable HTTP. It keeps nothing between
-// two messages: it neither needs an initialize nor knows its sessions. The caller has checked the
-// Host, the Origin, the Content-Type and the right of the client, and fails a write that the client does
-// not read in time. If the request's context ends
-// with another cause than [context.Canceled], the client is still there and gets an answer.
+// ServeHTTP answers one message of a client that speaks Streamable HTTP. It keeps no state between
+// two messages: it needs no initialize and has no sessions. The caller must have checked the Host,
+// the Origin, the Content-Type and the client's permission, and must fail a write that the client
+// does not read in time. If the request's context ends with another cause than [context.Canceled],
+// the client is still there and gets an answer.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{
 		w: w, r: r, control: http.NewResponseController(w), json: accepts(r.Header, jsonType), stream: accepts(r.Header, eventType),
@@ -81,8 +81,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// label returns the session of a request, or nil. It names the requests that a notification may
-// cancel: those of other clients have the same ids.
+// label returns the session of a request, or nil. It distinguishes the requests that a notification
+// may cancel from those of other clients, which may have the same ids.
 func label(r *http.Request) any {
 	if text := r.Header.Get(sessionHeader); text != "" {
 		return text
@@ -108,9 +108,9 @@ func (x *exchange) read() (m message, status int, err *protocolError) {
 	if text[0] == '[' {
 		return m, http.StatusBadRequest, fault(invalidRequest, noBatch)
 	}
-	if bytes.ContainsAny(text, "\r\n") { // what the message quotes becomes a part of lines
+	if bytes.ContainsAny(text, "\r\n") { // parts of the message are repeated in lines
 		var line bytes.Buffer
-		_ = json.Compact(&line, text) // it is JSON
+		_ = json.Compact(&line, text) // the text is JSON
 		text = line.Bytes()
 	}
 	m, err = parse(text)
@@ -120,8 +120,8 @@ func (x *exchange) read() (m message, status int, err *protocolError) {
 	return m, http.StatusBadRequest, err
 }
 
-// checkHeaders returns an error if the headers of a message name an unknown version, or others
-// than the message. The headers are how a proxy sees a message of the modern era.
+// checkHeaders returns an error if the headers of a message name an unknown version, or differ from
+// the message. Proxies read the headers of a modern message instead of its body.
 func (m message) checkHeaders(h http.Header) *protocolError {
 	version := strings.Join(h.Values(versionHeader), ", ")
 	isRequest := m.ID != nil && !m.isAnswer()
@@ -156,7 +156,7 @@ func mismatch(name, header, body string) *protocolError {
 	return fault(headerMismatch, "Header mismatch: %s is %q, but the message has %q", name, schema.Short(header), schema.Short(body))
 }
 
-// plain decodes the value of a header, which is Base64 if it is not printable ASCII.
+// plain decodes the value of a header. The value is Base64 if it is not printable ASCII.
 func plain(value string) string {
 	if encoded, ok := strings.CutPrefix(value, "=?base64?"); ok {
 		encoded, ok = strings.CutSuffix(encoded, "?=")
@@ -176,7 +176,7 @@ func (x *exchange) begin(s *Server, m message) (status int, err *protocolError) 
 		case m.isModern:
 			return http.StatusNotFound, err
 		}
-		return http.StatusOK, err // with 404, a session would have ended
+		return http.StatusOK, err // a 404 would mean that a session has ended
 	}
 	if m.method == "subscriptions/listen" && !x.stream {
 		return http.StatusNotAcceptable, fault(invalidRequest, "the answer is a stream, but Accept has no %s", eventType)
@@ -193,10 +193,10 @@ func (x *exchange) begin(s *Server, m message) (status int, err *protocolError) 
 	return 0, nil
 }
 
-// serve writes what belongs to a request, until it is answered.
+// serve writes the notifications and the answer of a request.
 func (x *exchange) serve(r *request) {
 	if r.waits() {
-		go r.serve() // ends with its answer, soon after r.ctx
+		go r.serve() // ends after its answer, soon after r.ctx
 	} else {
 		r.serve()
 	}
@@ -226,10 +226,10 @@ func (x *exchange) isGone() bool {
 	return x.unread || errors.Is(context.Cause(x.r.Context()), context.Canceled)
 }
 
-// send hands a notification to the goroutine that writes.
+// send passes a notification to the goroutine that writes.
 func (x *exchange) send(text []byte) {
 	if x.stream {
-		x.events <- text // serve reads until the request is answered
+		x.events <- text // serve receives until the request is answered
 	}
 }
 
@@ -245,7 +245,7 @@ func (x *exchange) answer(text []byte) {
 	}
 }
 
-// event returns an event of a stream, or nothing if there is no text.
+// event returns an event of a stream, or nil if there is no text.
 func event(text []byte) []byte {
 	if text == nil {
 		return nil
@@ -253,7 +253,7 @@ func event(text []byte) []byte {
 	return slices.Concat([]byte("data: "), text, []byte("\n\n"))
 }
 
-// write writes a part of a stream, which it opens.
+// write writes a part of a stream. It opens the stream if necessary.
 func (x *exchange) write(text []byte) {
 	if !x.streams {
 		h := x.w.Header()
@@ -265,7 +265,7 @@ func (x *exchange) write(text []byte) {
 	x.flush(text)
 }
 
-// flush writes at once, unless the client is gone.
+// flush writes text at once, unless the client is gone.
 func (x *exchange) flush(text []byte) {
 	if x.isGone() {
 		return
@@ -288,19 +288,19 @@ func (x *exchange) writeJSON(status int, text []byte) {
 	x.flush(text)
 }
 
-// refuse answers with an error that the status names, too.
+// refuse answers with an error and a matching status.
 func (x *exchange) refuse(status int, id []byte, err *protocolError) {
 	x.writeJSON(status, failure(id, err))
 }
 
-// accepts reports whether a client accepts a media type. One without Accept accepts all.
+// accepts reports whether a client accepts a media type. A client without Accept accepts all.
 func accepts(h http.Header, mediaType string) bool {
 	accepted := strings.Join(h.Values("Accept"), ",")
 	if strings.TrimSpace(accepted) == "" {
 		return true
 	}
 	family, _, _ := strings.Cut(mediaType, "/")
-	ranges := []string{"*/*", family + "/*", mediaType} // the last one that is listed decides
+	ranges := []string{"*/*", family + "/*", mediaType} // the last range in the list decides
 	found, allowed := -1, false
 	for each := range strings.SplitSeq(accepted, ",") {
 		name, params, err := mime.ParseMediaType(each)

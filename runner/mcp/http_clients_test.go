@@ -17,7 +17,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Many clients at once get their own answers, even with one label.
+// TestHTTPClients checks that many concurrent clients get their own answers, even with the same
+// label.
 func TestHTTPClients(t *testing.T) {
 	t.Parallel()
 	s := mcp.New(options(&fake{hooks: []schema.Hook{text}, call: func(ctx context.Context, c hook.Call) (hook.Result, error) {
@@ -56,7 +57,8 @@ func TestHTTPClients(t *testing.T) {
 	all.Wait()
 }
 
-// The official client lists, calls, follows and cancels in every version that has the transport.
+// TestHTTPOfficialClient checks that the official client lists, calls, follows and cancels in every
+// version with this transport.
 func TestHTTPOfficialClient(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25", modern} {
@@ -88,7 +90,7 @@ func TestHTTPOfficialClient(t *testing.T) {
 	}
 }
 
-// A call over HTTP.
+// BenchmarkHTTPCall measures a call over HTTP.
 func BenchmarkHTTPCall(b *testing.B) {
 	server := httptest.NewServer(mcp.New(options(&fake{hooks: []schema.Hook{text}, call: echo})))
 	defer server.Close()

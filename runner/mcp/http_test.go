@@ -24,7 +24,8 @@ const (
 	modern = "2026-07-28"
 )
 
-// request is a POST of a message. headers are names and values in turn; an empty value removes one.
+// request returns a POST of a message. headers alternate between names and values. An empty value
+// removes a header.
 func request(ctx context.Context, body string, headers ...string) *http.Request {
 	r := httptest.NewRequestWithContext(ctx, "POST", "/mcp", strings.NewReader(body))
 	r.Header.Set("Accept", both)
@@ -50,7 +51,7 @@ func rpc(method, params string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `}}`
 }
 
-// Each message over HTTP has this status and answer.
+// TestHTTPAnswers checks the status and the answer of each message over HTTP.
 func TestHTTPAnswers(t *testing.T) {
 	t.Parallel()
 	call := rpc("tools/call", `"name":"text","arguments":{"text":"x"}`)
@@ -122,7 +123,8 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// Only POST has answers: there are no streams to resume and no sessions to end.
+// TestHTTPMethods checks that only POST is answered, because there are no streams to resume or
+// sessions to end.
 func TestHTTPMethods(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"GET", "HEAD", "DELETE", "PUT", "OPTIONS"} {
@@ -134,7 +136,7 @@ func TestHTTPMethods(t *testing.T) {
 	}
 }
 
-// A body that is larger than the caller of the handler allows is refused.
+// TestHTTPLarge checks that a body that exceeds the limit of the handler's caller is rejected.
 func TestHTTPLarge(t *testing.T) {
 	t.Parallel()
 	w, r := httptest.NewRecorder(), request(t.Context(), rpc("ping", `"x":"`+strings.Repeat("x", 1000)+`"`))
@@ -145,7 +147,7 @@ func TestHTTPLarge(t *testing.T) {
 	}
 }
 
-// counting emits two items.
+// counting is a hook that emits two items.
 func counting(_ context.Context, c hook.Call) (hook.Result, error) {
 	for _, text := range []string{`"a"`, `"b"`} {
 		if err := c.Emit(hook.Item{Value: json.RawMessage(text)}); err != nil {
@@ -155,8 +157,8 @@ func counting(_ context.Context, c hook.Call) (hook.Result, error) {
 	return hook.Result{Streamed: true}, nil
 }
 
-// The client's Accept decides between JSON, a stream and a refusal. Progress makes a stream of an
-// answer, if the client accepts one.
+// TestHTTPAccept checks that the client's Accept decides between JSON, a stream and an error.
+// Progress turns an answer into a stream, if the client accepts one.
 func TestHTTPAccept(t *testing.T) {
 	t.Parallel()
 	s := mcp.New(options(&fake{hooks: []schema.Hook{text}, call: counting}))
@@ -192,7 +194,8 @@ func TestHTTPAccept(t *testing.T) {
 	}
 }
 
-// A stream has the notifications of its request, and the answer last.
+// TestHTTPProgress checks that a stream has the notifications of its request, and ends with the
+// answer.
 func TestHTTPProgress(t *testing.T) {
 	t.Parallel()
 	w := post(mcp.New(options(&fake{hooks: []schema.Hook{text}, call: counting})), rpc("tools/call", `"name":"text","_meta":{"progressToken":7}`))
@@ -213,7 +216,8 @@ data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a\nb"}
 	}
 }
 
-// An initialize has a label for its session, and promises no notifications.
+// TestHTTPInitialize checks that an initialize gets a label for its session, and no promise of
+// notifications.
 func TestHTTPInitialize(t *testing.T) {
 	t.Parallel()
 	s, seen := mcp.New(options(nil)), map[string]bool{}
@@ -249,7 +253,7 @@ func (l *live) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// blocked is a plugin whose calls last until they are canceled.
+// blocked returns a plugin whose calls last until they are canceled.
 func blocked(began chan<- struct{}, canceled chan<- error) *fake {
 	return &fake{hooks: []schema.Hook{text}, call: func(ctx context.Context, c hook.Call) (hook.Result, error) {
 		began <- struct{}{}
@@ -259,7 +263,8 @@ func blocked(began chan<- struct{}, canceled chan<- error) *fake {
 	}}
 }
 
-// A notification cancels the request of its own session alone, which then has no answer.
+// TestHTTPCancel checks that a notification cancels only the request of its own session, which then
+// has no answer.
 func TestHTTPCancel(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -300,7 +305,8 @@ func TestHTTPCancel(t *testing.T) {
 	})
 }
 
-// A client that is gone cancels its request at once, in both eras, and nothing more is written.
+// TestHTTPGone checks that a client that disconnects cancels its request at once, modern or legacy,
+// and that nothing more is written.
 func TestHTTPGone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -336,7 +342,8 @@ func TestHTTPGone(t *testing.T) {
 	}
 }
 
-// A server that ends its requests answers them: their clients are still there.
+// TestHTTPStopped checks that a server that ends its requests answers them, because their clients
+// are still connected.
 func TestHTTPStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -352,7 +359,8 @@ func TestHTTPStopped(t *testing.T) {
 	})
 }
 
-// A long silent request becomes a stream with comments, if the client accepts one.
+// TestHTTPSilence checks that a long silent request becomes a stream with comments, if the client
+// accepts one.
 func TestHTTPSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -375,8 +383,8 @@ func TestHTTPSilence(t *testing.T) {
 	})
 }
 
-// A subscription is acknowledged, then notified of other tools, until its client leaves or the
-// server ends.
+// TestHTTPListen checks that a subscription is acknowledged, then notified of other tools, until
+// its client leaves or the server ends.
 func TestHTTPListen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -426,7 +434,7 @@ func TestHTTPListen(t *testing.T) {
 		leave()
 		p.set(text)
 		synctest.Wait()
-		post(s, rpc("tools/list", "")) // shows another client's change, too
+		post(s, rpc("tools/list", "")) // also shows another client's change
 		wants(stays, changed)
 		wants(leaves, "")
 		time.Sleep(10 * time.Minute)
@@ -447,7 +455,7 @@ func (f *fake) set(hooks ...schema.Hook) {
 	f.hooks = hooks
 }
 
-// asked is a plugin that counts how often it describes its hooks.
+// asked is a plugin that counts how often its hooks are described.
 type asked struct {
 	*fake
 	n atomic.Int32
@@ -458,7 +466,8 @@ func (a *asked) Hooks(ctx context.Context, q schema.Query) (schema.Schema, error
 	return a.fake.Hooks(ctx, q)
 }
 
-// A list shows the plugin as it is, even before Reload. Calls do not read the schemas again.
+// TestHTTPFresh checks that a list shows the current plugin, even before Reload, and that calls do
+// not read the schemas again.
 func TestHTTPFresh(t *testing.T) {
 	t.Parallel()
 	p := &asked{fake: &fake{hooks: []schema.Hook{text}, call: echo}}
@@ -485,7 +494,8 @@ func TestHTTPFresh(t *testing.T) {
 	}
 }
 
-// A plugin that fails has the list that was known, else the one of its source, else an error.
+// TestHTTPFailing checks that a plugin that fails has the last known list, or else the list of its
+// source, or else an error.
 func TestHTTPFailing(t *testing.T) {
 	t.Parallel()
 	p := &fake{hooks: []schema.Hook{text}, call: echo}
@@ -520,7 +530,7 @@ func TestHTTPFailing(t *testing.T) {
 	wants(`"name":"text"`)
 }
 
-// A client that does not read its answer keeps no slot.
+// TestHTTPUnread checks that a client that does not read its answer does not keep a slot.
 func TestHTTPUnread(t *testing.T) {
 	t.Parallel()
 	large := string(schema.Quote(strings.Repeat("x", 16<<20)))

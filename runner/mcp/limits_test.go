@@ -21,8 +21,8 @@ func (counted) Call(context.Context, hook.Call) (hook.Result, error) {
 	return hook.Result{Item: hook.Item{Value: []byte("null")}}, nil
 }
 
-// A request beyond the limits of requests and their bytes is refused over HTTP. Nothing is left of
-// a request that was answered.
+// TestLimits checks that over HTTP a request beyond the limits of requests and their bytes is
+// rejected, and that no state remains of an answered request.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	s := New(Options{
@@ -36,7 +36,7 @@ func TestLimits(t *testing.T) {
 		return w.Code
 	}
 	for _, c := range []struct{ running, size, want int }{
-		{0, 0, 200}, {mostRequests - 1, 0, 200}, {mostRequests, 0, 503}, {0, mostSize - 12, 200}, {0, mostSize - 11, 503},
+		{0, 0, 200}, {maxRequests - 1, 0, 200}, {maxRequests, 0, 503}, {0, maxSize - 12, 200}, {0, maxSize - 11, 503},
 	} {
 		s.running, s.size = c.running, c.size
 		if got := call(); got != c.want {

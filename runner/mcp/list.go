@@ -18,19 +18,19 @@ func (s *Server) load(ctx context.Context) {
 	}
 }
 
-// Reload reads the tools again, since the plugin has loaded other files. Clients that have
-// another list are notified. ctx ends the reading.
+// Reload reads the tools again, because the plugin has loaded other files. It notifies clients that
+// have another list. It stops when ctx ends.
 func (s *Server) Reload(ctx context.Context, p Plugin) {
 	s.mu.Lock()
 	s.fresh = false
 	s.mu.Unlock()
-	_, _ = s.refresh(ctx, p) // else the next request does it
+	_, _ = s.refresh(ctx, p) // if it fails, the next request does it
 }
 
-// refresh returns the tools of the running plugin. It notifies the clients that have another list.
+// refresh returns the tools of the running plugin. It notifies clients that have another list.
 func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 	select {
-	case s.refreshing <- struct{}{}: // so that the newest list is the last one
+	case s.refreshing <- struct{}{}: // only one at a time, so that the newest list is the last
 	case <-ctx.Done():
 		return nil, hook.Ended(ctx, "", "no list of the tools", false)
 	}
@@ -56,8 +56,8 @@ func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 	return tools, nil
 }
 
-// list returns the list of tools for a client. On standard input, a list that turns out to be
-// stale is corrected by a notification. Over HTTP there may be none, so the plugin is asked.
+// list returns the list of tools for a client. On standard input, a notification corrects a list
+// that proves to be stale. Over HTTP there may be no notification, so the plugin is asked.
 func (s *Server) list(r *request) (json.RawMessage, error) {
 	tools, fresh := s.current()
 	if !fresh && len(tools) == 0 {
@@ -114,12 +114,12 @@ func (s *Server) find(ctx context.Context, p Plugin, name string) (Tool, error) 
 	return tools[i], nil
 }
 
-// acquire waits for a slot for a call. There are as many slots as the plugin runs calls at once.
-// release frees the slot.
+// acquire waits for a slot for a call. The number of slots is the number of calls that the plugin
+// runs at once. release frees the slot.
 func (s *Server) acquire(ctx context.Context, p Plugin) error {
 	slots := s.slotsOf(nil)
 	if slots == nil {
-		st, _ := p.Status(ctx) // without it, one
+		st, _ := p.Status(ctx) // without a status, there is one slot
 		if ctx.Err() == nil {
 			slots = s.slotsOf(&st)
 		}
@@ -132,7 +132,8 @@ func (s *Server) acquire(ctx context.Context, p Plugin) error {
 	}
 }
 
-// slotsOf returns the slots, which it makes for the plugin's status. Before that, they are nil.
+// slotsOf returns the slots. It creates them according to the plugin's status. Before that, it
+// returns nil.
 func (s *Server) slotsOf(st *hook.Status) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -40,12 +40,12 @@ func (f *fake) Status(context.Context) (hook.Status, error) {
 
 func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) { return f.call(ctx, c) }
 
-// value is a result.
+// value returns a result.
 func value(text string) hook.Result {
 	return hook.Result{Item: hook.Item{Value: json.RawMessage(text)}}
 }
 
-// echo returns the arguments.
+// echo is a hook that returns its arguments.
 func echo(_ context.Context, c hook.Call) (hook.Result, error) {
 	if c.Args.Words != nil {
 		text := string(c.Args.JSON)
@@ -59,7 +59,7 @@ func echo(_ context.Context, c hook.Call) (hook.Result, error) {
 
 var text = schema.Hook{Name: "text", Doc: "Return it.", Input: json.RawMessage(`{"type":"object"}`), Params: []schema.Param{{Name: "text", Required: true, Kind: schema.Ordinary}}}
 
-// options serve a plugin that runs.
+// options returns options for a running plugin.
 func options(p mcp.Plugin) mcp.Options {
 	return mcp.Options{
 		Name: "fake", Version: "1",
@@ -125,7 +125,7 @@ const (
 	initialize = `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18"}}`
 )
 
-// Each line of a client has this answer.
+// TestAnswers checks the answer to each line of a client.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ line, want string }{
@@ -190,7 +190,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// One version of the protocol has batches.
+// TestBatch checks batches, which only one version of the protocol has.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options(&fake{hooks: []schema.Hook{text}, call: echo}))
@@ -203,7 +203,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// connect connects the official client, which speaks that version.
+// connect connects the official client with a version of the protocol.
 func connect(t *testing.T, o mcp.Options, version string, client *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	in, writer := io.Pipe()
@@ -227,7 +227,8 @@ func connect(t *testing.T, o mcp.Options, version string, client *sdk.ClientOpti
 	return cs
 }
 
-// The official client lists and calls in every version that it has.
+// TestOfficialClient checks that the official client lists and calls in every version that it
+// supports.
 func TestOfficialClient(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
@@ -252,7 +253,7 @@ func TestOfficialClient(t *testing.T) {
 	}
 }
 
-// A client that cancels interrupts the call, and gets no answer to it.
+// TestCancel checks that a client that cancels interrupts the call, and gets no answer to it.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	began, canceled := make(chan struct{}), make(chan error, 1)
@@ -283,7 +284,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Results and errors become content.
+// TestContent checks how results and errors become content.
 func TestContent(t *testing.T) {
 	t.Parallel()
 	item := func(text string) hook.Item { return hook.Item{Value: json.RawMessage(text)} }
@@ -340,7 +341,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// The items of a stream are progress for a client that wants it.
+// TestProgress checks that the items of a stream are progress for a client that requests it.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options(&fake{hooks: []schema.Hook{text}, call: func(_ context.Context, c hook.Call) (hook.Result, error) {
@@ -365,7 +366,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The hooks that the source shows are listed if a plugin without hooks has changed and cannot start.
+// TestListOfChangedSource checks that the hooks in the source are listed if a plugin without hooks
+// has changed and cannot start.
 func TestListOfChangedSource(t *testing.T) {
 	t.Parallel()
 	p := &fake{call: echo}
@@ -398,8 +400,8 @@ func (unreadable) Hooks(context.Context, schema.Query) (schema.Schema, error) {
 	return schema.Schema{}, errors.New("broken")
 }
 
-// A list that was kept is answered while the plugin starts. If the plugin then has other tools,
-// clients of both eras are notified.
+// TestListChanged checks that a stored list is the answer while the plugin starts. If the plugin
+// then has other tools, modern and legacy clients are notified.
 func TestListChanged(t *testing.T) {
 	t.Parallel()
 	p := &fake{hooks: []schema.Hook{text, {Name: "new"}}, call: echo}
@@ -453,7 +455,7 @@ func TestListChanged(t *testing.T) {
 	}
 }
 
-// hanging is a plugin that does not say what its hooks are.
+// hanging is a plugin that does not describe its hooks.
 type hanging struct {
 	fake
 	asked chan struct{}
@@ -465,7 +467,7 @@ func (h *hanging) Hooks(ctx context.Context, _ schema.Query) (schema.Schema, err
 	return schema.Schema{}, ctx.Err()
 }
 
-// The wait for another reading of the tools ends with the context.
+// TestReloadEnds checks that the wait for another reading of the tools ends with the context.
 func TestReloadEnds(t *testing.T) {
 	p := &hanging{asked: make(chan struct{})}
 	s := mcp.New(options(p))
@@ -480,7 +482,8 @@ func TestReloadEnds(t *testing.T) {
 	s.Reload(ended, p)
 }
 
-// A plugin that does not start answers every call with its error. Its list is from the source.
+// TestBroken checks that a plugin that does not start answers every call with its error, and that
+// its list comes from the source.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	o := options(nil)
@@ -518,13 +521,14 @@ func TestBroken(t *testing.T) {
 	mu.Lock()
 	broken = false
 	mu.Unlock()
-	ask("call", "notifications/tools/list_changed") // the list was another one
+	ask("call", "notifications/tools/list_changed") // the list was different
 	if got := s.next(); !strings.Contains(got, `"structuredContent":{}`) {
 		t.Errorf("got %s", got)
 	}
 }
 
-// A client that does not read stops the calls: each keeps its slot until its answer is written.
+// TestUnread checks that a client that does not read stops the calls, because each keeps its slot
+// until its answer is written.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -551,7 +555,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// The tools have names that clients accept, and only the hooks that are wanted are tools.
+// TestTools checks that the names of tools are accepted by clients, and that only the selected
+// hooks are tools.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 70)

@@ -20,7 +20,7 @@ const (
 	noVersion      = -32022
 )
 
-// The keys of _meta. A request with one of the first two is of the modern era.
+// The keys of _meta. A request with one of the first two is modern.
 const (
 	versionKey      = "io.modelcontextprotocol/protocolVersion"
 	capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
@@ -28,12 +28,12 @@ const (
 	subscriptionKey = "io.modelcontextprotocol/subscriptionId"
 )
 
-// modern is the version without sessions; legacy are those with initialize, newest first.
+// modern is the version without sessions. legacy lists the versions with initialize, newest first.
 const modern = "2026-07-28"
 
 var legacy = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// largestLine bounds a message. A longer line is skipped.
+// largestLine is the size of the largest message in bytes. A longer line is skipped.
 const largestLine = 64 << 20
 
 const noBatch = "a batch is not supported by this version of the protocol"
@@ -51,8 +51,8 @@ func fault(code int, format string, args ...any) *protocolError {
 	return &protocolError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// read decodes an object of a client by its exact keys. code is that of its error; what names the
-// object, and want says what it must be.
+// read decodes an object of a client by its exact keys. code is the code of its error, what the
+// name of the object, and want says what the object must be.
 func read(object []byte, to any, code int, what, want string) *protocolError {
 	err := schema.Decode(object, to)
 	if twice := schema.Twice(err); twice != nil {
@@ -77,7 +77,7 @@ type message struct {
 	tool     *string // the name in its params; nil if there is none
 	version  string  // in its _meta
 	meta     map[string]json.RawMessage
-	isModern bool // a request of the modern era
+	isModern bool // whether it is a request of the modern version
 }
 
 // parse reads a message. If its id cannot be read, the message has none.
@@ -109,12 +109,12 @@ func parse(text []byte) (m message, err *protocolError) {
 	if err != nil {
 		return m, err
 	}
-	_ = json.Unmarshal(params.Name, &m.tool) // a call without a name is an error of its own
+	_ = json.Unmarshal(params.Name, &m.tool) // a call without a name is another error
 	m.meta = params.Meta
-	return m, m.setEra()
+	return m, m.setModern()
 }
 
-// isAnswer reports whether the message answers a request, which a server of tools never sends.
+// isAnswer reports whether the message answers a request. A server of tools never sends requests.
 func (m message) isAnswer() bool { return m.Method == nil && (m.Result != nil || m.Error != nil) }
 
 func isInteger(value []byte) bool {
@@ -122,8 +122,8 @@ func isInteger(value []byte) bool {
 	return json.Unmarshal(value, &n) == nil && value[0] != '"' && string(value) != "null" && !bytes.ContainsAny(value, ".eE")
 }
 
-// setEra sets the era of a request by its _meta, which it checks.
-func (m *message) setEra() *protocolError {
+// setModern sets whether a request is modern, according to its _meta, and checks the _meta.
+func (m *message) setModern() *protocolError {
 	version, capabilities := m.meta[versionKey], m.meta[capabilitiesKey]
 	m.isModern = version != nil || capabilities != nil
 	switch {
@@ -142,7 +142,7 @@ func (m *message) setEra() *protocolError {
 	return nil
 }
 
-// isKnown returns an error if the era of a request does not have its method.
+// isKnown returns an error if the version of a request does not have its method.
 func (m message) isKnown() *protocolError {
 	switch m.method {
 	case "tools/list", "tools/call":
@@ -166,7 +166,7 @@ func (m message) waits() bool {
 	return m.method == "tools/list" || m.method == "tools/call" || m.method == "subscriptions/listen"
 }
 
-// unsupported is the error for a version that is none of supported.
+// unsupported returns the error for a version that is not supported.
 func unsupported(version string, supported ...string) *protocolError {
 	err := fault(noVersion, "Unsupported protocol version")
 	err.Data = map[string]any{"supported": supported, "requested": version}
@@ -191,9 +191,9 @@ func notification(name string, params []byte) []byte {
 	return object("jsonrpc", "2.0", "method", "notifications/"+name, "params", params)
 }
 
-// failure is the answer to a request that failed; id may be nil.
+// failure returns the answer to a request that failed. id may be nil.
 func failure(id json.RawMessage, err *protocolError) []byte {
-	text, _ := hook.Marshal(err) // our own shape
+	text, _ := hook.Marshal(err) // this type can always be encoded
 	if id == nil {
 		return object("jsonrpc", "2.0", "error", text)
 	}
@@ -201,7 +201,7 @@ func failure(id json.RawMessage, err *protocolError) []byte {
 }
 
 // object returns a JSON object with the alternating names and values of pairs. A []byte or
-// json.RawMessage is JSON already.
+// json.RawMessage must be JSON.
 func object(pairs ...any) []byte {
 	text := []byte{'{'}
 	for i := 0; i < len(pairs); i += 2 {

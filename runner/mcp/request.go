@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// longestMessage bounds the text of a progress notification.
+	// longestMessage is the size of the text of a progress notification in bytes.
 	longestMessage = 1000
 	// progressEvery is the interval of progress notifications while the plugin starts.
 	progressEvery = time.Second
 )
 
-// request is a request that is not answered yet.
+// request is a request without an answer.
 type request struct {
 	message
 	s       *Server
-	session any // with the id, the name by which the client cancels it; nil if it cannot
-	// isStateless says that the client may get no other notifications than those of the request.
+	session any // together with the id, identifies the request for a cancellation; nil if it cannot be canceled
+	// isStateless says that the client may only get notifications of the request itself.
 	isStateless bool
 	opened      func(version string) // called when initialize has chosen a version
-	send        func(text []byte)    // sends a notification that belongs to the request
-	reply       func(answer []byte)  // nil: no answer
+	send        func(text []byte)    // sends a notification of the request
+	reply       func(answer []byte)  // answer is nil if there is no answer
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	progress int  // how many notifications were sent
+	progress int  // number of notifications sent
 	dropped  bool // the client canceled it; protected by the server's mu
 }
 
@@ -62,7 +62,7 @@ func (r *request) answer(text []byte) {
 	r.reply(text)
 }
 
-// result answers with a result. pairs are those of [object].
+// result answers with a result. pairs are the arguments of [object].
 func (r *request) result(pairs ...any) {
 	if r.isModern {
 		pairs = append([]any{"resultType", "complete"}, append(pairs, "_meta", object(serverKey, r.s.info()))...)
@@ -73,7 +73,7 @@ func (r *request) result(pairs ...any) {
 // fail answers with a protocol error.
 func (r *request) fail(err *protocolError) { r.answer(failure(r.ID, err)) }
 
-// The capabilities of a server that notifies of changes, and of one that does not.
+// The capabilities of a server that notifies clients of changes, and of one that does not.
 const (
 	following = `{"tools":{"listChanged":true}}`
 	still     = `{"tools":{}}`
@@ -94,7 +94,7 @@ func (r *request) initialize() {
 	}
 	version, capabilities := params.ProtocolVersion, following
 	if !slices.Contains(legacy, version) {
-		version = legacy[0] // the newest
+		version = legacy[0] // the newest version
 	}
 	if r.isStateless {
 		capabilities = still
@@ -103,7 +103,7 @@ func (r *request) initialize() {
 	r.result("protocolVersion", version, "capabilities", []byte(capabilities), "serverInfo", r.s.info())
 }
 
-// listen notifies the client of changes, until it cancels the request or the server ends.
+// listen notifies the client of changes, until the client cancels the request or the server ends.
 func (r *request) listen() {
 	var params struct {
 		Notifications struct {
@@ -120,7 +120,7 @@ func (r *request) listen() {
 		defer r.s.listen(func() {
 			select {
 			case changed <- struct{}{}:
-			default: // the client is about to be notified
+			default: // a notification is pending already
 			}
 		})()
 		r.s.assumeListed()
@@ -140,8 +140,8 @@ func (r *request) listen() {
 	}
 }
 
-// plugin returns the plugin once it is ready. If the client asked for progress, plugin
-// notifies it during the wait.
+// plugin returns the plugin when it is ready. If the client requested progress, plugin notifies it
+// during the wait.
 func (r *request) plugin() (p Plugin, err error) {
 	if r.progressToken() == nil {
 		return r.s.o.Plugin(r.ctx)
@@ -157,7 +157,7 @@ func (r *request) plugin() (p Plugin, err error) {
 	return p, err
 }
 
-// notify sends a progress notification if the client asked for it.
+// notify sends a progress notification if the client requested it.
 func (r *request) notify(text string) {
 	token := r.progressToken()
 	if token == nil || r.ctx.Err() != nil {

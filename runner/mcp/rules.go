@@ -9,26 +9,26 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Refusal is a part of a tool that a client refuses. Most clients then drop the tool; with
-// Gemini's API, each request with the tool fails.
+// Refusal is a part of a tool that a client rejects. Most clients then drop the tool. With Gemini's
+// API, each request with the tool fails.
 type Refusal struct {
 	// Client names the clients, such as "VS Code".
 	Client string
-	// Problem says what they refuse, and where.
+	// Problem says what they reject, and where.
 	Problem string
-	// Some reports that other versions or models of the clients accept it.
+	// Some reports whether other versions or models of the clients accept it.
 	Some bool
 }
 
-// fitsClaude reports whether Claude's API takes the name of a parameter: ^[a-zA-Z0-9_.-]{1,64}$.
+// fitsClaude reports whether Claude's API accepts the name of a parameter: ^[a-zA-Z0-9_.-]{1,64}$.
 func fitsClaude(name string) bool {
 	return name != "" && len(name) <= 64 && schema.SafeName(name, "-.") == name
 }
 
-// The clients of which some versions accept what others refuse.
+// Clients with versions that accept parts that other versions reject.
 const olderGemini, withoutRefs = "Gemini's older API", "Copilot CLI and Gemini's older API"
 
-// Refusals lists what the known clients refuse in the input schema of a tool.
+// Refusals lists the parts of a tool's input schema that known clients reject.
 func (t Tool) Refusals() []Refusal {
 	var input map[string]any
 	if json.Unmarshal(t.Input, &input) != nil {
@@ -71,7 +71,7 @@ func (c *clientRules) refuse(client, place, what string) {
 // check checks the schema of a value. place is its path.
 func (c *clientRules) check(place string, value any) {
 	schema, ok := value.(map[string]any)
-	if !ok { // true or false
+	if !ok { // the schema is true or false
 		return
 	}
 	kind, isOne := schema["type"].(string)
@@ -100,7 +100,7 @@ func (c *clientRules) check(place string, value any) {
 	c.below(place, schema)
 }
 
-// below checks the schemas within a schema.
+// below checks the schemas inside a schema.
 func (c *clientRules) below(place string, schema map[string]any) {
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -134,6 +134,6 @@ func IsAnything(schema map[string]any) bool {
 			types[one["type"]] = true
 		}
 	}
-	const all = 6 // types of JSON: a number counts once
+	const all = 6 // number of types in JSON; integer counts as number
 	return several == nil || len(types) == all
 }

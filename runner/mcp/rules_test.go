@@ -9,7 +9,7 @@ import (
 	"github.com/pyplug/pyplug/runner/mcp"
 )
 
-// The rules name the client that refuses a schema, and the place.
+// TestRefusals checks that the rules name the client that rejects a schema, and the place.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ properties, want string }{

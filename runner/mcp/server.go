@@ -11,31 +11,30 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Plugin is what is served: a [hook.Plugin], or a part of one.
+// Plugin is the served plugin: a [hook.Plugin], or a part of one.
 type Plugin interface {
 	hook.Caller
 	Hooks(ctx context.Context, q schema.Query) (schema.Schema, error)
 	Status(ctx context.Context) (hook.Status, error)
 }
 
-// Options says what to serve, and to whom.
+// Options say which plugin to serve, and to whom.
 type Options struct {
-	// In, Out and Gone are those of [Server.Run]. Gone is closed when nobody is there to read
-	// answers.
+	// In, Out and Gone are for [Server.Run]. Gone is closed when nobody reads answers any more.
 	In   io.Reader
 	Out  io.Writer
 	Gone <-chan struct{}
-	// Name and Version are those of the server.
+	// Name and Version are those that the server reports.
 	Name, Version string
 	Filter
 	// Plugin waits until the plugin is ready with its current files, and returns it for one
 	// request. After an error, it is called again for the next request.
 	Plugin func(ctx context.Context) (Plugin, error)
-	// Kept returns the hooks of the last call of Keep, if the plugin's files have not
-	// changed since.
+	// Kept returns the hooks of the last call of Keep, if the plugin's files have not changed
+	// since.
 	Kept func(ctx context.Context) ([]schema.Hook, bool)
 	Keep func([]schema.Hook)
-	// Source returns the hooks that the source shows, for a plugin that does not start.
+	// Source returns the hooks in the source of a plugin that does not start.
 	Source func(ctx context.Context) []schema.Hook
 	// Error completes an error with its hints.
 	Error func(error) *hook.Error
@@ -43,43 +42,43 @@ type Options struct {
 
 var errCanceled = errors.New("the client canceled the request")
 
-// The requests that may wait at once, and the bytes of their parameters.
+// Limits of waiting requests: their number, and the bytes of their parameters.
 const (
-	mostRequests = 10_000
-	mostSize     = 256 << 20
+	maxRequests = 10_000
+	maxSize     = 256 << 20
 )
 
-// Server serves the tools of a plugin: to one client by Run, to any number of clients as an
+// Server serves the tools of a plugin: to one client with Run, or to any number of clients as an
 // [http.Handler].
 type Server struct {
 	o          Options
-	refreshing chan struct{} // has a token while the tools are read
+	refreshing chan struct{} // contains a token while the tools are being read
 	ending     chan struct{} // closed by End
 	end        func()        // closes ending, once
 
 	mu        sync.Mutex    // protects the following
-	slots     chan struct{} // has a token for each call that runs; nil before the first one
-	running   int           // requests
-	size      int           // of their parameters, in bytes
+	slots     chan struct{} // contains a token for each running call; nil before the first call
+	running   int           // number of requests
+	size      int           // size of their parameters in bytes
 	named     map[requestName]*request
 	listeners map[*listener]bool
 	tools     []Tool
 	listed    json.RawMessage // the tools as JSON
-	fresh     bool            // tools are those of the plugin as it runs
-	told      json.RawMessage // the list that clients have; nil if they have none
+	fresh     bool            // tools are those of the running plugin
+	told      json.RawMessage // the list that clients have, or nil
 }
 
-// requestName names a running request for the notification that cancels it. The session is the
+// requestName identifies a running request for the notification that cancels it. The session is the
 // [*session] on standard input, or the label of a session over HTTP.
 type requestName struct {
 	session any
 	id      string
 }
 
-// listener is a client that wants to know when the list of tools changes.
+// listener is a client that is notified when the list of tools changes.
 type listener struct{ notify func() }
 
-// New returns a server. It needs no plugin yet.
+// New returns a server. It does not need the plugin yet.
 func New(o Options) *Server {
 	ending := make(chan struct{})
 	return &Server{
@@ -88,16 +87,16 @@ func New(o Options) *Server {
 	}
 }
 
-// End ends the subscriptions, whose clients learn that. Other requests continue.
+// End ends the subscriptions and notifies their clients. Other requests continue.
 func (s *Server) End() { s.end() }
 
-// begin admits a request, unless too many wait, or it has the name of another one. Its answer
-// ends it.
+// begin accepts a request, unless too many wait, or another request has its name. The request ends
+// with its answer.
 func (s *Server) begin(ctx context.Context, r *request) *protocolError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch name := r.name(); {
-	case s.running >= mostRequests || s.size+len(r.Params) > mostSize:
+	case s.running >= maxRequests || s.size+len(r.Params) > maxSize:
 		return fault(internalError, "too many requests are not answered yet")
 	case r.isStateless: // clients over HTTP may share a label
 	case s.named[name] != nil:
@@ -112,7 +111,7 @@ func (s *Server) begin(ctx context.Context, r *request) *protocolError {
 	return nil
 }
 
-// finished forgets a request. It reports whether the client has canceled it.
+// finished removes a request. It reports whether the client has canceled it.
 func (s *Server) finished(r *request) (dropped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +123,8 @@ func (s *Server) finished(r *request) (dropped bool) {
 	return r.dropped
 }
 
-// notified handles a notification of a client. One that cancels a request ends its context.
+// notified handles a notification of a client. A notification that cancels a request ends its
+// context.
 func (s *Server) notified(session any, m message) {
 	var params struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -143,8 +143,8 @@ func (s *Server) notified(session any, m message) {
 	}
 }
 
-// listen calls notify whenever the list of tools is another one than clients have, until stop is
-// called.
+// listen calls notify whenever the list of tools differs from the list that clients have, until
+// stop is called.
 func (s *Server) listen(notify func()) (stop func()) {
 	l := &listener{notify}
 	s.mu.Lock()
@@ -157,8 +157,8 @@ func (s *Server) listen(notify func()) (stop func()) {
 	}
 }
 
-// assumeListed treats the tools as known to clients: one that subscribes may have listed them
-// from another instance of the server.
+// assumeListed treats the tools as known to clients, because a client that subscribes may have
+// listed them from another instance of the server.
 func (s *Server) assumeListed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

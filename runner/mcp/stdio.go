@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// drainLimit is the time that requests get to finish after the input ends.
+	// drainLimit is how long requests may take to finish after the input ends.
 	drainLimit = 500 * time.Millisecond
-	// answerLimit is the time that canceled requests get to be answered.
+	// answerLimit is how long canceled requests may take to be answered.
 	answerLimit = 100 * time.Millisecond
 )
 
@@ -29,7 +29,7 @@ type session struct {
 	requests sync.WaitGroup
 	out      sync.Mutex    // held while a message is written
 	lost     chan struct{} // closed when the output cannot be written
-	version  string        // that initialize chose; empty before it
+	version  string        // the version that initialize chose, or empty before it
 }
 
 func (s *Server) newSession() *session { return &session{Server: s, lost: make(chan struct{})} }
@@ -69,7 +69,7 @@ func (s *session) run(ctx context.Context) {
 	}
 }
 
-// read handles one line after the other.
+// read handles the lines in order.
 func (s *session) read(ctx context.Context) {
 	from := lines.NewReader(s.o.In, largestLine, false)
 	for {
@@ -84,7 +84,7 @@ func (s *session) read(ctx context.Context) {
 		case len(line) == 0:
 			continue
 		}
-		line = bytes.TrimPrefix(line, []byte(hook.ByteOrderMark)) // a client may begin each message with it
+		line = bytes.TrimPrefix(line, []byte(hook.ByteOrderMark)) // a client may begin each message with a byte order mark
 		if err := schema.CheckValue(line); err != nil {
 			s.write(failure(nil, fault(parseError, "the line is %v", err)))
 			continue
@@ -97,8 +97,8 @@ func (s *session) read(ctx context.Context) {
 	}
 }
 
-// batch handles several messages on one line, which one version of the protocol has. The answers
-// are one array.
+// batch handles several messages on one line, which only one version of the protocol has. The
+// answers are one array.
 func (s *session) batch(ctx context.Context, line []byte) {
 	var messages []json.RawMessage
 	if s.version != "2025-03-26" || schema.Decode(line, &messages) != nil || len(messages) == 0 {
@@ -122,14 +122,14 @@ func (s *session) batch(ctx context.Context, line []byte) {
 	}
 }
 
-// handle handles one message. It calls reply once: with the answer, or with nil if there is none.
+// handle handles one message. It calls reply once, with the answer, or with nil if there is none.
 func (s *session) handle(ctx context.Context, text []byte, reply func([]byte)) {
 	m, err := parse(text)
 	switch {
 	case err == nil && m.isAnswer():
 		reply(nil)
 		return
-	case m.ID == nil && m.method != "": // a malformed notification has no answer, either
+	case m.ID == nil && m.method != "": // a malformed notification has no answer either
 		s.notified(s, m)
 		reply(nil)
 		return
@@ -154,7 +154,7 @@ func (s *session) handle(ctx context.Context, text []byte, reply func([]byte)) {
 	}
 }
 
-// opened begins the session of the protocol. The client is notified of changes from then on.
+// opened begins the session of the protocol. From then on the client is notified of changes.
 func (s *session) opened(version string) {
 	if s.version == "" {
 		s.listen(func() { s.write(notification("tools/list_changed", []byte("{}"))) })
@@ -162,7 +162,7 @@ func (s *session) opened(version string) {
 	s.version = version
 }
 
-// write writes a message. If nobody reads it, the session ends. nil is no message.
+// write writes a message. If nobody reads it, the session ends. It ignores a nil message.
 func (s *session) write(text []byte) {
 	if text == nil {
 		return

@@ -11,22 +11,23 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// longestName is the longest name of a tool that clients accept.
+// longestName is the length of the longest tool name that clients accept.
 const longestName = 64
 
 // Tool is a hook as clients see it.
 type Tool struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Input is the JSON Schema of the arguments, Output that of the result; nil if the tool has none.
+	// Input is the JSON Schema of the arguments. Output is the schema of the result, or nil if the
+	// tool has none.
 	Input       json.RawMessage `json:"inputSchema"`
 	Output      json.RawMessage `json:"outputSchema,omitempty"`
 	Annotations annotations     `json:"annotations,omitzero"`
 	Hook        schema.Hook     `json:"-"`
 }
 
-// annotations are what [Hints] say about one tool. Clients assume that a tool is destructive and in
-// an open world, unless it says that it is not.
+// annotations are the [Hints] for one tool. Clients assume that a tool is destructive and in an
+// open world, unless it says otherwise.
 type annotations struct {
 	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
@@ -34,7 +35,7 @@ type annotations struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// Hints describes the behaviour of hooks by patterns of their names. A client may ask its user
+// Hints describes the behavior of hooks with patterns of their names. A client may ask its user
 // less often about a tool that only reads. Hooks that match OutputSchema have a schema of their
 // result, if it is an object.
 type Hints struct {
@@ -69,7 +70,7 @@ func (f Filter) Tools(hooks []schema.Hook) []Tool {
 
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, _ := path.Match(p, name) // the patterns were checked
+		ok, _ := path.Match(p, name) // the patterns were checked before
 		return ok
 	})
 }
@@ -87,7 +88,7 @@ func (h Hints) of(name string) annotations {
 
 // listOf returns the tools as a JSON array.
 func listOf(tools []Tool) json.RawMessage {
-	text, _ := hook.Marshal(tools) // our own shape, and schemas
+	text, _ := hook.Marshal(tools) // tools can always be encoded
 	return text
 }
 

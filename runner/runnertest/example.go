@@ -12,8 +12,8 @@ import (
 
 const goPlugin = "github.com/hashicorp/go-plugin"
 
-// Example returns the directory of go-plugin's gRPC examples, in the version that
-// go.mod requires. It is in the module cache, which is read-only.
+// Example returns the directory of go-plugin's gRPC examples, in the version that go.mod requires.
+// The directory is in the module cache, which is read-only.
 func Example(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(goTool(t, "list", "-m", "-f", "{{.Dir}}", goPlugin), "examples", "grpc")
@@ -26,7 +26,7 @@ func GoExample(t testing.TB) string {
 	return GoExampleOf(t, "grpc/plugin-go-grpc")
 }
 
-// GoExampleOf builds another one of go-plugin's examples.
+// GoExampleOf builds one of go-plugin's examples and returns the path of the program.
 func GoExampleOf(t testing.TB, example string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), filepath.Base(example))
@@ -38,7 +38,7 @@ func GoExampleOf(t testing.TB, example string) string {
 // Tests in other processes wait until it ends.
 func ExamplePort(t testing.TB) {
 	t.Helper()
-	const lock = "127.0.0.1:12340" // listening there holds the lock
+	const lock = "127.0.0.1:12340" // a listener at this address holds the lock
 	var l net.Listener
 	Until(t, "the lock of the example's port", func() bool {
 		var err error
@@ -69,11 +69,11 @@ func goTool(t testing.TB, args ...string) string {
 // ports counts the ports that this process has returned.
 var ports atomic.Int64
 
-// FixedPort returns a free port for a plugin that always listens at the same one.
-// Neither the system nor go-plugin's hosts assign it to others.
+// FixedPort returns a free port for a plugin that always listens at the same port. The system and
+// go-plugin's hosts do not assign it to other programs.
 func FixedPort(t testing.TB) string {
 	t.Helper()
-	const first, number, each = 25001, 7000, 16 // above go-plugin's, below Linux's ephemeral ports
+	const first, number, each = 25001, 7000, 16 // above go-plugin's ports, below Linux's ephemeral ports
 	for range each {
 		port := strconv.Itoa(first + (os.Getpid()*each+int(ports.Add(1))%each)%number)
 		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMachine prints what this machine has and which tests skip. `make test` runs
-// it first, in this directory, so that go test shows the output.
+// TestMachine prints which tools this machine has and which tests are skipped. `make test` runs it
+// first, in this directory, so that go test shows the output.
 func TestMachine(t *testing.T) {
 	python, why := findPython()
 	if python.path == "" {

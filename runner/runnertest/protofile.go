@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
-	_ "google.golang.org/protobuf/types/known/anypb" // these may be imported
+	_ "google.golang.org/protobuf/types/known/anypb" // the text may import these files
 	_ "google.golang.org/protobuf/types/known/durationpb"
 	_ "google.golang.org/protobuf/types/known/fieldmaskpb"
 	_ "google.golang.org/protobuf/types/known/structpb"
@@ -19,10 +19,10 @@ import (
 	_ "google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// ProtoFile makes the descriptor of a .proto file from its text, so that a test shows what it
-// describes. It reads what the tests use: messages, enums, services, the comments before methods,
-// and of the options json_name and default. imports are the files that the text imports, besides
-// those that come with protobuf.
+// ProtoFile returns the descriptor of a .proto file with the given text, so that a test shows what
+// it describes. It supports only the syntax that the tests use: messages, enums, services, the
+// comments before methods, and the options json_name and default. imports are the files that the
+// text imports, in addition to those that are part of protobuf.
 func ProtoFile(name, text string, imports ...*descriptorpb.FileDescriptorProto) (file *descriptorpb.FileDescriptorProto, err error) {
 	p := &protoParser{words: protoWords.FindAllString(text, -1), types: map[string]protoreflect.Kind{}, file: &descriptorpb.FileDescriptorProto{Name: &name}}
 	defer func() {
@@ -47,10 +47,10 @@ var protoWords = regexp.MustCompile(`//[^\n]*|"(?:[^"\\]|\\.)*"|[\w.]+|[^\s\w]`)
 
 type protoParser struct {
 	words   []string
-	comment []string // before the next word
+	comment []string // the comment before the next word
 	file    *descriptorpb.FileDescriptorProto
-	types   map[string]protoreflect.Kind // of full names
-	later   []func()                     // sets the types of fields, when all names are known
+	types   map[string]protoreflect.Kind // full names of types
+	later   []func()                     // set the types of fields when all names are known
 }
 
 func (p *protoParser) peek() string {
@@ -67,7 +67,7 @@ func (p *protoParser) next() string {
 	return word
 }
 
-// accept takes a word if it is the next one.
+// accept consumes the next word if it is word.
 func (p *protoParser) accept(word string) bool {
 	if p.peek() != word {
 		return false
@@ -193,7 +193,7 @@ func (p *protoParser) service() {
 	p.want("}")
 }
 
-// message reads what follows a message's name, in a scope.
+// message reads the body of a message in a scope.
 func (p *protoParser) message(name, scope string) *descriptorpb.DescriptorProto {
 	m, full := &descriptorpb.DescriptorProto{Name: &name}, joined(scope, name)
 	p.want("{")
@@ -220,7 +220,7 @@ func (p *protoParser) message(name, scope string) *descriptorpb.DescriptorProto 
 			m.Field = append(m.Field, p.field(word, full, m))
 		}
 	}
-	for _, f := range m.Field { // these come last
+	for _, f := range m.Field { // these fields come last
 		if f.GetProto3Optional() {
 			f.OneofIndex = proto.Int32(int32(len(m.OneofDecl)))
 			m.OneofDecl = append(m.OneofDecl, &descriptorpb.OneofDescriptorProto{Name: proto.String("_" + f.GetName())})
@@ -300,7 +300,7 @@ func (p *protoParser) typed(f *descriptorpb.FieldDescriptorProto, word, scope st
 	f.TypeName, f.Type = name, descriptorpb.FieldDescriptorProto_Type(kind).Enum()
 }
 
-// declare notes the names of types.
+// declare records the names of types.
 func (p *protoParser) declare(scope string, messages []*descriptorpb.DescriptorProto, enums []*descriptorpb.EnumDescriptorProto) {
 	for _, m := range messages {
 		full := joined(scope, m.GetName())
@@ -328,7 +328,7 @@ func joined(scope, name string) string {
 	return strings.Join(slices.DeleteFunc([]string{scope, name}, func(s string) bool { return s == "" }), ".")
 }
 
-// jsonName is the name that protoc gives to a field.
+// jsonName returns the JSON name that protoc gives to a field.
 func jsonName(name string) string {
 	words := strings.Split(name, "_")
 	for n, word := range words {

@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Python returns the absolute path of a real Python, never of a shim: that of
-// PYPLUG_TEST_PYTHON, or python3. Without one, the test skips, or fails if
+// Python returns the absolute path of a real Python, never of a shim: the one of
+// PYPLUG_TEST_PYTHON, or python3. Without a Python, the test is skipped, or fails if
 // PYPLUG_TEST_REQUIRE lists "python".
 func Python(t T) string {
 	t.Helper()
@@ -36,8 +36,8 @@ type T interface {
 	Fatal(...any)
 }
 
-// skipWithout skips a test that needs what this machine does not have, or fails it
-// if PYPLUG_TEST_REQUIRE lists that.
+// skipWithout skips a test because this machine lacks something, or fails it if PYPLUG_TEST_REQUIRE
+// lists that.
 func skipWithout(t T, what, why string) {
 	t.Helper()
 	if slices.Contains(strings.Split(os.Getenv("PYPLUG_TEST_REQUIRE"), ","), what) {
@@ -86,8 +86,8 @@ var findPython = sync.OnceValues(func() (found python, why string) {
 	return found, why
 })
 
-// realPython runs a Python or a shim to find out its real path and version. The
-// result is empty if it is no Python or older than 3.9.
+// realPython runs a Python or a shim to find out its real path and version. The result is empty if
+// it is not a Python or is older than 3.9.
 func realPython(path string) python {
 	out, err := output("", path, "-c", "import sys; v = sys.version_info; assert v >= (3, 9); print('%d.%d.%d' % v[:3], sys.executable)")
 	if err != nil {
@@ -97,8 +97,8 @@ func realPython(path string) python {
 	return python{path, version}
 }
 
-// Pythons returns a real Python of each version 3.9 or later, such as 3.12, that is on
-// PATH or in pyenv: that of [Python], then the others from the oldest to the newest.
+// Pythons returns a real Python of each version, such as 3.12, from 3.9 on, that is on PATH or in
+// pyenv: the result of [Python], then the others from the oldest to the newest.
 func Pythons(t testing.TB) []string {
 	t.Helper()
 	paths := []string{Python(t)}
@@ -107,7 +107,7 @@ func Pythons(t testing.TB) []string {
 		home, _ := os.UserHomeDir() // without a home there is no pyenv
 		root = filepath.Join(home, ".pyenv")
 	}
-	candidates, _ := filepath.Glob(filepath.Join(root, "versions", "3.*", "bin", "python3")) // the pattern is right
+	candidates, _ := filepath.Glob(filepath.Join(root, "versions", "3.*", "bin", "python3")) // the pattern is valid
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if !strings.Contains(dir, "shims") {
 			more, _ := filepath.Glob(filepath.Join(dir, "python3.*"))
@@ -129,7 +129,7 @@ func Pythons(t testing.TB) []string {
 
 // minor is the second number of the version.
 func (p python) minor() (minor int) {
-	_, _ = fmt.Sscanf(p.version, "3.%d", &minor) // 0 without one
+	_, _ = fmt.Sscanf(p.version, "3.%d", &minor) // 0 if there is none
 	return minor
 }
 
@@ -137,10 +137,9 @@ func (p python) minor() (minor int) {
 // versions: no release supports both the oldest and the newest Python.
 var requirements = []string{"grpcio", "grpcio-health-checking", "grpcio-reflection", "grpcio-tools", "protobuf"}
 
-// GRPCIO returns a Python that has grpcio with health and reflection. It is that of
-// a venv in testdata, which the first test creates from PyPI, or else one of the
-// system. Without either, the test skips, or fails if PYPLUG_TEST_REQUIRE lists
-// "grpcio".
+// GRPCIO returns a Python that has grpcio with health and reflection: the Python of a venv in
+// testdata, which the first test creates from PyPI, or else one of the system. Without either, the
+// test is skipped, or fails if PYPLUG_TEST_REQUIRE lists "grpcio".
 func GRPCIO(t T) string {
 	t.Helper()
 	path, why := findGRPCIO()
@@ -171,19 +170,19 @@ func imports(python string) error {
 	return tool(python, "-c", "import grpc, grpc_health.v1.health, grpc_reflection.v1alpha.reflection")
 }
 
-// together are packages that share a venv, since each venv takes seconds to create.
+// together lists packages that share a venv, because each venv takes seconds to create.
 var together = [][]string{
 	{"numpy==2.4.6", "pandas==3.1.1", "sqlalchemy==2.1.9", "pydantic==2.10.6", "attrs==25.1.0", "msgspec==0.19.0", "click==8.5.1", "typer==0.29.2", "fastapi==0.165.0", "packaging==26.0", "virtualenv==20.29.3", "uv==0.13.9"},
 	{
 		"uv==0.13.9", "virtualenv==21.15.8", "poetry==2.5.1", "pipenv==2026.10.3",
-		"pdm==2.29.3", "hishel==1.2.1", "httpx==0.28.1", "unearth==0.18.2", // with newer ones pdm fails
+		"pdm==2.29.3", "hishel==1.2.1", "httpx==0.28.1", "unearth==0.18.2", // pdm fails with newer versions
 	},
 	{"python-plugin==0.1.0", "hc-go-plugin-server==0.1.1", "funppy==0.5.2", "betterproto==2.0.0b7", "saturn-bot==0.7.0"},
 }
 
-// Packages returns a Python that has packages from PyPI, such as "tf==1.2.0": that of a
-// venv in testdata, which the first test creates. If they cannot be installed, the test
-// skips, or fails if PYPLUG_TEST_REQUIRE lists "pypi".
+// Packages returns a Python that has packages from PyPI, such as "tf==1.2.0": the Python of a venv
+// in testdata, which the first test creates. If they cannot be installed, the test is skipped, or
+// fails if PYPLUG_TEST_REQUIRE lists "pypi".
 func Packages(t T, packages ...string) string {
 	t.Helper()
 	for _, set := range together {
@@ -204,7 +203,7 @@ func Packages(t T, packages ...string) string {
 	return ""
 }
 
-// venvOf returns the Python of a venv that has packages, which check accepts when it is
+// venvOf returns the Python of a venv with these packages. check must accept the venv after it was
 // created. Concurrent test processes wait for the one that creates it.
 func venvOf(p python, name string, packages []string, check func(python string) error) (string, error) {
 	root, err := Root()
@@ -252,18 +251,18 @@ func isComplete(venv string, packages []string) bool {
 func createVenv(python, venv string, packages []string) error {
 	own := pythonIn(venv)
 	install := []string{"-m", "pip", "--python", own, "install", "--quiet", "--retries=2", "--disable-pip-version-check"}
-	bare := []string{python, "-m", "venv", "--without-pip", venv} // which saves seconds
+	bare := []string{python, "-m", "venv", "--without-pip", venv} // saves seconds
 	ways := [][][]string{
 		{bare, slices.Concat([]string{python}, install, packages)},
 		{{python, "-m", "venv", venv}, slices.Concat([]string{own}, install, packages)},
 	}
-	if i := slices.IndexFunc(packages, isUV); i >= 0 { // which installs many in a tenth of pip's time
+	if i := slices.IndexFunc(packages, isUV); i >= 0 { // uv installs many packages in a tenth of pip's time
 		uv := []string{filepath.Join(filepath.Dir(own), "uv"), "pip", "install", "--quiet", "--python", own}
 		ways = slices.Insert(ways, 0, [][]string{bare, slices.Concat([]string{python}, install, packages[i:i+1]), append(uv, packages...)})
 	}
 	var err error
 	for _, way := range ways {
-		err = os.RemoveAll(venv) // perhaps incomplete
+		err = os.RemoveAll(venv) // the venv may be incomplete
 		for _, command := range way {
 			if err == nil {
 				err = tool(command[0], command[1:]...)
@@ -286,16 +285,15 @@ func pythonIn(venv string) string {
 	return filepath.Join(venv, "bin", "python3")
 }
 
-// tool runs a program. Its error has the output of the program in one line, without
-// the warnings of pip.
+// tool runs a program. Its error contains the output of the program on one line, without pip's
+// warnings.
 func tool(path string, args ...string) error {
 	_, err := output("", path, args...)
 	return err
 }
 
-// output runs a program in a directory and returns what it prints on standard output. It
-// does not use proc, which would treat processes that other tests left running as its
-// orphans.
+// output runs a program in a directory and returns its standard output. It does not use proc, which
+// would treat processes that other tests left running as its orphans.
 func output(dir, path string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()

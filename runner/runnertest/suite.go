@@ -14,20 +14,20 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Suite is the conformance suite. Every field is needed.
+// Suite is the conformance suite. Every field is required.
 type Suite struct {
 	// New returns a launcher of a plugin that supports the calls below.
 	New func(t *testing.T) hook.Launcher
 	// Broken returns a launcher of a plugin that exits before it is ready.
 	Broken func(t *testing.T) hook.Launcher
-	// Echo returns its text as the result; Text reads it from the result.
+	// Echo returns its text as the result. Text reads the text from the result.
 	Echo func(text string) hook.Call
 	Text func(r hook.Result) string
 	// Raise raises an error whose message contains "on purpose".
 	Raise hook.Call
-	// Missing names an unknown hook, BadArgs has arguments that do not fit.
+	// Missing calls an unknown hook. BadArgs has arguments that do not fit.
 	Missing, BadArgs hook.Call
-	// Hang never returns but can be interrupted, Stubborn cannot.
+	// Hang never returns but can be interrupted. Stubborn cannot be interrupted.
 	Hang, Stubborn hook.Call
 	// Exit exits with code 7.
 	Exit hook.Call
@@ -100,7 +100,7 @@ func (s Suite) launch(t *testing.T) hook.Instance {
 	return inst
 }
 
-// within returns a context for a test, which ends after [WaitTimeout].
+// within returns a context for a test. It ends after [WaitTimeout].
 func within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	t.Cleanup(cancel)
@@ -193,8 +193,8 @@ func (s Suite) timeout(t *testing.T, inst hook.Instance) {
 	})
 }
 
-// interrupted checks that the instance answers after an interrupted call. On a busy
-// machine it may react too late and be killed, so this is tried again.
+// interrupted checks that the instance answers after an interrupted call. On a busy machine it may
+// react too late and be killed, so this is tried again.
 func (s Suite) interrupted(t *testing.T, inst hook.Instance, call func(hook.Instance)) {
 	Retry(t, func() error {
 		call(inst)
@@ -213,7 +213,7 @@ func (s Suite) stubborn(t *testing.T, inst hook.Instance) {
 	defer cancel()
 	_, err := inst.Call(limited, s.Stubborn)
 	wantKind(t, err, hook.Timeout)
-	if err := inst.Stop(limited); err != nil { // kill at once
+	if err := inst.Stop(limited); err != nil { // kills at once
 		t.Fatal(err)
 	}
 	wantDone(t, inst)
@@ -269,7 +269,7 @@ func (s Suite) stopDuringCall(t *testing.T, inst hook.Instance) {
 		failed <- err
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // kill at once
+	cancel() // kills at once
 	if err := inst.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func (s Suite) probe(t *testing.T, inst hook.Instance) {
 	}
 }
 
-// series checks that the answered calls of a series are its first ones, in order, and that the
+// series checks that the answered calls of a series are the first ones, in order, and that the
 // others are left.
 func (s Suite) series(t *testing.T, inst hook.Instance) {
 	var got []string

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TreeSite is where the packages of the environment of a [SourceTree] are.
+// TreeSite is the package directory of the environment in a [SourceTree].
 const TreeSite = "env/lib/python3.12/site-packages/"
 
-// SourceTree makes files below a new directory: names with slashes, and their
-// texts. There is an environment, with grpc in it where grpc is asked for.
+// SourceTree makes files below a new directory, given their names with slashes and their texts. It
+// also makes an environment. If grpc is set, the environment contains grpc.
 func SourceTree(t testing.TB, grpc bool, files map[string]string) (root string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {

@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// WaitTimeout limits every wait in a test. It is long because a test machine may be
+// WaitTimeout is the timeout of every wait in a test. It is long because a test machine may be
 // busy.
 const WaitTimeout = time.Minute
 
@@ -32,7 +32,7 @@ func Until(t testing.TB, what string, condition func() bool) time.Duration {
 	return time.Since(began)
 }
 
-// Soon polls a condition as [Until] does, and reports whether it became true.
+// Soon polls a condition like [Until], and reports whether it became true.
 func Soon(condition func() bool) bool {
 	limit := time.NewTimer(WaitTimeout)
 	defer limit.Stop()
@@ -48,9 +48,9 @@ func Soon(condition func() bool) bool {
 	return true
 }
 
-// Retry repeats an attempt that may fail on a busy machine, such as an answer within
-// 200 ms. After several errors it fails the test with the last one. An attempt itself
-// fails the test if it sees something that must never happen.
+// Retry repeats an attempt that may fail on a busy machine, such as an answer within 200 ms. After
+// several errors it fails the test with the last one. An attempt itself fails the test if it
+// detects something that must never happen.
 func Retry(t testing.TB, attempt func() error) {
 	t.Helper()
 	const most = 5
@@ -66,7 +66,7 @@ func Retry(t testing.TB, attempt func() error) {
 	}
 }
 
-// Exists returns a condition for [Until]: the file exists.
+// Exists returns a condition for [Until] that is true if the file exists.
 func Exists(path string) func() bool {
 	return func() bool {
 		_, err := os.Stat(path)
@@ -77,7 +77,7 @@ func Exists(path string) func() bool {
 // WithEnv returns the processes that have entry, such as "TAG=1", in their
 // environment. It returns nothing if the system has no /proc.
 func WithEnv(entry string) []int {
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
 	var pids []int
 	for _, file := range environs {
 		text, err := os.ReadFile(file)
@@ -92,9 +92,9 @@ func WithEnv(entry string) []int {
 	return pids
 }
 
-// NothingLeft checks at the end of a test that the test left no goroutine and no
-// descriptor open. Call it first, so that its check runs last. It panics in tests that run in
-// parallel: others open descriptors meanwhile.
+// NothingLeft checks at the end of a test that the test left no goroutine and no open descriptor.
+// Call it first, so that its check runs last. It panics in tests that run in parallel, because
+// other tests open descriptors meanwhile.
 func NothingLeft(t testing.TB) {
 	t.Helper()
 	t.Setenv("PYPLUG_TEST_ALONE", "1") // panics in a parallel test
@@ -117,9 +117,9 @@ func NothingLeft(t testing.TB) {
 // openDescriptors returns the open descriptors with their targets, or nothing if
 // the system has no /proc.
 func openDescriptors() (all []string) {
-	entries, _ := filepath.Glob("/proc/self/fd/*") // the pattern is right
+	entries, _ := filepath.Glob("/proc/self/fd/*") // the pattern is valid
 	for _, entry := range entries {
-		if to, err := os.Readlink(entry); err == nil { // the descriptor of the listing is closed
+		if to, err := os.Readlink(entry); err == nil { // otherwise it is the closed descriptor of the listing
 			all = append(all, fmt.Sprint(filepath.Base(entry), " ", to))
 		}
 	}
@@ -140,8 +140,8 @@ func moduleStacks() []string {
 	return stacks
 }
 
-// RestoreSignals is for a TestMain. Tests that a script starts in the background, or
-// with nohup, ignore signals, and their children would inherit that.
+// RestoreSignals is for a TestMain. Tests that a script starts in the background, or with nohup,
+// ignore signals, and their children would inherit that.
 func RestoreSignals() {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if signal.Ignored(s) {

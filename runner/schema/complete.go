@@ -11,9 +11,9 @@ import (
 // AnyFile is the candidate for a word that may name a file.
 const AnyFile = ":files"
 
-// Candidate returns a line for the completion scripts: a word and, after a tab, what it is. It returns
-// "" for a word that cannot be offered: one with a character that [Acts], or [AnyFile].
-// The word may be any text of a plugin, and the scripts quote it for their shell.
+// Candidate returns a line for the completion scripts: a word and, after a tab, its description. It
+// returns "" for a word that cannot be offered: one with a character that [Acts], or [AnyFile]. The
+// word may be any text of a plugin, and the scripts quote it for their shell.
 func Candidate(word, about string) string {
 	if word == AnyFile || !utf8.ValidString(word) || strings.ContainsFunc(word, Acts) {
 		return ""
@@ -27,20 +27,21 @@ func Candidate(word, about string) string {
 	return strings.TrimSuffix(word+"\t"+strings.Join(strings.Fields(about), " "), "\t")
 }
 
-// Acts reports whether a character changes how others are shown: a control character, a bidirectional
-// control, or a line separator. Escape sequences can rewrite the screen, set the clipboard, or hide text.
+// Acts reports whether a character changes how others are displayed: a control character, a
+// bidirectional control, or a line separator. Escape sequences can rewrite the screen, set the
+// clipboard, or hide text.
 func Acts(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
 // Complete returns the candidates for the word that follows the arguments before: parameters that
-// may be named, then the choices of the one that the word is for. last is what is typed of the
-// word; each candidate begins with it, but for [AnyFile].
+// may be named, then the choices of the parameter that the word is for. last is the beginning of
+// the word. Each candidate begins with it, except [AnyFile].
 func (h Hook) Complete(before []string, last string) (candidates []string) {
 	if slices.Contains(before, "--") {
 		return []string{AnyFile}
 	}
-	var value Param // the one whose value comes next
+	var value Param // the parameter whose value comes next
 	position := 0
 	for _, word := range before {
 		name, isOption := strings.CutPrefix(word, "--")
@@ -87,13 +88,13 @@ func (p Param) values(head, typed string) []string {
 	return p.choices(head, typed)
 }
 
-// isPlain reports whether a word alone is read as a value.
+// isPlain reports whether a single word is read as a value.
 func isPlain(word string) bool {
 	w, err := new(Lexer).Next(word, nil)
 	return err == nil && w.Name == "" && w.Form == Plain
 }
 
-// choices returns the choices that begin with what is typed, each after head.
+// choices returns the choices that begin with typed, each after head.
 func (p Param) choices(head, typed string) (candidates []string) {
 	for _, value := range p.Choices {
 		text := WordOf(value)
@@ -104,7 +105,7 @@ func (p Param) choices(head, typed string) (candidates []string) {
 	return candidates
 }
 
-// WordOf returns a JSON value as a word gives it: a string without its quotes.
+// WordOf returns a JSON value in the form of a word: a string without its quotes.
 func WordOf(value json.RawMessage) string {
 	if value[0] == '"' {
 		return string(Unquote(value))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCompleteChoices holds that a choice is offered as it is, but only if it can be seen and is read as
-// that value.
+// TestCompleteChoices checks that a choice is offered unchanged, but only if it is visible and is
+// read as the same value.
 func TestCompleteChoices(t *testing.T) {
 	var choices []json.RawMessage
 	for _, text := range []string{"$(touch x) 'y", "a=b", "a b=c", "=text", "data:=1", "data@=x", "--x", "--", "-1", ":files", "x\ny", "x\ty", "\x1b[31mred", "a\u202eb", "é"} {
@@ -36,7 +36,8 @@ func TestCompleteChoices(t *testing.T) {
 	}
 }
 
-// TestCandidate holds that a candidate is one line, and that nothing in it acts on a terminal.
+// TestCandidate checks that a candidate is one line, and that no character in it acts on a
+// terminal.
 func TestCandidate(t *testing.T) {
 	for _, c := range [][3]string{
 		{"a b", "Two\nlines,\ta tab", "a b\tTwo lines, a tab"}, {"a", "", "a"}, {"a", "\x1b\u202e", "a"}, {"a\nb", "x", ""}, {"a\x00", "", ""},

@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// KeyError is a key that an object must not have.
+// KeyError is the error for a key that an object must not have.
 type KeyError struct {
 	Key string
-	// Unknown reports that no object of this sort has the key. Otherwise it is given twice.
+	// Unknown says that no object of this type has the key. Otherwise the key is given twice.
 	Unknown bool
 	// Offset is the number of bytes before the key.
 	Offset int
@@ -28,7 +28,7 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("%s is given twice", Quote(Short(e.Key)))
 }
 
-// Twice returns the [*KeyError] in err's chain if it is about a key that is given twice, else nil.
+// Twice returns the [*KeyError] in err's chain if it is about a key that is given twice, or nil.
 func Twice(err error) error {
 	if wrong, ok := errors.AsType[*KeyError](err); ok && !wrong.Unknown {
 		return wrong
@@ -36,13 +36,13 @@ func Twice(err error) error {
 	return nil
 }
 
-// Decode decodes JSON as encoding/json does, but by the exact keys: encoding/json also accepts keys in
-// another letter case, and the last of several equal keys wins. A key that is given twice is a
-// [*KeyError]; then to has the first value. Decode ignores unknown keys, and does not look into
-// values that to keeps as [json.RawMessage].
+// Decode decodes JSON like encoding/json, but requires exact keys: encoding/json also accepts keys
+// in another letter case, and uses the last of several equal keys. A key that is given twice is a
+// [*KeyError], and to gets the first value. Decode ignores unknown keys, and does not check values
+// that to keeps as [json.RawMessage].
 func Decode(text []byte, to any) error { return decode(text, to, false) }
 
-// DecodeKnown is [Decode] that returns a [*KeyError] for an unknown key, too.
+// DecodeKnown is like [Decode], but also returns a [*KeyError] for an unknown key.
 func DecodeKnown(text []byte, to any) error { return decode(text, to, true) }
 
 func decode(text []byte, to any, known bool) error {
@@ -57,19 +57,19 @@ func decode(text []byte, to any, known bool) error {
 	return nil
 }
 
-// keys checks the keys of the objects in a text by the types that they are decoded into. It hides
-// each key that encoding/json would accept by mistake. The text may be invalid, which
+// keys checks the keys of the objects in a text against the types that they are decoded into. It
+// hides each key that encoding/json would accept by mistake. The text may be invalid, which
 // encoding/json reports.
 type keys struct {
 	text   []byte // copied before it is changed
 	copied bool
-	at     int // of the next byte to read
+	at     int // the index of the next byte to read
 	depth  int
-	known  bool      // unknown keys are wrong, too
-	wrong  *KeyError // the first one
+	known  bool      // unknown keys are errors, too
+	wrong  *KeyError // the first error
 }
 
-// deepest is the depth that encoding/json accepts.
+// deepest is the depth of nesting that encoding/json accepts.
 const deepest = 10_000
 
 // value reads a value and the blanks around it.
@@ -102,11 +102,11 @@ func (k *keys) object(s *shape) {
 		at := k.at
 		k.at += partSize(k.text[at:])
 		quoted := Trim(k.text[at:k.at])
-		if len(quoted) < len(`""`) || k.at >= len(k.text) { // not JSON
+		if len(quoted) < len(`""`) || k.at >= len(k.text) { // the text is not JSON
 			k.at = len(k.text)
 			return
 		}
-		k.at++ // the colon
+		k.at++ // skip the colon
 		i, name := s.find(quoted)
 		switch {
 		case s.element != nil && others[name], i >= 0 && given[i]:
@@ -154,7 +154,7 @@ func (k *keys) blanks() {
 	}
 }
 
-// reject reports a key, and hides it.
+// reject records an error for a key, and hides the key.
 func (k *keys) reject(at int, quoted []byte, e KeyError) {
 	if k.wrong == nil {
 		e.Offset = at
@@ -163,7 +163,7 @@ func (k *keys) reject(at int, quoted []byte, e KeyError) {
 	k.hide(at, len(quoted))
 }
 
-// hide replaces a key, which is size bytes long, by one that no type has.
+// hide replaces a key, which is size bytes long, with a key that no type has.
 func (k *keys) hide(at, size int) {
 	if !k.copied {
 		k.text, k.copied = bytes.Clone(k.text), true
@@ -173,10 +173,10 @@ func (k *keys) hide(at, size int) {
 
 // shape says how encoding/json decodes objects and arrays into a type.
 type shape struct {
-	isObject bool // it has keys that are checked
+	isObject bool // its keys are checked
 	names    []string
-	types    []reflect.Type // of the values, by names
-	element  reflect.Type   // of a list or a map
+	types    []reflect.Type // the types of the values, in the order of names
+	element  reflect.Type   // the element type of a list or a map
 }
 
 // find returns the index of a key, which is a JSON string, or -1, and the key.
@@ -224,8 +224,8 @@ func shapeOf(t reflect.Type) *shape {
 	return s
 }
 
-// addFields adds the fields of a struct and of those that are embedded in it, whose names its own
-// fields hide.
+// addFields adds the fields of a struct, and of structs that are embedded in it. Its own fields
+// hide those of embedded structs with the same name.
 func (s *shape) addFields(t reflect.Type) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {

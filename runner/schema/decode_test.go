@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// decoded has each sort of field that is read from outside.
+// decoded has each kind of field that is read from outside.
 type decoded struct {
 	Name  string          `json:"name"`
 	Plain int             // without a tag
@@ -22,16 +22,16 @@ type decoded struct {
 	Map  map[string]embedded `json:"map"`
 	Any  any                 `json:"any"`
 	Next *decoded            `json:"next"`
-	Path Path                `json:"path"` // it decodes itself
+	Path Path                `json:"path"` // it has its own decoder
 	embedded
 }
 
 type embedded struct {
-	Name  int    `json:"name"` // hidden by the outer one
+	Name  int    `json:"name"` // hidden by the outer field
 	Below string `json:"below"`
 }
 
-// Keys are exact, and none is given twice.
+// TestDecode checks that keys must be exact, and cannot be given twice.
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"a"}`: `{"name":"a"}`,
@@ -92,7 +92,7 @@ func jsonOf(value any) string {
 	return string(text)
 }
 
-// Where unknown keys are wrong, a known key in another letter case is unknown.
+// TestDecodeKnown checks that a known key in another letter case counts as unknown.
 func TestDecodeKnown(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"a","any":{"x":1}}`:  "",
@@ -110,8 +110,8 @@ func TestDecodeKnown(t *testing.T) {
 	}
 }
 
-// Whatever the text, Decode returns what encoding/json does, unless keys are given twice or in
-// another letter case.
+// FuzzDecode checks that Decode returns the same as encoding/json, unless keys are given twice or
+// in another letter case.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{`{"name":"a","NAME":"b"}`, `{"map":{"x":{"below":"\""}},"any":[{}],"list":[{"k":"\\"}]}`, `{"raw":[[{"a":"}"}]],"a":{"b":[1]}}`, `[[[[`, `{"name`, `{"a":}`} {
 		f.Add([]byte(text))
@@ -135,5 +135,5 @@ func hasLike(text string) bool {
 			return true
 		}
 	}
-	return strings.ContainsAny(text, "ſ\u212a") // which fold to s and k
+	return strings.ContainsAny(text, "ſ\u212a") // these are folded to s and k
 }

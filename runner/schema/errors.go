@@ -4,17 +4,17 @@ import (
 	"fmt"
 )
 
-// ArgumentError reports an argument that cannot be read or does not fit its hook.
+// ArgumentError is the error for an argument that cannot be read or does not fit its hook.
 type ArgumentError struct {
-	// Place is the parameter or the path of the field, such as "address.zip" or
-	// "items[3]"; empty if the error is not about one of them.
+	// Place is the parameter or the path of the field, such as "address.zip" or "items[3]". It is
+	// empty if the error does not concern one of them.
 	Place string
-	// Problem names what is wrong and what was expected.
+	// Problem says what is wrong and what was expected.
 	Problem string
-	// Unknown is the name that no parameter or field has, or empty.
+	// Unknown is a name that no parameter or field has, or empty.
 	Unknown string
-	// Word is the [Word.Number] of the word that has the name Unknown or, if Unknown is
-	// empty, that the hook does not accept; 0 if no single word is wrong.
+	// Word is the [Word.Number] of the word with the name Unknown. If Unknown is empty, it is the
+	// number of the word that the hook does not accept, or 0 if no single word is wrong.
 	Word int
 	// Err is the cause, such as the error of reading a file, or nil.
 	Err error
@@ -22,18 +22,18 @@ type ArgumentError struct {
 	Hints []Hint
 }
 
-// Error is the problem.
+// Error returns the problem.
 func (e *ArgumentError) Error() string { return e.Problem }
 
 // Unwrap returns the cause.
 func (e *ArgumentError) Unwrap() error { return e.Err }
 
-// ArgumentErrorf reports a problem with place, without hints.
+// ArgumentErrorf returns an error about a problem with place, without hints.
 func ArgumentErrorf(place, format string, args ...any) *ArgumentError {
 	return &ArgumentError{Place: place, Problem: fmt.Sprintf(format, args...)}
 }
 
-// BadValue reports a value that does not fit the type of place.
+// BadValue returns the error for a value that does not fit the type of place.
 func BadValue(place, seen, want string, hints ...Hint) *ArgumentError {
 	e := ArgumentErrorf(place, "%s is %q, expected %s", Short(place), Short(seen), want)
 	e.Hints = hints
@@ -48,17 +48,16 @@ func DidYouMean(name string) []Hint {
 	return Hints("did you mean %s?", name)
 }
 
-// NoHookError reports that a plugin has no such hook.
+// NoHookError is the error for a hook that a plugin does not have.
 type NoHookError struct {
 	Hook string
-	// Known lists the hooks that the plugin has.
+	// Known lists the plugin's hooks.
 	Known []string
-	// Why is the reason, such as "`os` is imported, not defined here"; it may be
-	// empty.
+	// Why is the reason, such as "`os` is imported, not defined here". It may be empty.
 	Why string
 }
 
-// Error is the reason.
+// Error returns the reason.
 func (e *NoHookError) Error() string {
 	if e.Why != "" {
 		return "no such hook: " + e.Why
@@ -74,25 +73,26 @@ func (e *NoHookError) Hints() []Hint {
 	return Hints("its hooks are %s", list(e.Known, 10))
 }
 
-// MissingModuleError reports that a plugin imports a module that does not exist.
+// MissingModuleError is the error of a plugin that imports a module that does not exist.
 type MissingModuleError struct {
-	// Module is its dotted name, as far as Python names it.
+	// Module is the module's dotted name, as far as Python names it.
 	Module string
 	// Text is Python's own message.
 	Text string
-	// File imports it. It is empty if it is not known.
+	// File contains the import. It may be empty.
 	File Path
-	// Unfound lists the imports of the plugin's own files that Python cannot make. It is empty if the
-	// plugin has started.
+	// Unfound lists the imports in the plugin's own files whose module Python cannot find. It is
+	// empty if the plugin has started.
 	Unfound []Unfound
 }
 
-// Unfound is an import of a top-level module that does not exist. Module is the longest dotted name in it.
+// Unfound is an import of a top-level module that does not exist. Module is the longest dotted name
+// in the import.
 type Unfound struct {
 	Module string `json:"module"`
 	File   Path   `json:"file"`
 	Line   int    `json:"line"`
 }
 
-// Error is Python's own message.
+// Error returns Python's own message.
 func (e *MissingModuleError) Error() string { return e.Text }

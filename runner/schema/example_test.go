@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The example gives what is required, as words that are read as the template's values, and
-// each parameter names the words that give it.
+// TestExample checks that the example sets what is required with words that are read as the
+// template's values, and that each parameter lists the words for it.
 func TestExample(t *testing.T) {
 	for _, c := range []struct{ name, params, template, example, words string }{
 		{"f", `[]`, `{}`, "", ""},

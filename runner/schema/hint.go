@@ -9,15 +9,15 @@ type Hint struct {
 	args   []any
 }
 
-// The arguments that a program may look for in a hint, see [Hint.Has].
+// The types of arguments that a program may look for in a hint, see [Hint.Has].
 type (
-	// Setting is a setting of pyplug, by the name of its flag. CallSetting is one that each call
-	// has of its own.
+	// Setting is a setting of pyplug, identified by its flag. CallSetting is a setting that each
+	// call has.
 	Setting     string
 	CallSetting string
 	// Command is a command of pyplug with its arguments.
 	Command []string
-	// EnvLine is a command line that makes an environment, which only a new start uses.
+	// EnvLine is a command line that makes an environment. Only a new start uses the environment.
 	EnvLine string
 )
 
@@ -28,10 +28,10 @@ func Hintf(format string, args ...any) Hint { return Hint{format, args} }
 // Hints returns one hint as a list, see [Hintf].
 func Hints(format string, args ...any) []Hint { return []Hint{Hintf(format, args...)} }
 
-// Parts returns the arguments of [Hintf]. Only hook.Word needs it.
+// Parts returns the arguments of [Hintf]. Only hook.Word needs them.
 func (h Hint) Parts() (format string, args []any) { return h.format, h.args }
 
-// IsZero reports whether the hint says nothing.
+// IsZero reports whether the hint is empty.
 func (h Hint) IsZero() bool { return h.format == "" }
 
 // Has reports whether is returns true for an argument of the hint or of a nested hint.

@@ -8,7 +8,7 @@ import (
 // Blanks are the blank characters of JSON.
 const Blanks = " \t\r\n"
 
-// Trim removes [Blanks] around a text. Mostly there are none.
+// Trim removes [Blanks] around a text. Usually there are none.
 func Trim(text []byte) []byte {
 	if len(text) > 0 && text[0] > ' ' && text[len(text)-1] > ' ' {
 		return text
@@ -16,11 +16,11 @@ func Trim(text []byte) []byte {
 	return bytes.Trim(text, Blanks)
 }
 
-// Members yields the keys, which are JSON strings, and the values of a valid JSON object.
-// Both are parts of its text.
+// Members yields the keys, which are JSON strings, and the values of a valid JSON object. Both are
+// slices of its text.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
-		rest := object // from the brace or comma in front of a member
+		rest := object // begins with the brace or comma before a member
 		part := func() []byte {
 			n := 1 + partSize(rest[1:])
 			text := Trim(rest[1:n])
@@ -36,8 +36,8 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// partSize returns the length of a key or value with the Blanks around it. A colon, a comma,
-// the bracket around it or the end of the text ends it.
+// partSize returns the length of a key or value with the Blanks around it. The key or value ends at
+// a colon, a comma, the closing bracket or the end of the text.
 func partSize(rest []byte) int {
 	depth := 0
 	for i := 0; i < len(rest); i++ {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Param returns the parameter with a name, in which dashes may stand for underscores.
+// Param returns the parameter with a name. The name may have dashes instead of underscores.
 func (h Hook) Param(name string) (Param, bool) {
 	at := slices.IndexFunc(h.Params, func(p Param) bool { return p.Name == name })
 	if at < 0 {
@@ -19,8 +19,8 @@ func (h Hook) Param(name string) (Param, bool) {
 	return h.Params[at], true
 }
 
-// CheckNames returns an error for the first word whose name no parameter of the hook has. It does not
-// check values, nor the fields of messages.
+// CheckNames returns an error for the first word whose name is not a parameter of the hook. It does
+// not check values or the fields of messages.
 func (h Hook) CheckNames(words []Word) error {
 	decided, err := Decide(words, func(name string) (known, flag bool) {
 		p, known := h.Param(name)
@@ -72,8 +72,8 @@ func (h Hook) checkName(w Word) error {
 	return e
 }
 
-// RemainingField returns the only field of a method's request that no word sets. For a
-// function, whose parameters have positions, it returns "".
+// RemainingField returns the only field of a method's request that no word sets. It returns "" for
+// a function, because its parameters have positions.
 func (h Hook) RemainingField(words []Word) (string, error) {
 	var left []string
 	for _, p := range h.Params {
@@ -96,14 +96,15 @@ func (h Hook) RemainingField(words []Word) (string, error) {
 	return "", e
 }
 
-// sameField reports whether a name may mean a field: by its JSON name, or with dashes for underscores.
+// sameField reports whether a name may mean a field, because it is its JSON name or has dashes for
+// underscores.
 func sameField(field, name string) bool {
 	plain := strings.NewReplacer("_", "", "-", "")
 	return strings.EqualFold(plain.Replace(field), plain.Replace(name))
 }
 
-// SafeName returns a name with an underscore in place of each character that is neither an ASCII letter, a digit, an
-// underscore nor one of others.
+// SafeName replaces each character of a name that is not an ASCII letter, a digit, an underscore or
+// one of others with an underscore.
 func SafeName(name, others string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || strings.ContainsRune(others, r) {
@@ -113,7 +114,8 @@ func SafeName(name, others string) string {
 	}, name)
 }
 
-// FreeName returns a name of ASCII of at most longest bytes that is not taken: cut, and with a number, if need be.
+// FreeName returns an ASCII name of at most longest bytes that is not taken. If necessary, it cuts
+// name and appends a number.
 func FreeName(name string, longest int, taken map[string]bool) string {
 	free := name[:min(len(name), longest)]
 	for n := 2; taken[free]; n++ {

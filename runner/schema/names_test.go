@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// Names are checked without values. What cannot be decided without the plugin is none of its errors.
+// TestCheckNames checks names without values. Names that only the plugin can decide are no errors.
 func TestCheckNames(t *testing.T) {
 	function := Hook{Name: "f", Params: []Param{{Name: "first", Kind: PositionOnly}, {Name: "dry_run", Type: "None | bool", Kind: Ordinary, Flag: true}, {Name: "n", Kind: NameOnly}}}
 	open := Hook{Name: "f", Params: []Param{{Name: "rest", Kind: VarNames}}}
 	method := Hook{Name: "KV/Put", Params: []Param{{Name: "user_name", Kind: NameOnly}, {Name: "labels", Type: "map<string, string>", Kind: NameOnly}}}
 	for _, c := range []struct {
 		hook        Hook
-		words, want string // the error, and which word it is
+		words, want string // the error and the word that it is about
 	}{
 		{function, "--dry-run --n --nosuch --no-dry-run n:=1", ""},
 		{function, "--n", "--n needs a value 0"},

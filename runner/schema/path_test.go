@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A path is the same after it was JSON, whatever its bytes are.
+// FuzzPath checks that the JSON of a path keeps all its bytes.
 func FuzzPath(f *testing.F) {
 	for _, path := range []string{"", "/a/b.py", "/x\xff.py", "\xed\xa0\x80\xf0\x9f", `\udcff"\`, "\x00\n\u009b\u202e😀"} {
 		f.Add(path)

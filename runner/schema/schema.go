@@ -11,16 +11,16 @@ import (
 // Schema lists the hooks of a plugin, in the order of its source.
 type Schema struct {
 	Hooks []Hook `json:"hooks"`
-	// Notes say why something in the plugin that looks like a hook is not one.
+	// Notes say why a part of the plugin that looks like a hook is not a hook.
 	Notes []string `json:"notes,omitempty"`
 }
 
 // Query says which hooks to describe, and how.
 type Query struct {
-	// Hook is the one to describe in detail; empty means all, in short.
+	// Hook is the hook to describe in detail. If it is empty, all hooks are described briefly.
 	Hook string `json:"hook"`
-	// Input asks for the JSON Schemas of the arguments and of the result, and for the whole
-	// documentation, too.
+	// Input requests the JSON Schemas of the arguments and of the result, and the whole
+	// documentation.
 	Input bool `json:"input"`
 }
 
@@ -29,25 +29,24 @@ type Hook struct {
 	Name string `json:"name"`
 	// Doc is the first line of the documentation, or empty.
 	Doc string `json:"doc,omitempty"`
-	// Documentation is all of it; empty in a list of hooks without Input.
+	// Documentation is the whole documentation. It is empty in a list of hooks without Input.
 	Documentation string `json:"documentation,omitempty"`
-	// Async is true if several calls may run at once in one worker.
+	// Async reports whether several calls may run at once in one worker.
 	Async bool `json:"async,omitempty"`
 	// Streams is "", "in", "out" or "both".
 	Streams string  `json:"streams,omitempty"`
 	Params  []Param `json:"params"`
-	// Returns is the type of the result as the source has it.
+	// Returns is the type of the result in the source.
 	Returns string `json:"returns,omitempty"`
-	// Messages are the messages that its parameters and its result contain, each once. For
-	// a function they are the classes with fields in its annotations. It is nil in a list
-	// of hooks.
+	// Messages are the messages in its parameters and its result, each once. For a function they
+	// are the classes with fields in its annotations. It is nil in a list of hooks.
 	Messages []Message `json:"messages,omitempty"`
-	// Input is the JSON Schema of the arguments by their names; nil unless it was asked for.
+	// Input is the JSON Schema of the arguments by their names, or nil unless it was requested.
 	Input json.RawMessage `json:"input_schema,omitempty"`
-	// Output is the JSON Schema of the result, if the hook is annotated to return an object; nil
-	// unless Input was asked for.
+	// Output is the JSON Schema of the result if the annotation says that the hook returns an
+	// object. It is nil unless Input was requested.
 	Output json.RawMessage `json:"output_schema,omitempty"`
-	// Template is an example of its arguments as JSON; nil in a list of hooks.
+	// Template is an example of its arguments as JSON. It is nil in a list of hooks.
 	Template json.RawMessage `json:"template,omitempty"`
 }
 
@@ -60,7 +59,7 @@ type Message struct {
 // ParamKind says whether a parameter is passed by position or by name.
 type ParamKind string
 
-// The kinds of parameter, Python's five.
+// The kinds of parameters. They are the same as in Python.
 const (
 	PositionOnly ParamKind = "position"  // before a "/"
 	Ordinary     ParamKind = "ordinary"  // by position or by name
@@ -72,30 +71,29 @@ const (
 // Param describes one parameter of a hook.
 type Param struct {
 	Name string `json:"name"`
-	// Type is the annotation as the source has it, else the type of the
-	// default, else empty.
+	// Type is the annotation in the source, or else the type of the default, or empty.
 	Type     string `json:"type,omitempty"`
 	Required bool   `json:"required"`
 	// Default is the default as Python prints it, or empty.
 	Default string    `json:"default,omitempty"`
 	Kind    ParamKind `json:"kind"`
-	// Flag reports whether its option takes no value: it is a bool, and not given by position alone.
+	// Flag reports whether its option takes no value. This is true for a bool that can be given by
+	// name.
 	Flag bool `json:"flag,omitempty"`
-	// Choices are the values that it takes, if they are few; nil in a list of hooks.
+	// Choices are the valid values, if there are few. It is nil in a list of hooks.
 	Choices []json.RawMessage `json:"choices,omitempty"`
-	// Words are the words that give it, such as name=VALUE; see [Hook.Explain].
+	// Words are the words that set it, such as name=VALUE, see [Hook.Explain].
 	Words []string `json:"words,omitempty"`
-	// Unresolved says why arguments are not converted to the annotation; empty if they are.
+	// Unresolved says why arguments are not converted to the annotation. It is empty if they are.
 	Unresolved string `json:"unresolved,omitempty"`
 }
 
 // isVariadic reports whether the parameter is *args or **kwargs.
 func (p Param) isVariadic() bool { return p.Kind == VarPositions || p.Kind == VarNames }
 
-// Signature writes the hook as Python would, such as
-// "greet(name: str, *, loud: bool = False) -> str". A long default is cut. The
-// method of a service, whose name has a slash, is written in the terms of its
-// source, such as "KV/Put(key: string, value: bytes) -> proto.Empty".
+// Signature returns the hook in the form of Python, such as "greet(name: str, *, loud: bool =
+// False) -> str". It cuts a long default. The method of a service, whose name has a slash, is in
+// the form of its source, such as "KV/Put(key: string, value: bytes) -> proto.Empty".
 func (h Hook) Signature() string {
 	if strings.Contains(h.Name, "/") {
 		return h.method()
@@ -107,13 +105,13 @@ func (h Hook) Signature() string {
 	return signature
 }
 
-// ShortSignature is the signature for a message, cut if it is long.
+// ShortSignature returns the signature for a message. It cuts a long signature.
 func (h Hook) ShortSignature() string {
 	const most = 200
 	return cut(h.Signature(), most)
 }
 
-// method is the signature of a method.
+// method returns the signature of a method.
 func (h Hook) method() string {
 	fields := make([]string, len(h.Params))
 	for i, p := range h.Params {
@@ -132,14 +130,14 @@ func (h Hook) method() string {
 	return withoutKinds.Replace(h.Name + "(" + takes + ") -> " + returns)
 }
 
-// withoutKinds removes the words "message" and "enum" before a type's name. A field with
-// such a name is safe, because a colon follows it.
+// withoutKinds removes the words "message" and "enum" before a type's name. A field with such a
+// name is safe, because a colon follows it.
 var withoutKinds = strings.NewReplacer("message ", "", "enum ", "")
 
-// parameters lists them with the markers "/" and "*" where Python wants them.
+// parameters lists the parameters with the markers "/" and "*" as in Python.
 func (h Hook) parameters() []string {
 	var list []string
-	starred, open := false, false // a "*" was written; a "/" must follow
+	starred, open := false, false // whether a "*" was written, and whether a "/" must follow
 	for _, p := range h.Params {
 		if open && p.Kind != PositionOnly {
 			list, open = append(list, "/"), false
@@ -162,7 +160,7 @@ func (h Hook) parameters() []string {
 	return list
 }
 
-// String is the parameter as a signature has it, such as "loud: bool = False".
+// String returns the parameter as in a signature, such as "loud: bool = False".
 func (p Param) String() string {
 	s := p.Name
 	switch p.Kind {
@@ -227,7 +225,7 @@ func (p Param) words(example json.RawMessage) []string {
 	return words
 }
 
-// isScalars reports whether a value is an array without objects and arrays in it.
+// isScalars reports whether a value is an array that contains no objects or arrays.
 func isScalars(value json.RawMessage) bool {
 	var elements []json.RawMessage
 	return isContainer(value) && json.Unmarshal(value, &elements) == nil && !slices.ContainsFunc(elements, isContainer)
@@ -237,7 +235,7 @@ func isContainer(value json.RawMessage) bool {
 	return len(value) > 0 && (value[0] == '{' || value[0] == '[')
 }
 
-// values returns the template's value of each parameter, nil for a missing one.
+// values returns the template's value of each parameter, or nil for a missing one.
 func (h Hook) values() []json.RawMessage {
 	values := make([]json.RawMessage, len(h.Params))
 	var positions []json.RawMessage
@@ -252,8 +250,8 @@ func (h Hook) values() []json.RawMessage {
 	return values
 }
 
-// Example returns words that call the hook. They set the required parameters of a function,
-// or all fields of a method. The values come from the template; empty fields get samples.
+// Example returns words that call the hook. They set the required parameters of a function, or all
+// fields of a method. The values come from the template. Empty fields get samples.
 func (h Hook) Example() []string {
 	var words []string
 	isMethod := strings.Contains(h.Name, "/")
@@ -263,7 +261,7 @@ func (h Hook) Example() []string {
 		switch {
 		case value == nil, p.isVariadic(), !p.Required && !isMethod:
 			continue
-		case isMethod && string(value) == "null": // no message, or another field of a oneof
+		case isMethod && string(value) == "null": // not a message, or another field of a oneof
 			continue
 		case isMethod, p.Type == "bytes":
 			value = sample(value, p)
@@ -273,8 +271,8 @@ func (h Hook) Example() []string {
 	return words
 }
 
-// example returns the words that set a parameter to a value: --name VALUE if pyplug reads that
-// as the same value, else its JSON.
+// example returns the words that set a parameter to a value: --name VALUE if pyplug reads that as
+// the same value, or else its JSON.
 func (p Param) example(value json.RawMessage) []string {
 	var elements []json.RawMessage
 	if json.Unmarshal(value, &elements) == nil && len(elements) == 1 && isScalars(value) && p.Kind != PositionOnly {
@@ -292,7 +290,7 @@ func (p Param) example(value json.RawMessage) []string {
 	switch {
 	case !same || !bytes.Equal(Value(text), value) || isContainer(value) || text == "":
 		var compact bytes.Buffer
-		_ = json.Compact(&compact, value) // it was decoded
+		_ = json.Compact(&compact, value) // it was decoded before
 		return []string{name + compact.String()}
 	case option == "":
 		return []string{text}
@@ -304,8 +302,8 @@ func (p Param) example(value json.RawMessage) []string {
 	return []string{option, text}
 }
 
-// sample replaces the empty value of a field. It also replaces base64, because a word gives
-// bytes as text.
+// sample replaces the empty value of a field. It also replaces base64, because in a word bytes are
+// text.
 func sample(value json.RawMessage, p Param) json.RawMessage {
 	switch {
 	case len(p.Choices) > 0 && value[0] == '"':

@@ -66,7 +66,7 @@ func TestParseWords(t *testing.T) {
 	}
 }
 
-// What a word behind --name or "--" is, the parameters decide.
+// TestDecide checks that the parameters decide the meaning of a word after --name or "--".
 func TestDecide(t *testing.T) {
 	flags := map[string]bool{"plan": false, "dry-run": true, "color": true, "no-color": false, "seat": false}
 	for line, want := range map[string]string{
@@ -258,7 +258,8 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// FuzzWithoutPlain holds that a text stays JSON, or no JSON, without the plain characters of its strings.
+// FuzzWithoutPlain checks that removing the plain characters of strings does not change whether a
+// text is valid JSON.
 func FuzzWithoutPlain(f *testing.F) {
 	for _, seed := range []string{
 		`"\u12"`, `["\x", "a\u0061b", "`, "[\"\x00\"]", `{"a": [1, "\u00e9\\\"", true], "b\n" : {}}`, `{"\"":"\\", ",":":"}`,

@@ -31,14 +31,13 @@ func needsQuote(r rune) bool {
 	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) && r < 0x80
 }
 
-// linePart matches the beginning of a line: blanks, the end of a line that goes on, an escaped
-// character, text in quotes of either kind, or plain text.
+// linePart matches the beginning of a line: blanks, a continued line end, an escaped character,
+// text in quotes of either kind, or plain text.
 var linePart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(?:([ \t\n]+)|\\\n|\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|([^ \t\n\\'"]+))`)
 })
 
-// unescape replaces what a backslash escapes in double quotes. Before other characters it is
-// literal.
+// unescape replaces escapes in double quotes. Before other characters a backslash is literal.
 var unescape = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`", "\\\n", "")
 
 // SplitLine splits a line into words as a shell does: quotes of both kinds, and backslashes. It
@@ -52,7 +51,7 @@ func SplitLine(text string) ([]string, error) {
 			return nil, errors.New("nothing follows the last backslash")
 		case part == nil:
 			return nil, fmt.Errorf("a %c is not closed", text[0])
-		case part[0] == "\\\n": // the line goes on
+		case part[0] == "\\\n": // the line continues
 		case part[1] != "":
 			begun = false
 		default:

@@ -42,7 +42,7 @@ func isRewritable(text string) bool {
 	return err == nil && pythonFloat(f) == text
 }
 
-// pythonFloat is Python's repr of a finite float.
+// pythonFloat returns Python's repr of a finite float.
 func pythonFloat(f float64) string {
 	scientific := strconv.FormatFloat(f, 'e', -1, 64)
 	_, exponent, _ := strings.Cut(scientific, "e")
@@ -56,7 +56,7 @@ func pythonFloat(f float64) string {
 	return s
 }
 
-// ParseBool takes true, false, yes, no, on and off in any case, 1 and 0.
+// ParseBool accepts true, false, yes, no, on and off in any case, and 1 and 0.
 func ParseBool(text string) (json.RawMessage, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "yes", "on", "1":
@@ -67,13 +67,13 @@ func ParseBool(text string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Quote returns text as a JSON string. Bytes that are not UTF-8 become \udc80 to \udcff, as
-// Python reads such arguments and file names (surrogateescape), so nothing is lost.
+// Quote returns text as a JSON string. Bytes that are not UTF-8 become \udc80 to \udcff, as Python
+// reads such arguments and file names (surrogateescape), so nothing is lost.
 func Quote(text string) json.RawMessage {
 	return AppendQuote(make([]byte, 0, len(text)+2), text)
 }
 
-// AppendQuote appends what [Quote] returns to dst.
+// AppendQuote appends the result of [Quote] to dst.
 func AppendQuote(dst []byte, text string) []byte {
 	return append(AppendJSON(append(dst, '"'), escapes().Replace(text)), '"')
 }
@@ -81,7 +81,7 @@ func AppendQuote(dst []byte, text string) []byte {
 // escapes replaces the characters that a JSON string cannot contain.
 var escapes = sync.OnceValue(func() *strings.Replacer {
 	pairs := []string{`"`, `\"`, `\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`}
-	for c := range ' ' { // of two pairs for one character, the first counts
+	for c := range ' ' { // if a character has two pairs, the first counts
 		pairs = append(pairs, string(c), fmt.Sprintf(`\u%04x`, c))
 	}
 	return strings.NewReplacer(pairs...)
@@ -103,8 +103,8 @@ func AppendJSON(dst []byte, text string) []byte {
 	return dst
 }
 
-// Path is the path of a file. Its JSON is that of [Quote], so bytes that are not UTF-8
-// survive.
+// Path is the path of a file. Its JSON has the form of [Quote], which keeps bytes that are not
+// UTF-8.
 type Path string
 
 func (p Path) MarshalJSON() ([]byte, error) { return Quote(string(p)), nil }
@@ -143,10 +143,10 @@ func Unquote(value []byte) []byte {
 	})
 }
 
-// LoneSurrogate returns the first escape in a valid JSON string that is half a character,
-// or "". encoding/json replaces it.
+// LoneSurrogate returns the first escape in a valid JSON string that is half a surrogate pair, or
+// "". encoding/json replaces such an escape.
 func LoneSurrogate(quoted []byte) string {
-	if !bytes.Contains(quoted, []byte(`\ud`)) && !bytes.Contains(quoted, []byte(`\uD`)) { // nearly always
+	if !bytes.Contains(quoted, []byte(`\ud`)) && !bytes.Contains(quoted, []byte(`\uD`)) { // nearly always true
 		return ""
 	}
 	for _, escape := range jsonEscape.FindAll(quoted, -1) {

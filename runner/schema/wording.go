@@ -12,7 +12,7 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// OneOf lists the choices, at most the first 20.
+// OneOf lists at most the first 20 choices.
 func OneOf(names []string) string {
 	if len(names) == 0 {
 		return "none"
@@ -20,7 +20,7 @@ func OneOf(names []string) string {
 	return "one of " + list(names, 20)
 }
 
-// list joins at most most names.
+// list joins at most the given number of names.
 func list(names []string, most int) string {
 	if len(names) > most {
 		names = append(slices.Clone(names[:most]), "…")
@@ -37,12 +37,12 @@ func Joined(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Suggest returns the name in known that the user probably meant, or "": the nearest by edit
-// distance, the first of several. It begins with the same letter. At most three bytes, and at most
-// a third of the longer word, may differ. The same letters in another order are one difference.
-// Case does not count.
+// Suggest returns the name in known that the user probably meant, or "". This is the nearest name
+// by edit distance, or the first of several. It begins with the same letter. At most three bytes,
+// and at most a third of the longer word, may differ. The same letters in another order count as
+// one difference. Case does not matter.
 func Suggest(word string, known []string) string {
-	const longest = 100 // bounds the work
+	const longest = 100 // limits the work
 	sorted := func(text string) string { return string(slices.Sorted(slices.Values([]byte(text)))) }
 	best, nearest := "", 4
 	for _, candidate := range known {
@@ -90,10 +90,9 @@ func Span(d time.Duration) string {
 // MaxDuration is a hundred years, far below the limit of time.Duration.
 const MaxDuration = 100 * 365 * 24 * time.Hour
 
-// ParseDuration parses a duration as flags, manifests and requests have it: "30s", "1m30s"
-// or a number of seconds. ok is false if it is malformed, negative or above a hundred
-// years. A positive duration below a nanosecond becomes 1 ns, because 0 often means no
-// limit.
+// ParseDuration parses a duration in the form of flags, manifests and requests: "30s", "1m30s" or a
+// number of seconds. ok is false if it is malformed, negative or above a hundred years. A positive
+// duration below a nanosecond becomes 1 ns, because 0 often means no limit.
 func ParseDuration(text string) (d time.Duration, ok bool) {
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		d = time.Duration(seconds * float64(time.Second))

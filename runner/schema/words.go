@@ -11,28 +11,28 @@ import (
 	"unicode/utf8"
 )
 
-// Form is how a word's text is read.
+// Form says how a word's text is read.
 type Form uint8
 
 // The forms of a word.
 const (
-	// Plain is VALUE, name=VALUE or --name=VALUE: the parameter decides the type.
+	// Plain is VALUE, name=VALUE or --name=VALUE. The parameter decides the type.
 	Plain Form = iota
-	// Text is =TEXT, and each word behind the first "--": verbatim.
+	// Text is =TEXT, or a word after the first "--". It is used verbatim.
 	Text
 	// JSON is :=JSON or name:=JSON.
 	JSON
-	// FileText is name@=FILE: the file's text, or bytes for a bytes field.
+	// FileText is name@=FILE. The value is the file's text, or its bytes for a bytes field.
 	FileText
-	// Option is --name: the next word is its value, unless the parameter is a bool.
+	// Option is --name. The next word is its value, unless the parameter is a bool.
 	Option
 	// Rest is the first "--". It may be the value of the [Option] before it.
 	Rest
 )
 
-// Word is one argument as it was typed, with its form but without a type.
+// Word is one argument as typed, with its form but without a type.
 type Word struct {
-	// Name is the parameter's name, empty for a positional argument.
+	// Name is the parameter's name, or empty for a positional argument.
 	Name string
 	Form Form
 	// Value is the text after the mark, or the content of the file for FileText and
@@ -40,24 +40,24 @@ type Word struct {
 	Value string
 	// Typed is the whole word.
 	Typed string
-	// Number is its place among the words as typed, from 1; 0 if it is unknown.
+	// Number is the word's position among the typed words, from 1, or 0 if unknown.
 	Number int
-	// Fault says why the word cannot be read. It is ignored if the word turns out to be the value
-	// of an option, or a text.
+	// Fault says why the word cannot be read. It is ignored if the word proves to be the value of
+	// an option, or a text.
 	Fault error
 }
 
-// FileReader reads the file that a word names; nil reads none.
+// FileReader reads the file that a word names. If it is nil, no files can be read.
 type FileReader func(name string) ([]byte, error)
 
 // ParseWords reads the form of each word. The forms are VALUE, name=VALUE, =TEXT, :=JSON,
-// name:=JSON, @=FILE, name@=FILE, :=@FILE, name:=@FILE, --name=VALUE, --name and "--". A name is
-// a Python identifier or several joined by dots; after the dashes it is any text. A word with
-// any other text before its first "=" is a positional VALUE, such as http://x?a=b. A caller that
-// knows the parameters calls [Decide].
+// name:=JSON, @=FILE, name@=FILE, :=@FILE, name:=@FILE, --name=VALUE, --name and "--". A name is a
+// Python identifier or several joined by dots. After the dashes it is any text. A word with any
+// other text before its first "=" is a positional VALUE, such as http://x?a=b. A caller that knows
+// the parameters calls [Decide].
 //
-// ParseWords reads files by read, also the file "-". If read is nil, a word that names a file
-// is an error. An error is an [*ArgumentError].
+// ParseWords reads files with read, including the file "-". If read is nil, a word that names a
+// file is an error. An error is an [*ArgumentError].
 func ParseWords(words []string, read FileReader) ([]Word, error) {
 	parsed := make([]Word, len(words))
 	var l Lexer
@@ -73,9 +73,9 @@ func ParseWords(words []string, read FileReader) ([]Word, error) {
 
 // Lexer reads the forms of words in their order. The zero value is ready.
 type Lexer struct {
-	option string // the word before, if it is an Option
+	option string // the previous word, if it is an Option
 	open   string // the Option whose value may be the first "--"
-	texts  bool   // a "--" that is not a value was read
+	texts  bool   // whether a "--" that is not a value was read
 }
 
 // Next reads the form of the next word. A word may be the value of the [Option] before it.
@@ -108,17 +108,16 @@ func (l *Lexer) Next(typed string, read FileReader) (Word, error) {
 // Skip skips a word that does not come from a command line.
 func (l *Lexer) Skip() { l.option = "" }
 
-// unread refuses to read a file.
+// unread returns a FileReader that rejects every file.
 func unread(option string) FileReader {
 	return func(string) ([]byte, error) {
 		return nil, fmt.Errorf("a file behind %s is not read, because it may be a value: put the word before %[1]s", option)
 	}
 }
 
-// Decide decides which words are the values of the words of form [Option] before them, and
-// which are texts behind a "--". It returns words of the other forms. An option without a value
-// is true; --no-NAME is false if NAME is a flag. flag reports whether a name is known, and
-// whether it takes no value.
+// Decide decides which words are values of the [Option] before them, and which are texts after a
+// "--". It returns only words of other forms. An option without a value is true, and --no-NAME is
+// false if NAME is a flag. flag reports whether a name is known, and whether it takes no value.
 func Decide(words []Word, flag func(name string) (known, is bool)) ([]Word, error) {
 	var decided []Word
 	for i := 0; i < len(words); i++ {
@@ -154,12 +153,12 @@ func Decide(words []Word, flag func(name string) (known, is bool)) ([]Word, erro
 	return decided, nil
 }
 
-// cutNo splits no-NAME.
+// cutNo removes no- from the beginning of a name.
 func cutNo(name string) (rest string, ok bool) {
 	return name[min(len(name), len("no-")):], strings.HasPrefix(name, "no-") || strings.HasPrefix(name, "no_")
 }
 
-// OptionOf returns a name as --name. The empty name stays empty.
+// OptionOf returns --name for a name. It returns "" for an empty name.
 func OptionOf(name string) string {
 	if name == "" {
 		return ""
@@ -167,8 +166,7 @@ func OptionOf(name string) string {
 	return "--" + strings.ReplaceAll(name, "_", "-")
 }
 
-// IsDashed reports whether the word's name was typed as --name, where dashes may stand for
-// underscores.
+// IsDashed reports whether the word was typed as --name, where dashes may stand for underscores.
 func (w Word) IsDashed() bool { return w.Name != "" && strings.HasPrefix(w.Typed, "--") }
 
 // parse reads one word, and its file.
@@ -203,7 +201,7 @@ func parse(typed string, read FileReader) (Word, error) {
 	return w, nil
 }
 
-// split finds a word's name, form and value, and the file that it names.
+// split returns a word with its name, form and value, and the file that it names.
 func split(typed string) (w Word, file string) {
 	w = Word{Value: typed, Typed: typed}
 	head, value, found := strings.Cut(typed, "=")
@@ -248,8 +246,7 @@ func isName(s string) bool {
 	return true
 }
 
-// CheckJSON returns nil if text is exactly one JSON value, else the byte offset of the error
-// and the error.
+// CheckJSON returns nil if text is exactly one JSON value, or else the error and its byte offset.
 func CheckJSON(text []byte) (offset int, err error) {
 	short := text
 	if len(text) >= longText {
@@ -264,8 +261,8 @@ func CheckJSON(text []byte) (offset int, err error) {
 	if !errors.As(err, &syntax) {
 		return 0, err
 	}
-	// The decoder counts the offending byte as read, and the end of the text as
-	// the byte after the last.
+	// The decoder counts the wrong byte as read, and the end of the text as the byte after the
+	// last.
 	offset = int(syntax.Offset)
 	if offset > 0 && offset <= len(text) && !strings.HasPrefix(err.Error(), "unexpected end") {
 		offset--
@@ -273,13 +270,12 @@ func CheckJSON(text []byte) (offset int, err error) {
 	return offset, err
 }
 
-// longText is the size from which withoutPlain shortens a text before encoding/json checks
-// it. encoding/json takes five times as long for each character.
+// longText is the size from which withoutPlain shortens a text before encoding/json checks it.
+// encoding/json takes five times as long for each character.
 const longText = 64 << 10
 
-// withoutPlain drops the plain characters of strings. What is left is valid JSON if and
-// only if text is: it has the same quotes, escapes and control characters in the same
-// order.
+// withoutPlain removes the plain characters of strings. The rest is valid JSON if and only if text
+// is: it has the same quotes, escapes and control characters in the same order.
 func withoutPlain(text []byte) (left []byte) {
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -287,7 +283,7 @@ func withoutPlain(text []byte) (left []byte) {
 		switch c := text[i]; {
 		case c == '"':
 			quoted = !quoted
-		case quoted && c >= ' ' && c != '\\': // before the escapes: nearly all of a long line
+		case quoted && c >= ' ' && c != '\\': // checked before escapes, because it is nearly all of a long line
 			continue
 		case quoted && bytes.HasPrefix(text[i:], []byte(`\u`)):
 			size = len(`\u0000`)
@@ -300,9 +296,9 @@ func withoutPlain(text []byte) (left []byte) {
 	return left
 }
 
-// CheckUTF8 returns an error about the first byte that is not UTF-8, nil if there is none.
+// CheckUTF8 returns an error about the first byte that is not UTF-8, or nil.
 func CheckUTF8(text []byte) error {
-	if utf8.Valid(text) { // much faster
+	if utf8.Valid(text) { // much faster than the loop
 		return nil
 	}
 	for at := 0; at < len(text); {
@@ -315,8 +311,8 @@ func CheckUTF8(text []byte) error {
 	return nil
 }
 
-// CheckValue returns nil if text is exactly one JSON value in UTF-8, else an error that
-// continues "the text is", such as "not JSON: byte 3: …".
+// CheckValue returns nil if text is exactly one JSON value in UTF-8. Otherwise it returns an error
+// that continues "the text is", such as "not JSON: byte 3: …".
 func CheckValue(text []byte) error {
 	if err := CheckUTF8(text); err != nil {
 		return err
@@ -333,7 +329,7 @@ func Short(word string) string {
 	return cut(word, most)
 }
 
-// cut shortens a text to at most most runes.
+// cut shortens a text to the given number of runes.
 func cut(text string, most int) string {
 	for i := range text {
 		if most--; most < 0 {

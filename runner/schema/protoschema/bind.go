@@ -18,29 +18,29 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// BindMessage makes m's request of words: they become JSON, which [DecodeMessage] reads. A word
+// BindMessage makes m's request from words: they become JSON, which [DecodeMessage] reads. A word
 // names a field by its proto name or its JSON name. A dot leads to a field of a message or to the
 // key of a map, which may itself contain dots if the values are not messages:
 //
-//   - repeated fields by repeating the word, or as a JSON array by the only word; maps by
+//   - repeated fields by repeating the word, or as a JSON array in the only word; maps as
 //     labels.key=VALUE
-//   - int and float as protojson has them; a bool also as yes, no, 1 or 0
-//   - string, bytes: verbatim
+//   - int and float as in protojson; a bool also as yes, no, 1 or 0
+//   - string and bytes verbatim
 //   - an enum by the name or the number of its value
-//   - a wrapper: as the value that it wraps; Timestamp, Duration and FieldMask: the text
-//     that JSON has for them
-//   - Struct, Value and ListValue: by the rule of [schema.Value]
-//   - any other message, and a map without a key: a JSON object
+//   - a wrapper as the value that it wraps; Timestamp, Duration and FieldMask as their
+//     text in JSON
+//   - Struct, Value and ListValue by the rule of [schema.Value]
+//   - any other message, and a map without a key, as a JSON object
 //   - name:=JSON for any field; for a repeated field one element, or an array of several
 //
-// Names in a Struct or a Value are keys: meta.fields.a=x sets a key
-// "fields" of meta. The same applies to a request that is one. The word value=VALUE sets
-// a request that wraps a value. Requests of other well-known types take no words.
+// Names in a Struct or a Value are keys: meta.fields.a=x sets a key "fields" of meta. The same
+// applies to a request that is a Struct or a Value. The word value=VALUE sets a request that wraps
+// a value. Requests of other well-known types accept no words.
 //
-// A name that is no Python identifier is given as --labels.my-key VALUE. A bool needs no value as
-// --NAME and --no-NAME. If content is not nil, it is the request as JSON, and the words give the fields
-// that it does not have. An error is a [*schema.ArgumentError], whose Place is the path of the
-// field, or a [*hook.Error].
+// A name that is not a Python identifier has the form --labels.my-key VALUE. A bool needs no value,
+// as --NAME and --no-NAME. If content is not nil, it is the request as JSON, and the words set the
+// fields that it does not contain. An error is a [*schema.ArgumentError], whose Place is the path
+// of the field, or a [*hook.Error].
 func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.Message, error) {
 	b := binder{method: m, own: map[string]bool{}}
 	if content != nil {
@@ -72,10 +72,10 @@ func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.
 type binder struct {
 	method Method
 	root   part
-	own    map[string]bool // the fields that the request's own JSON decides
+	own    map[string]bool // the fields that the request's own JSON sets
 }
 
-// part is a part of the request: the words that give it, or its members.
+// part is a part of the request: the words that set it, or its members.
 type part struct {
 	words   []schema.Word // several for a repeated field
 	field   protoreflect.FieldDescriptor
@@ -83,7 +83,7 @@ type part struct {
 	text    json.RawMessage // a member of the request's own JSON
 }
 
-// start begins with the request's own JSON. One field of a oneof decides all of it.
+// start begins with the request's own JSON. One field of a oneof sets the whole oneof.
 func (b *binder) start(content json.RawMessage) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(content, &members); err != nil {
@@ -144,8 +144,8 @@ func (b *binder) put(w schema.Word) error {
 	return nil
 }
 
-// resolve returns the path of the part that a word names, by proto names, and its field. The
-// field is nil within a Struct.
+// resolve returns the path of the part that a word names, in proto names, and its field. The field
+// is nil inside a Struct.
 func (b *binder) resolve(w schema.Word) (path []string, _ protoreflect.FieldDescriptor, _ error) {
 	message, names := b.method.desc.Input(), strings.Split(w.Name, ".")
 	for {
@@ -160,7 +160,7 @@ func (b *binder) resolve(w schema.Word) (path []string, _ protoreflect.FieldDesc
 		switch {
 		case field == nil:
 			return nil, nil, noField(message, at, names[0], w)
-		case isWrapper(message) && len(names) == 1: // its JSON is that of the field
+		case isWrapper(message) && len(names) == 1: // its JSON is the JSON of the field
 			return path, field, nil
 		}
 		path, names = append(path, field.TextName()), names[1:]
@@ -199,7 +199,8 @@ func findField(message protoreflect.MessageDescriptor, name string, isDashed boo
 	return found
 }
 
-// takesNoValue reports, for [schema.Decide], whether a name is a field, and whether it is a bool.
+// takesNoValue reports whether a name is a field, and whether the field is a bool, for
+// [schema.Decide].
 func (b *binder) takesNoValue(name string) (known, is bool) {
 	_, field, err := b.resolve(schema.Word{Name: name, Typed: "--" + name})
 	if err != nil || field == nil {
@@ -215,7 +216,7 @@ func isFlag(field protoreflect.FieldDescriptor) bool {
 	return isBool && !field.IsList()
 }
 
-// json returns the JSON of a part, whose path is at.
+// json returns the JSON of the part at the path at.
 func (b *binder) json(p *part, at string) (json.RawMessage, error) {
 	switch {
 	case p.text != nil:
@@ -250,8 +251,8 @@ func (b *binder) json(p *part, at string) (json.RawMessage, error) {
 	return json.Marshal(elements)
 }
 
-// value returns the JSON of a word for a field, or for one element of it. A nil field is a value
-// in a Struct.
+// value returns the JSON of a word for a field, or for one element of it. A nil field means a value
+// inside a Struct.
 func (b *binder) value(field protoreflect.FieldDescriptor, w schema.Word, at string) (json.RawMessage, error) {
 	if w.Form == schema.JSON {
 		if offset, err := schema.CheckJSON([]byte(w.Value)); err != nil {
@@ -287,8 +288,8 @@ func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage,
 	return schema.Quote(strings.TrimSpace(text)), utf8.ValidString(text) // protojson reads a number as text, too
 }
 
-// enumJSON reads a value by name or number. A closed enum, such as an enum of proto2, takes
-// only declared numbers.
+// enumJSON reads a value by name or number. A closed enum, such as an enum of proto2, accepts only
+// declared numbers.
 func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, bool) {
 	if enum.FullName() == "google.protobuf.NullValue" && text == "null" {
 		return json.RawMessage(text), true
@@ -301,7 +302,7 @@ func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, b
 	return json.RawMessage(strconv.FormatInt(number, 10)), known || !enum.IsClosed() || enum.IsPlaceholder()
 }
 
-// messageJSON reads a message. The text for a wrapper is the value that it wraps.
+// messageJSON reads a message. For a wrapper the text is the wrapped value.
 func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawMessage, bool) {
 	switch {
 	case ownJSONs[message.FullName()].schema["type"] == "string":
@@ -312,7 +313,7 @@ func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawM
 	return schema.Value(text), true
 }
 
-// noName rejects a value without a name, since fields have no positions.
+// noName rejects a value without a name, because fields have no positions.
 func (b *binder) noName(w schema.Word) error {
 	names := fieldNames(b.method.desc.Input())
 	e := schema.ArgumentErrorf("", "%q has no name, expected --NAME VALUE", schema.Short(w.Typed))
@@ -322,7 +323,7 @@ func (b *binder) noName(w schema.Word) error {
 	if len(names) > 0 && !isStruct(b.method.desc.Input()) {
 		e.Problem += " with " + schema.OneOf(names)
 		words := []string{schema.OptionOf(names[0]), w.Value}
-		if w.Form == schema.Plain && strings.Contains(w.Typed, "=") { // its name is no identifier
+		if w.Form == schema.Plain && strings.Contains(w.Typed, "=") { // its name is not an identifier
 			words = []string{"--" + w.Typed}
 		}
 		e.Hints = schema.Hints("fields have no positions: %s", schema.QuoteLine(words))
@@ -334,7 +335,7 @@ func notNested(w schema.Word, at, kind string) error {
 	return schema.ArgumentErrorf(at, "%s is %s, expected no name below it as in %q", cmp.Or(schema.Short(at), "the request"), kind, schema.Short(w.Typed))
 }
 
-// noField reports a name of a word that a message does not have. at is the path of the message.
+// noField returns the error for a name that a message does not have. at is the path of the message.
 func noField(message protoreflect.MessageDescriptor, at, name string, w schema.Word) error {
 	names, path := fieldNames(message), join(at, name)
 	e := schema.ArgumentErrorf(path, "no field %q in %s, expected %s", schema.Short(path), message.FullName(), schema.OneOf(names))
@@ -349,7 +350,7 @@ func noField(message protoreflect.MessageDescriptor, at, name string, w schema.W
 	return e
 }
 
-// withForm adds to an error of a field that wants an object or a list the word that gives it.
+// withForm adds the right form of the word to an error of a field that expects an object or a list.
 func (b *binder) withForm(err error) error {
 	bad := (*schema.ArgumentError)(nil)
 	if !errors.As(err, &bad) {

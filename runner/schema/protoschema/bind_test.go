@@ -65,8 +65,8 @@ func allMethod(t testing.TB) Method {
 	return m
 }
 
-// bindWords binds words as they are typed. The file "f" holds the bytes 255 and 10,
-// "n" a number.
+// bindWords binds words as typed. The file "f" contains the bytes 255 and 10, and the file "n" a
+// number.
 func bindWords(m Method, typed ...string) (proto.Message, error) {
 	words, err := schema.ParseWords(typed, func(name string) ([]byte, error) {
 		switch name {
@@ -174,7 +174,7 @@ func TestBindMessage(t *testing.T) {
 		if err != nil || string(line) != test.want {
 			t.Errorf("%s: got %s, %v, want %s", test.words, line, err, test.want)
 		}
-		// What was written is read again.
+		// The output can be read again.
 		again, err := DecodeMessage(m, line)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
@@ -184,7 +184,7 @@ func TestBindMessage(t *testing.T) {
 	}
 }
 
-// The fields of JSON come before those of words.
+// TestBindMessageWithJSON checks that fields of JSON take precedence over those of words.
 func TestBindMessageWithJSON(t *testing.T) {
 	m := allMethod(t)
 	for content, want := range map[string]string{

@@ -17,19 +17,20 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Descriptors describe a plugin's services and messages. Nil has none: it only reads and
-// writes messages of well-known types. Descriptors never change and are safe for concurrent use.
+// Descriptors describe a plugin's services and messages. A nil value describes none: it only reads
+// and writes messages of well-known types. Descriptors never change and are safe for concurrent
+// use.
 type Descriptors struct {
 	files      *protoregistry.Files
 	types      *dynamicpb.Types
-	methods    []Method          // as they are declared
+	methods    []Method          // in the order of their declaration
 	short      map[string]int    // the number of methods with a Service/Method
 	sources    map[string]string // the source of each file, for errors
 	docs       map[string]string // the documentation of each method, by full name
-	incomplete bool              // a type is used that no source describes
+	incomplete bool              // a used type is not described by any source
 }
 
-// index lists the methods of a file.
+// index adds the methods of a file.
 func (d *Descriptors) index(file protoreflect.FileDescriptor) {
 	for service := range each(file.Services()) {
 		for method := range each(service.Methods()) {
@@ -69,8 +70,8 @@ func (d *Descriptors) add(desc protoreflect.MethodDescriptor) {
 	}
 }
 
-// Methods lists the methods in the order of their declaration. It leaves out the services
-// that every gRPC plugin has for its host: health, reflection and go-plugin's.
+// Methods lists the methods in the order of their declaration. It omits the services that every
+// gRPC plugin has for its host: health, reflection and go-plugin's.
 func (d *Descriptors) Methods() []Method {
 	return slices.DeleteFunc(slices.Clone(d.methods), Method.isHidden)
 }
@@ -85,8 +86,8 @@ func (d *Descriptors) Schema(q schema.Query) schema.Schema {
 }
 
 // Find finds a method by "Method", "Service/Method" or "pkg.Service/Method". It finds hidden
-// methods only by their full name. The error is a [*schema.NoHookError], says that the name
-// is ambiguous, or is a [*hook.Error] if no source describes the method's own messages.
+// methods only by their full name. The error is a [*schema.NoHookError], says that the name is
+// ambiguous, or is a [*hook.Error] if no source describes the method's own messages.
 func (d *Descriptors) Find(name string) (Method, error) {
 	service, method, qualified := strings.Cut(name, "/")
 	if !qualified {
@@ -100,7 +101,7 @@ func (d *Descriptors) Find(name string) (Method, error) {
 			return m, m.described()
 		case m.isHidden():
 			continue
-		case qualified: // a suggestion compares names of one form
+		case qualified: // suggestions compare names of the same form
 			known = append(known, m.Name())
 		default:
 			known = append(known, string(m.desc.Name()))
@@ -118,8 +119,8 @@ func (d *Descriptors) Find(name string) (Method, error) {
 	return Method{}, fmt.Errorf("%d methods have this name, expected %s", len(found), schema.OneOf(full))
 }
 
-// missing reports a symbol that no source describes. user is the field or method that refers
-// to it.
+// missing returns the error for a symbol that no source describes. user is the field or method that
+// refers to it.
 func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.Descriptor) error {
 	path := user.ParentFile().Path()
 	e := faulty(fmt.Errorf("%s is not described, but %s uses it", typeName(symbol), place(path, d.sources[path])))
@@ -130,7 +131,7 @@ func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.De
 var missingHint = schema.Hintf("name a file that declares what is missing with %s or %s; protoc includes imports if it is told so",
 	schema.Setting("proto"), schema.Setting("protoset"))
 
-// typeName strips the mark of an undescribed type from a full name.
+// typeName removes the mark of an undescribed type from a full name.
 func typeName(name protoreflect.FullName) string { return strings.TrimPrefix(string(name), "*.") }
 
 // resolver finds the types of messages and extensions.
@@ -141,7 +142,7 @@ func (d *Descriptors) resolver() *dynamicpb.Types {
 	return d.types
 }
 
-// Source holds file descriptors from one place. The zero value is empty.
+// Source contains file descriptors from one place. The zero value is empty.
 type Source struct {
 	// Name is the place, such as "server reflection" or a file's path, for
 	// errors.
@@ -149,8 +150,8 @@ type Source struct {
 	Files []*descriptorpb.FileDescriptorProto
 }
 
-// ReadFiles reads serialized FileDescriptorProtos, as server reflection sends
-// them and generated Python code holds them. The error is a [*hook.Error].
+// ReadFiles reads serialized FileDescriptorProtos, in the form of server reflection and of
+// generated Python code. The error is a [*hook.Error].
 func ReadFiles(name string, serialized ...[]byte) (Source, error) {
 	s := Source{Name: name}
 	for _, content := range serialized {
@@ -163,8 +164,8 @@ func ReadFiles(name string, serialized ...[]byte) (Source, error) {
 	return s, nil
 }
 
-// ReadProtoset reads a serialized FileDescriptorSet, as protoc -o writes it.
-// The error is a [*hook.Error].
+// ReadProtoset reads a serialized FileDescriptorSet, the output of protoc -o. The error is a
+// [*hook.Error].
 func ReadProtoset(name string, content []byte) (Source, error) {
 	set := new(descriptorpb.FileDescriptorSet)
 	if err := proto.Unmarshal(content, set); err != nil {
@@ -177,22 +178,22 @@ func unreadable(source string, err error) error {
 	return faulty(fmt.Errorf("descriptor in %s: %s", source, cleanProto(err)))
 }
 
-// The reasons of an error that callers distinguish.
+// The reasons of errors that callers distinguish.
 const (
 	// Disagree means that two sources describe one symbol differently.
 	Disagree = "descriptors-disagree"
-	// MissingImport means that no source describes a symbol that is needed.
+	// MissingImport means that no source describes a required symbol.
 	MissingImport = "missing-import"
 )
 
-// faulty returns the error of descriptors that cannot be read, merged or used. Callers that do not make a
-// call give it another kind.
+// faulty returns the error for descriptors that cannot be read, merged or used. Callers that do not
+// make a call change its kind.
 func faulty(err error) *hook.Error {
 	return &hook.Error{Kind: hook.Request, Err: errors.New(cleanProto(err))}
 }
 
-// cleanProto is the text of a protobuf error without its prefix, after which the
-// library writes one of two spaces at random.
+// cleanProto returns the text of a protobuf error without its prefix, after which the library
+// writes one of two spaces at random.
 func cleanProto(err error) string {
 	text := strings.ReplaceAll(err.Error(), "\u00a0", " ")
 	return strings.TrimPrefix(text, "proto: ")

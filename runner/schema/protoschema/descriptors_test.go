@@ -45,7 +45,7 @@ func TestBrokenDescriptors(t *testing.T) {
 	}
 }
 
-// missingImport is a.proto without what it imports.
+// missingImport returns the descriptors of a.proto without those of its imports.
 func missingImport(t testing.TB) *Descriptors {
 	t.Helper()
 	b := compile(t, "lib/b.proto", `syntax = "proto3"; package lib; message B { string x = 1; } enum E { ZERO = 0; }`)
@@ -97,8 +97,8 @@ func TestMissingImport(t *testing.T) {
 	}
 }
 
-// A file that imports a path no source has may still find its types under
-// another path.
+// TestImportUnderAnotherPath checks a file that imports a path that no source has. Its types may be
+// found under another path.
 func TestImportUnderAnotherPath(t *testing.T) {
 	lib := compile(t, "b.proto", `syntax = "proto3"; package lib; message B { message C { string x = 1; } } enum E { ZERO = 0; }`)
 	d := missingImport(t)

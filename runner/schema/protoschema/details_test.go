@@ -8,7 +8,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The details of a method have its whole comment, each message once, and the enums' values.
+// TestDetails checks that the details of a method have its whole comment, each message once, and
+// the values of enums.
 func TestDetails(t *testing.T) {
 	d := merge(t, compile(t, "kv.proto", `syntax = "proto3"; package kv;
 		import "google/protobuf/timestamp.proto";

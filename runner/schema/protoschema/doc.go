@@ -1,7 +1,7 @@
-// Package protoschema describes gRPC methods, and turns words and JSON into
-// their messages and messages into JSON.
+// Package protoschema describes gRPC methods, converts words and JSON to their messages, and
+// messages to JSON.
 //
-//  1. A [Source] holds file descriptors from one place: server reflection,
+//  1. A [Source] contains file descriptors from one place: server reflection,
 //     generated code, or a protoset.
 //  2. [MergeDescriptors] joins sources into one set of [Descriptors]. It reports
 //     a symbol that two sources describe differently.
@@ -9,8 +9,8 @@
 //  4. [BindMessage] and [DecodeMessage] make its request with protojson, from words or JSON.
 //  5. [Descriptors.EncodeMessage] writes an answer with protojson.
 //
-// The package is separate from schema because protobuf takes time to initialise, which a
-// call of a functions file should not pay.
+// The package is separate from schema because initializing protobuf takes time, which calls of
+// functions files should not spend.
 //
 // The package does not know files, processes, connections or how anything is printed.
 package protoschema

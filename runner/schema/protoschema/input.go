@@ -12,32 +12,32 @@ import (
 // inputOf returns the JSON Schema of a request.
 func inputOf(request protoreflect.MessageDescriptor) json.RawMessage {
 	s := inputSchema{defs: map[string]any{}, sizes: map[protoreflect.FullName]int{}}
-	s.isLarge = s.size(request) > mostInlined
-	top := map[string]any{"type": "object", "properties": map[string]any{}} // a message with a JSON of its own may be anything
+	s.isLarge = s.size(request) > maxInlined
+	top := map[string]any{"type": "object", "properties": map[string]any{}} // a message with its own JSON may be anything
 	if !hasOwnJSON(request) && !request.IsPlaceholder() {
 		top = s.fields(request)
 	}
 	if len(s.defs) > 0 {
 		top["$defs"] = s.defs
 	}
-	text, _ := json.Marshal(top) // our own shape
+	text, _ := json.Marshal(top) // this type can always be encoded
 	return text
 }
 
-// mostInlined is how many fields a schema may have without references.
-const mostInlined = 5000
+// maxInlined is the number of fields that a schema may have without references.
+const maxInlined = 5000
 
-// inputSchema makes one JSON Schema, as the clients of language models accept it: each enum has a type and each
-// list has items. The messages within the request are inlined, since some clients do not resolve
-// references. Only messages that contain themselves, or all if there are too many fields, are
-// definitions.
+// inputSchema makes one JSON Schema in the form that clients of language models accept: each enum
+// has a type and each list has items. Messages inside the request are inlined, because some clients
+// do not resolve references. Only messages that contain themselves become definitions, or all
+// messages if there are too many fields.
 type inputSchema struct {
 	defs    map[string]any
 	sizes   map[protoreflect.FullName]int
 	isLarge bool
 }
 
-// size is the number of fields of a message and of those within it, without references.
+// size returns the number of fields of a message and of the messages inside it, without references.
 func (s *inputSchema) size(message protoreflect.MessageDescriptor) int {
 	name := message.FullName()
 	if size, known := s.sizes[name]; known {
@@ -48,11 +48,11 @@ func (s *inputSchema) size(message protoreflect.MessageDescriptor) int {
 	for within := range messagesIn(message) {
 		total += s.size(within)
 	}
-	s.sizes[name] = min(total, mostInlined) + message.Fields().Len() + 1 // it doubles with each level
+	s.sizes[name] = min(total, maxInlined) + message.Fields().Len() + 1 // limited, because it doubles with each level
 	return s.sizes[name]
 }
 
-// messagesIn yields the messages of the fields that have fields, once for each field.
+// messagesIn yields the messages of those fields that contain fields, once for each field.
 func messagesIn(message protoreflect.MessageDescriptor) iter.Seq[protoreflect.MessageDescriptor] {
 	return func(yield func(protoreflect.MessageDescriptor) bool) {
 		if hasOwnJSON(message) {
@@ -91,7 +91,8 @@ func isRecursive(message protoreflect.MessageDescriptor) bool {
 	return reaches(message)
 }
 
-// anything returns the schema of any value. A schema without a type is refused by some clients.
+// anything returns the schema of any value. It has types, because some clients reject a schema
+// without a type.
 func anything() map[string]any {
 	flat := []any{}
 	for _, kind := range []string{"string", "number", "boolean", "object", "null"} {
@@ -103,7 +104,7 @@ func anything() map[string]any {
 	return map[string]any{"anyOf": lists(lists(flat))}
 }
 
-// fields is the schema of a message with fields.
+// fields returns the schema of a message with fields.
 func (s *inputSchema) fields(message protoreflect.MessageDescriptor) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for field := range each(message.Fields()) {
@@ -129,7 +130,7 @@ func (s *inputSchema) field(field protoreflect.FieldDescriptor) any {
 	return s.value(field)
 }
 
-// value is the schema of one value of a field.
+// value returns the schema of one value of a field.
 func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
 	switch kind := field.Kind(); {
 	case field.Message() != nil:
@@ -138,7 +139,7 @@ func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
 		return map[string]any{"type": "string"}
 	case field.Enum() != nil:
 		return map[string]any{"type": "string", "enum": names(each(field.Enum().Values()))}
-	case strings.HasSuffix(kind.String(), "64"): // JSON has such integers as text
+	case strings.HasSuffix(kind.String(), "64"): // in JSON such integers are text
 		return map[string]any{"anyOf": []any{map[string]any{"type": "integer"}, map[string]any{"type": "string"}}}
 	case kind == protoreflect.Uint32Kind, kind == protoreflect.Fixed32Kind:
 		return map[string]any{"type": "integer", "minimum": 0}
@@ -154,7 +155,7 @@ func (s *inputSchema) value(field protoreflect.FieldDescriptor) any {
 	return map[string]any{"type": "integer"}
 }
 
-// message is the schema of a message within the request.
+// message returns the schema of a message inside the request.
 func (s *inputSchema) message(message protoreflect.MessageDescriptor) any {
 	own, isOwn := ownJSONs[message.FullName()]
 	switch {
@@ -169,7 +170,7 @@ func (s *inputSchema) message(message protoreflect.MessageDescriptor) any {
 	}
 	name := string(message.FullName())
 	if _, known := s.defs[name]; !known {
-		s.defs[name] = nil // a message may have itself
+		s.defs[name] = nil // a message may contain itself
 		s.defs[name] = s.fields(message)
 	}
 	return map[string]any{"$ref": "#/$defs/" + name}

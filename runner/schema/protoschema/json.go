@@ -32,7 +32,7 @@ func DecodeMessage(m Method, content []byte) (proto.Message, error) {
 	return nil, m.unfit(placeAt(content, line, column), why)
 }
 
-// placeAt returns the path of what stands in a line and column of JSON, such as address.zip or
+// placeAt returns the path of the value at a line and column of JSON, such as address.zip or
 // tags[1].
 func placeAt(content []byte, line, column int) string {
 	offset := column
@@ -57,7 +57,7 @@ func placeAt(content []byte, line, column int) string {
 			if !found {
 				inner, found = walk()
 			}
-			switch { // only on the way back: a path for each of many values takes long
+			switch { // only on the way back, because making a path for each of many values takes long
 			case found && delim == '[':
 				return fmt.Sprintf("[%d]%s", n, inner), true
 			case found:
@@ -89,7 +89,8 @@ func initialized(request proto.Message) error {
 	return nil
 }
 
-// unfit reports JSON that protojson rejects; at is its place, or empty for the request.
+// unfit returns the error for JSON that protojson rejects. at is its place, or empty for the
+// request.
 func (m Method) unfit(at, why string) error {
 	e := schema.ArgumentErrorf(at, "%s does not fit: %s", schema.Short(at), why)
 	if at == "" {
@@ -102,10 +103,10 @@ func (m Method) unfit(at, why string) error {
 	return e
 }
 
-// Unmarshal reads a plugin's bytes into a message, such as [Method.NewResponse]. It knows
-// the plugin's own extensions; EncodeMessage drops undeclared ones. [proto.Unmarshal] panics
-// on some bytes, such as a map entry whose key comes twice with different types. Unmarshal
-// returns an error instead.
+// Unmarshal reads a plugin's bytes into a message, such as [Method.NewResponse]. It knows the
+// plugin's own extensions. EncodeMessage drops undeclared ones. [proto.Unmarshal] panics on some
+// bytes, such as a map entry whose key is given twice with different types. Unmarshal returns an
+// error instead.
 func (d *Descriptors) Unmarshal(content []byte, into proto.Message) error {
 	err := noPanic(func() error {
 		return proto.UnmarshalOptions{AllowPartial: true, Resolver: d.resolver()}.Unmarshal(content, into)
@@ -116,7 +117,7 @@ func (d *Descriptors) Unmarshal(content []byte, into proto.Message) error {
 	return nil
 }
 
-// noPanic turns a panic about malformed bytes into an error.
+// noPanic converts a panic about malformed bytes to an error.
 func noPanic(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -150,7 +151,7 @@ func (d *Descriptors) EncodeMessage(message proto.Message) (json.RawMessage, err
 		return line.Bytes(), nil
 	}
 	e := faulty(fmt.Errorf("message %s has no JSON: %s", message.ProtoReflect().Descriptor().FullName(), cleanProto(err)))
-	if strings.Contains(e.Error(), "unable to resolve") { // the type of an Any
+	if strings.Contains(e.Error(), "unable to resolve") { // about the type of an Any
 		e.Reason, e.Hints = MissingImport, []schema.Hint{missingHint}
 	}
 	return nil, e
@@ -190,13 +191,14 @@ func (m Method) SoleField() (name string, isText bool) {
 	return string(found[0].Name()), found[0].Kind() == protoreflect.StringKind
 }
 
-// ownJSON describes the JSON of a message that has its own: form follows the message's name in errors.
+// ownJSON describes the JSON of a message that has its own. form follows the message's name in
+// errors.
 type ownJSON struct {
 	form   string
 	schema map[string]any
 }
 
-// ownJSONs has the messages with a JSON of their own, but for wrappers.
+// ownJSONs contains the messages with their own JSON, except wrappers.
 var ownJSONs = map[protoreflect.FullName]ownJSON{
 	"google.protobuf.Any":       {` as an object whose "@type" is described`, map[string]any{"type": "object"}},
 	"google.protobuf.Timestamp": {" such as 2006-01-02T15:04:05Z", map[string]any{"type": "string", "format": "date-time"}},
@@ -214,7 +216,7 @@ func hasOwnJSON(message protoreflect.MessageDescriptor) bool {
 	return own || isWrapper(message)
 }
 
-// isStruct reports whether words name the keys of a message, and not its fields.
+// isStruct reports whether words name the keys of a message rather than its fields.
 func isStruct(message protoreflect.MessageDescriptor) bool {
 	return message.FullName() == "google.protobuf.Struct"
 }

@@ -58,7 +58,7 @@ func TestDecodeMessageErrors(t *testing.T) {
 	}
 }
 
-// unknown describes the well-known types alone.
+// unknown describes only the well-known types.
 var unknown *Descriptors
 
 func TestEncodeMessage(t *testing.T) {
@@ -93,7 +93,7 @@ func TestEncodeMessage(t *testing.T) {
 			t.Errorf("%s: the message was changed", test.name)
 		}
 	}
-	// An Any of a type that no source describes is an error, with the flags that describe it.
+	// An Any of a type that no source describes is an error with the flags that describe it.
 	_, err = unknown.EncodeMessage(known)
 	missing := (*hook.Error)(nil)
 	if !errors.As(err, &missing) || missing.Reason != MissingImport || len(missing.Hints) != 1 || !strings.Contains(err.Error(), `unable to resolve "a/all.Address"`) {
@@ -105,8 +105,7 @@ func TestEncodeMessage(t *testing.T) {
 	}
 }
 
-// keyTwice is an All whose meta has an entry with a key and then one of
-// another type.
+// keyTwice is an All whose meta has an entry with two keys of different types.
 const keyTwice = "\xaa\x03\x10\n\x0e\n\x01\t00\t\t0\x97\x97\x97\x97\x97000"
 
 func TestUnmarshalMessage(t *testing.T) {
@@ -248,7 +247,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// Messages that contain each other many times do not blow up a template.
+// TestTemplateIsBounded checks that the template of messages that contain each other many times
+// stays small.
 func TestTemplateIsBounded(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`syntax = "proto3"; service S { rpc R(M0) returns (M0); } message M30 {}`)
@@ -286,7 +286,7 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// FuzzEncodeMessage reads bytes as a plugin sends them.
+// FuzzEncodeMessage encodes bytes as a plugin would send them.
 func FuzzEncodeMessage(f *testing.F) {
 	m := allMethod(f)
 	for _, seed := range []string{"text=a", "any={}", "at=2024-01-02T03:04:05Z", "labels.a=b", "meta.a=1"} {

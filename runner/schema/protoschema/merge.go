@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
-	// The files that come with protoc, see isBuiltin.
+	// The files that are part of protoc, see isBuiltin.
 	_ "google.golang.org/protobuf/types/known/anypb"
 	_ "google.golang.org/protobuf/types/known/apipb"
 	_ "google.golang.org/protobuf/types/known/durationpb"
@@ -27,11 +27,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// MergeDescriptors joins several sources. Two sources may describe a symbol if they differ
-// only in comments, options and JSON names; the first description counts. The files of
-// package google.protobuf are built in, and the sources' copies are ignored. A missing import
-// is an error only where it is needed. An error is a [*hook.Error]. MergeDescriptors
-// does not change the files; the caller must not change them afterwards.
+// MergeDescriptors joins several sources. Two sources may describe a symbol if they differ only in
+// comments, options and JSON names. The first description counts. The files of package
+// google.protobuf are built in, and copies in the sources are ignored. A missing import is an error
+// only if it is needed. An error is a [*hook.Error]. MergeDescriptors does not change the files.
+// The caller must not change them later.
 func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 	m := merger{declared: map[string]declaration{}, built: map[string]bool{}, set: &Descriptors{
 		files: new(protoregistry.Files), sources: map[string]string{},
@@ -61,12 +61,12 @@ func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 	return m.set, nil
 }
 
-// merger collects what several files declare, each symbol once.
+// merger collects the declarations of several files, each symbol once.
 type merger struct {
 	files    []*descriptorpb.FileDescriptorProto // without symbols that earlier files declare
 	declared map[string]declaration              // by full name
 	err      error                               // the first disagreement
-	built    map[string]bool                     // false while the imports of a file are built
+	built    map[string]bool                     // false while the imports of a file are being built
 	set      *Descriptors
 }
 
@@ -76,7 +76,7 @@ type declaration struct {
 	descriptor   proto.Message
 }
 
-// String names the file and the source.
+// String returns the file and the source.
 func (d declaration) String() string { return place(d.file, d.source) }
 
 func place(path, source string) string {
@@ -132,8 +132,8 @@ func undeclared[D interface {
 	return kept
 }
 
-// sameShape reports whether two descriptors describe the same bytes. It ignores comments,
-// options, JSON names, and reserved names and numbers.
+// sameShape reports whether two descriptors describe the same bytes. It ignores comments, options,
+// JSON names, and reserved names and numbers.
 func sameShape(a, b proto.Message) bool {
 	if proto.Equal(a, b) {
 		return true
@@ -161,10 +161,10 @@ func keepShape(m protoreflect.Message) {
 	})
 }
 
-// readDocs keeps the comment above each method. Not all sources have comments.
+// readDocs stores the comment above each method. Not all sources have comments.
 func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
-	const serviceField, methodField = 6, 2 // of a file and of a service
-	comments := map[[2]int32]string{}      // by the numbers of a service and a method
+	const serviceField, methodField = 6, 2 // field numbers in a file and in a service
+	comments := map[[2]int32]string{}      // by the indexes of a service and a method
 	for _, location := range file.GetSourceCodeInfo().GetLocation() {
 		if path := location.GetPath(); len(path) == 4 && path[0] == serviceField && path[2] == methodField {
 			comments[[2]int32{path[1], path[3]}] = location.GetLeadingComments()
@@ -181,7 +181,7 @@ func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 	}
 }
 
-// build builds the descriptors of a file after the files that it needs.
+// build builds the descriptors of a file after those of the files that it needs.
 func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	path := file.GetName()
 	fault := func(err error) error {
@@ -212,8 +212,8 @@ func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	return nil
 }
 
-// imports returns the files that declare the symbols that file uses, even if file does
-// not import them, and the imports of file that no source has.
+// imports returns the files that declare the symbols that file uses, even if file does not import
+// them, and the imports of file that no source has.
 func (m *merger) imports(file *descriptorpb.FileDescriptorProto) []string {
 	var paths []string
 	for _, path := range file.GetDependency() {
@@ -238,7 +238,7 @@ func (m *merger) imports(file *descriptorpb.FileDescriptorProto) []string {
 	return paths
 }
 
-// fileOf finds the file that declares a symbol, or the message around it.
+// fileOf returns the file that declares a symbol, or the message that contains it.
 func (m *merger) fileOf(symbol string) string {
 	if found, err := m.set.files.FindDescriptorByName(protoreflect.FullName(symbol)); err == nil {
 		return found.ParentFile().Path()
@@ -262,7 +262,7 @@ func used(messages []*descriptorpb.DescriptorProto, fields []*descriptorpb.Field
 	}
 }
 
-// isBuiltin reports whether a proto file comes with protoc. No source needs to describe it.
+// isBuiltin reports whether a proto file is part of protoc. No source needs to describe it.
 func isBuiltin(path string) bool {
 	_, err := protoregistry.GlobalFiles.FindFileByPath(path)
 	return err == nil && strings.HasPrefix(path, "google/protobuf/")

@@ -23,7 +23,7 @@ func merge(t testing.TB, sources ...Source) *Descriptors {
 	return d
 }
 
-// compile makes a source of one file's text.
+// compile returns a source with the descriptor of one file's text.
 func compile(t testing.TB, name, text string, imports ...Source) Source {
 	t.Helper()
 	var imported []*descriptorpb.FileDescriptorProto
@@ -37,7 +37,8 @@ func compile(t testing.TB, name, text string, imports ...Source) Source {
 	return Source{Name: name, Files: []*descriptorpb.FileDescriptorProto{file}}
 }
 
-// stripped is what a generated file keeps: no comments, no JSON names.
+// stripped returns a source with only the parts that a generated file keeps: no comments, no JSON
+// names.
 func stripped(t testing.TB, name string, s Source) Source {
 	t.Helper()
 	var serialized [][]byte
@@ -76,7 +77,7 @@ service KV {
 }
 `
 
-// edited is pairProto in which one text was replaced.
+// edited returns the source of pairProto with one text replaced.
 func edited(t testing.TB, name, old, changed string) Source {
 	t.Helper()
 	s := compile(t, name, strings.Replace(pairProto, old, changed, 1))

@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Method is one gRPC method of a plugin. Methods come from [Descriptors]; the
-// zero value is none. It is safe for concurrent use.
+// Method is one gRPC method of a plugin. Methods come from [Descriptors]. The zero value is not
+// usable. It is safe for concurrent use.
 type Method struct {
 	desc protoreflect.MethodDescriptor
 	set  *Descriptors
@@ -39,13 +39,13 @@ func IsHostService(service string) bool {
 	return strings.HasPrefix(service, "grpc.reflection.")
 }
 
-// Service is the full name of the method's service.
+// Service returns the full name of the method's service.
 func (m Method) Service() string { return string(m.desc.Parent().FullName()) }
 
 func (m Method) isHidden() bool { return IsHostService(m.Service()) }
 
-// Name is "Service/Method", or the full name if another service has the same short name.
-// Find finds the method by it.
+// Name returns "Service/Method", or the full name if another service has the same short name. Find
+// accepts it.
 func (m Method) Name() string {
 	if m.set.short[m.shortName()] > 1 || m.isHidden() {
 		return m.FullName()
@@ -57,12 +57,12 @@ func (m Method) shortName() string {
 	return string(m.desc.Parent().Name()) + "/" + string(m.desc.Name())
 }
 
-// FullName is "pkg.Service/Method". gRPC's path is the same with a leading slash.
+// FullName returns "pkg.Service/Method". gRPC's path is the same with a leading slash.
 func (m Method) FullName() string {
 	return m.Service() + "/" + string(m.desc.Name())
 }
 
-// Set is the descriptors that the method comes from.
+// Set returns the descriptors that contain the method.
 func (m Method) Set() *Descriptors { return m.set }
 
 // Streams reports whether the client and the server of the method stream.
@@ -70,7 +70,7 @@ func (m Method) Streams() (in, out bool) {
 	return m.desc.IsStreamingClient(), m.desc.IsStreamingServer()
 }
 
-// streams has the values of Streams in [schema.Hook].
+// streams contains the values of Streams in [schema.Hook].
 var streams = map[[2]bool]string{{true, false}: "in", {false, true}: "out", {true, true}: "both"}
 
 // NewRequest returns an empty request.
@@ -79,13 +79,13 @@ func (m Method) NewRequest() proto.Message { return dynamicpb.NewMessage(m.desc.
 // NewResponse returns an empty response, for [Descriptors.Unmarshal].
 func (m Method) NewResponse() proto.Message { return dynamicpb.NewMessage(m.desc.Output()) }
 
-// OwnJSON reports whether the request is a well-known type with a JSON of its own, which may
-// not be an object: 3 for a Value, "1.5s" for a Duration. [DecodeMessage] reads it.
+// OwnJSON reports whether the request is a well-known type with its own JSON, which may not be an
+// object: 3 for a Value, "1.5s" for a Duration. [DecodeMessage] reads it.
 func (m Method) OwnJSON() bool { return hasOwnJSON(m.desc.Input()) }
 
-// Describe describes the method as a hook. The fields of its request are the parameters. A type
-// is written as in the proto source, a message as "message pkg.M", an enum as
-// "enum pkg.E (A, B)". The template has the defaults. A request that is a Struct takes any name.
+// Describe describes the method as a hook. The fields of its request are the parameters. A type has
+// the form of the proto source, a message the form "message pkg.M", an enum the form "enum pkg.E
+// (A, B)". The template contains the defaults. A request that is a Struct accepts any name.
 func (m Method) Describe(q schema.Query) schema.Hook {
 	comment := m.set.docs[m.FullName()]
 	doc, _, _ := strings.Cut(comment, "\n")
@@ -107,7 +107,8 @@ func (m Method) Describe(q schema.Query) schema.Hook {
 	return h
 }
 
-// params describes the fields of a message as parameters, in detail with the values of enums.
+// params describes the fields of a message as parameters. If isDetailed is set, it includes the
+// values of enums.
 func params(message protoreflect.MessageDescriptor, isDetailed bool) []schema.Param {
 	list := []schema.Param{}
 	if isStruct(message) {
@@ -129,12 +130,12 @@ func params(message protoreflect.MessageDescriptor, isDetailed bool) []schema.Pa
 	return list
 }
 
-// hint names the signature of the method, cut if it is long.
+// hint returns a hint with the signature of the method, which is cut if it is long.
 func (m Method) hint() schema.Hint {
 	return schema.Hintf("the hook is %s", m.Describe(schema.Query{}).ShortSignature())
 }
 
-// outline is a message with its fields, such as "pkg.Pair{key: string, n: int32}".
+// outline returns a message with its fields, such as "pkg.Pair{key: string, n: int32}".
 func outline(message protoreflect.MessageDescriptor) string {
 	if hasOwnJSON(message) {
 		return typeName(message.FullName())
@@ -146,7 +147,7 @@ func outline(message protoreflect.MessageDescriptor) string {
 	return typeName(message.FullName()) + "{" + strings.Join(fields, ", ") + "}"
 }
 
-// fieldType names a field's type, such as "repeated string".
+// fieldType returns the name of a field's type, such as "repeated string".
 func fieldType(field protoreflect.FieldDescriptor) string {
 	switch {
 	case field.IsMap():
@@ -157,7 +158,7 @@ func fieldType(field protoreflect.FieldDescriptor) string {
 	return kindName(field)
 }
 
-// kindName names the type of one value of a field.
+// kindName returns the name of the type of one value of a field.
 func kindName(field protoreflect.FieldDescriptor) string {
 	switch {
 	case field.Message() != nil:
@@ -169,7 +170,7 @@ func kindName(field protoreflect.FieldDescriptor) string {
 	}
 	const most = 20
 	var values []string
-	for value := range each(field.Enum().Values()) { // many fields may have an enum of many values
+	for value := range each(field.Enum().Values()) { // many fields may have an enum with many values
 		if len(values) == most {
 			values = append(values, "…")
 			break
@@ -179,7 +180,7 @@ func kindName(field protoreflect.FieldDescriptor) string {
 	return fmt.Sprintf("enum %s (%s)", field.Enum().FullName(), strings.Join(values, ", "))
 }
 
-// wanted describes the values that a field takes.
+// wanted describes the values that a field accepts.
 func wanted(field protoreflect.FieldDescriptor) string {
 	switch {
 	case field.Message() != nil:
@@ -190,7 +191,7 @@ func wanted(field protoreflect.FieldDescriptor) string {
 	return kindName(field)
 }
 
-// wantedMessage describes the JSON or text that a message takes.
+// wantedMessage describes the JSON or text that a message accepts.
 func wantedMessage(message protoreflect.MessageDescriptor) string {
 	if isWrapper(message) {
 		return wanted(message.Fields().Get(0))
@@ -221,23 +222,23 @@ func (m Method) messages() (found []schema.Message) {
 	return found
 }
 
-// Template returns an example request as JSON. It has every field with its default,
-// and the first field of each oneof. A message inside itself is null, and so is each message
-// beyond a size limit. [DecodeMessage] reads it.
+// Template returns an example request as JSON. It has every field with its default, and the first
+// field of each oneof. A message inside itself is null, as is each message beyond a size limit.
+// [DecodeMessage] reads it.
 func (m Method) Template() []byte {
 	request := dynamicpb.NewMessage(m.desc.Input())
 	t := templater{open: map[protoreflect.FullName]bool{}}
 	t.fill(request)
 	text, err := protojson.MarshalOptions{AllowPartial: true, UseProtoNames: true, EmitUnpopulated: true}.Marshal(request)
 	if err != nil {
-		return []byte("null") // a Value
+		return []byte("null") // for a Value
 	}
 	return text
 }
 
 // templater sets the fields that protojson omits from an empty message.
 type templater struct {
-	open  map[protoreflect.FullName]bool // the messages around
+	open  map[protoreflect.FullName]bool // the messages that contain the current one
 	count int
 }
 

@@ -67,7 +67,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestIsHostService hides the services of go-plugin, and not a plugin's own.
+// TestIsHostService checks that the services of go-plugin are hidden, but not those of the plugin.
 func TestIsHostService(t *testing.T) {
 	for service, want := range map[string]bool{
 		"plugin.GRPCBroker": true, "grpc.health.v1.Health": true, "grpc.reflection.v1.ServerReflection": true,

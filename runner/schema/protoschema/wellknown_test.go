@@ -109,7 +109,7 @@ func TestBindWellKnownErrors(t *testing.T) {
 	}
 }
 
-// A well-known type as a request has the JSON it has everywhere.
+// TestDecodeWellKnown checks that a well-known type as a request has its usual JSON.
 func TestDecodeWellKnown(t *testing.T) {
 	d := merge(t, compile(t, "wk.proto", wellKnownProto))
 	tests := []struct{ method, in, err string }{
@@ -169,7 +169,7 @@ func TestEncodeIrregular(t *testing.T) {
 	}
 }
 
-// sameJSON compares JSON whatever the order of its names.
+// sameJSON compares JSON. It ignores the order of names.
 func sameJSON(got []byte, want string) bool {
 	var a, b any
 	return json.Unmarshal(got, &a) == nil && json.Unmarshal([]byte(want), &b) == nil && reflect.DeepEqual(a, b)
