@@ -42,9 +42,9 @@ func findConfig(path string) (cfg config, env string) {
 // systemPackages is a key. Python's site module reads its last occurrence.
 const systemPackages = "include-system-site-packages"
 
-// parseConfig reads a pyvenv.cfg and ignores mistakes, as Python does. Of other keys the first
-// occurrence counts, because the value of "command" may span lines that look like keys. Two keys
-// name the version: version (venv) and version_info (virtualenv, uv).
+// parseConfig reads a pyvenv.cfg and ignores mistakes, as Python does. For other keys the
+// first occurrence counts, because the value of "command" may span lines that look like keys. Two
+// keys name the version: version (venv) and version_info (virtualenv, uv).
 func parseConfig(text string) config {
 	keys := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -81,7 +81,7 @@ type Request struct {
 	// Project is the result of [FindProject] for Dirs. If it is the zero value, Find calls it.
 	Project Project
 	// Active prefers an activated environment to the plugin's own. NoActive ignores activated
-	// environments. By default, only one that belongs to the plugin's project is preferred.
+	// environments. The default prefers only one that belongs to the plugin's project.
 	Active, NoActive bool
 	// ForOthers reports whether pyplug made the environment env for other plugins. If it is nil,
 	// every environment is for the plugin.
@@ -106,7 +106,7 @@ type Request struct {
 	// OfProject, and accepts a Python of unknown version from every source.
 	Untrusted bool
 
-	// Tests set these. By default the system answers.
+	// Tests replace the system with these.
 	ownerOf    func(path string) (owner, bool)
 	systemRoot string
 }

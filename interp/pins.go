@@ -82,7 +82,7 @@ func (f *finder) pinned() (Interpreter, *Attempt) {
 // text that starts like a version is a name or a path.
 var pinName = expression(`^(?:[\pL_.]|~?/|\d+[\pL_@-]|[\d.]+/)[\pL\pN._+@/\\:-]*$`)
 
-// unclear returns the first pin that is neither a version nor a name, or nil.
+// unclear returns an error for the first pin that is not a version or a name, or nil.
 func (f *finder) unclear(pins []pin, file string) *Attempt {
 	for _, p := range pins {
 		if _, isVersion := parsePin(p.text); isVersion || pinName().MatchString(p.text) || installed(f.pyenvVersions(), p.text) != "" {

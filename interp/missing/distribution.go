@@ -37,8 +37,8 @@ var wellKnown = map[string]string{
 }
 
 // distribution returns the distribution that contains a module with the given dotted name: one that
-// the plugin's files list, or the distribution of a well-known module. It returns "" if neither is
-// known.
+// the plugin's files list, or the distribution of a well-known module. It returns "" if
+// both are unknown.
 func distribution(module string, listed []string) string {
 	for name := module; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
 		known := strings.Fields(wellKnown[name])

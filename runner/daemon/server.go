@@ -51,7 +51,7 @@ type Options struct {
 	// Metrics returns the metrics of a plugin with the given status in the text format of
 	// Prometheus. It may be nil.
 	Metrics func(st hook.Status) []byte
-	// Locate fills in where the processes of running calls are; nil fills in nothing.
+	// Locate sets the current place of each running call. It may be nil.
 	Locate func(calls []hook.RunningCall)
 	// Series reports whether the plugin makes a [hook.Series].
 	Series bool

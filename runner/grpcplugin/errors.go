@@ -198,10 +198,10 @@ func lastTraceback(lines []string) *hook.Raised {
 	}
 	for _, line := range lines[first:last] {
 		if m := frameLine().FindStringSubmatch(line); m != nil {
-			number, _ := strconv.Atoi(m[2]) // digits; 0 if there are too many
+			number, _ := strconv.Atoi(m[2]) // digits, or 0 if there are too many
 			raised.Frames = append(raised.Frames, hook.Frame{File: schema.Path(m[1]), Line: number, Function: m[3]})
 		} else if n := len(raised.Frames); n > 0 && repeatLine().MatchString(line) {
-			raised.Frames[n-1].Repeated, _ = strconv.Atoi(repeatLine().FindStringSubmatch(line)[1]) // digits; 0 if there are too many
+			raised.Frames[n-1].Repeated, _ = strconv.Atoi(repeatLine().FindStringSubmatch(line)[1]) // digits, or 0 if there are too many
 		} else if n > 0 && raised.Frames[n-1].Text == "" && strings.Trim(line, " ^~") != "" {
 			raised.Frames[n-1].Text = strings.TrimSpace(line)
 		}

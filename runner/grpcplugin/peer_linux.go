@@ -46,8 +46,8 @@ func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 	}
 }
 
-// strangers returns the sockets that neither the leader nor a descendant has open, and the
-// processes that have them open.
+// strangers returns the sockets that only other processes than the leader and its descendants have
+// open, and these processes.
 func strangers(inodes []string, leader int) (foreign []string, pids []int) {
 	foreign = without(inodes, heldBy(leader))
 	if len(foreign) == 0 { // nearly always

@@ -269,7 +269,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return Marshal(shape)
 }
 
-// UnmarshalJSON reads the JSON of MarshalJSON. Of the cause it restores only the message. An
+// UnmarshalJSON reads the JSON of MarshalJSON. It restores only the message of the cause. An
 // unknown kind becomes [Internal].
 func (e *Error) UnmarshalJSON(text []byte) error {
 	var shape errorJSON

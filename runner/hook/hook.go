@@ -212,8 +212,8 @@ type Instance interface {
 	Crash() error
 	// Info describes the process.
 	Info() Info
-	// Stack returns where the main thread of a plugin in Python is, the oldest frame first; nil
-	// if that is not known. It does not disturb the call that runs.
+	// Stack returns the stack of the main thread of a Python plugin, the oldest frame first, or nil
+	// if it is unknown. It does not disturb the running call.
 	Stack() []Frame
 }
 

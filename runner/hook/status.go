@@ -75,34 +75,33 @@ type Status struct {
 	// (it exited between calls), "memory" (it exceeded its memory limit), "timeout" (a call did not
 	// stop), "probe" (it missed its probes), "start" (it did not start).
 	RestartCauses map[string]int `json:"restart_causes,omitempty"`
-	// LastRestart is the reason of the last restart, as its event has it, and how the process
-	// ended, or empty if there was none.
+	// LastRestart is the reason of the last restart, as in its event, and how the process ended, or
+	// empty.
 	LastRestart string `json:"last_restart,omitempty"`
-	// LastRestartAt is its time.
+	// LastRestartAt is the time of the last restart.
 	LastRestartAt time.Time `json:"last_restart_at,omitzero"`
-	// Replacements counts the workers that were replaced at a limit, by "memory", "calls" and
+	// Replacements counts the workers that were replaced because of a limit: "memory", "calls" or
 	// "age". LastReplacement is the reason of the last replacement, or empty.
 	Replacements    map[string]int `json:"replacements,omitempty"`
 	LastReplacement string         `json:"last_replacement,omitempty"`
-	// Calls counts the calls that finished in a worker, Failed the failed calls,
-	// including those that no worker accepted. Running and Queued are the numbers
-	// of calls that run and that wait.
+	// Calls counts the calls that finished in a worker. Failed counts the failed calls, including
+	// those that no worker accepted. Running and Queued are the numbers of calls that run and that
+	// wait.
 	Calls  uint64 `json:"calls"`
 	Failed uint64 `json:"failed"`
 	// Failures counts the failed calls by kind.
 	Failures map[Kind]uint64 `json:"failures,omitempty"`
 	Running  int             `json:"running"`
 	Queued   int             `json:"queued"`
-	// RunningCalls are the calls that run, the oldest first, at most [MaxRunningCalls].
+	// RunningCalls lists the running calls, the oldest first, at most [MaxRunningCalls].
 	RunningCalls []RunningCall `json:"running_calls,omitempty"`
-	// Hooks are the finished calls by hook, with the time in the queue. Settings are the
-	// settings of the start that differ from the defaults, by flag or key. Only a plugin that is
-	// kept under a name has these two.
+	// Hooks are the finished calls by hook. Their times include the time in the queue. Settings are
+	// the settings of the start that differ from the defaults, by flag or key. Only a plugin that is
+	// kept under a name has Hooks and Settings.
 	Hooks    []HookCalls       `json:"hooks,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`
-	// Note is one line of other information, such as why the plugin does not
+	// Note is one line of other information, or empty. For example, it says why the plugin does not
 	// start, or that its changed files do not start and the old workers remain.
-	// It is empty if there is no other information.
 	Note string `json:"note,omitempty"`
 	// LastExit describes the exit of the last process that ended, or is nil.
 	LastExit *Exit `json:"last_exit,omitempty"`
@@ -120,7 +119,7 @@ type Status struct {
 	NextStart Milliseconds `json:"next_restart_ms,omitempty"`
 }
 
-// MaxRunningCalls is how many running calls a [Status] lists.
+// MaxRunningCalls is the number of running calls that a [Status] lists.
 const MaxRunningCalls = 100
 
 // RunningCall is a call that runs in a worker.
@@ -130,8 +129,8 @@ type RunningCall struct {
 	// Worker is the number of its worker, from 1, or 0 if there is only one. PID is its process.
 	Worker int `json:"worker,omitempty"`
 	PID    int `json:"pid"`
-	// At is where the main thread of that process is, the oldest frame first. It is nil unless it was
-	// requested and is known.
+	// At is the stack of the main thread of that process, the oldest frame first. It is nil unless it
+	// was requested and is known.
 	At []Frame `json:"at,omitempty"`
 }
 

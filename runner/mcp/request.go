@@ -20,7 +20,7 @@ const (
 type request struct {
 	message
 	s       *Server
-	session any // together with the id, identifies the request for a cancellation; nil if it cannot be canceled
+	session any // identifies the request together with the id, or nil if it cannot be canceled
 	// isStateless says that the client may only get notifications of the request itself.
 	isStateless bool
 	opened      func(version string) // called when initialize has chosen a version

@@ -57,14 +57,14 @@ type Server struct {
 	end        func()        // closes ending, once
 
 	mu        sync.Mutex    // protects the following
-	slots     chan struct{} // contains a token for each running call; nil before the first call
+	slots     chan struct{} // contains a token for each running call, or nil before the first call
 	running   int           // number of requests
 	size      int           // size of their parameters in bytes
 	named     map[requestName]*request
 	listeners map[*listener]bool
 	tools     []Tool
 	listed    json.RawMessage // the tools as JSON
-	fresh     bool            // tools are those of the running plugin
+	fresh     bool            // whether tools match the running plugin
 	told      json.RawMessage // the list that clients have, or nil
 }
 

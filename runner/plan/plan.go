@@ -106,7 +106,7 @@ func findPlugin(c Config) (manifest.Plugin, error) {
 }
 
 // isFunctions reports whether an executable is a functions file: a Python script that defines
-// public functions, if neither it nor a file that it imports looks like a server. A script in the
+// public functions, if it and the files that it imports do not look like a server. A script in the
 // directory of its Python is not a functions file, because it was installed as a program.
 func isFunctions(c Config, p manifest.Plugin) bool {
 	switch transport := cmp.Or(c.Transport, p.Manifest.Transport); {

@@ -68,8 +68,8 @@ func TotalMemory() (bytes int64) {
 	return bytes
 }
 
-// TotalCPU returns the processor time of all processes that this pyplug runs, with that of
-// their children that have ended; 0 if the system does not report it.
+// TotalCPU returns the processor time of all processes that this pyplug runs and of their ended
+// children, or 0 if the system does not report it.
 func TotalCPU() (used time.Duration) {
 	for _, p := range running.processes() {
 		used += p.tree.cpu()

@@ -77,8 +77,8 @@ func cpuOf(pid int) (used int64) {
 	return used
 }
 
-// oomKills is how many processes the system has killed because memory ran out, on the
-// whole machine; 0 if it does not report that.
+// oomKills returns how many processes the system has killed because memory ran out, on the whole
+// machine, or 0 if the system does not report that.
 func oomKills() int64 {
 	text, _ := os.ReadFile("/proc/vmstat")
 	n, _ := strconv.ParseInt(string(statusLine(text, "oom_kill ")), 10, 64)

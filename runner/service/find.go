@@ -19,7 +19,7 @@ import (
 
 // Find returns the background plugin that word, a NAME or a PLUGIN, means: the plugin with that
 // name, or one whose name differs only in _ and -, or the one that runs from that path. It returns
-// the zero Identity if the plugin does not run. For a plain word that is neither a name nor a
+// the zero Identity if the plugin does not run. For a plain word that is not a name or a
 // plugin, the error has kind Unavailable. Otherwise Find returns the error of the path.
 func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	none := daemon.Identity{}

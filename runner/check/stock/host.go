@@ -28,11 +28,11 @@ import (
 type Spec struct {
 	// Command is the plugin's program and its arguments.
 	Command []string
-	// Dir is the plugin's working directory. By default it is the host's.
+	// Dir is the plugin's working directory. The default is the host's.
 	Dir string
 	// CookieKey and CookieValue are the magic cookie.
 	CookieKey, CookieValue string
-	// Versions are the app versions that the host offers. By default it offers 1.
+	// Versions are the app versions that the host offers. The default is 1.
 	Versions []int
 	// MTLS enables mutual TLS with one-time certificates.
 	MTLS bool

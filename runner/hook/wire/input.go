@@ -11,7 +11,7 @@ import (
 )
 
 // ParseInput returns the arguments in the text of a file: a single JSON object or array, without
-// surrounding space. The line numbers in its errors are those of the file.
+// surrounding space. Its errors have the line numbers of the file.
 func ParseInput(text []byte) (json.RawMessage, error) {
 	if err := schema.CheckUTF8(text); err != nil {
 		return nil, fmt.Errorf("it is %w", err)
