@@ -22,16 +22,16 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// command is a command of pyplug. names is the number of words before its data, or one of the
-// two constants below.
+// command is a command of pyplug. names is the number of words before its data, or one of the two
+// constants below.
 type command struct {
 	*cli.Command
 	names  int
-	config *plan.Config // set by the flags if a HOOK may follow PLUGIN; else nil
+	config *plan.Config // set by the flags if a HOOK may follow PLUGIN, or nil
 	keeps  bool         // it keeps a plugin alive under a name
 }
 
-// newCommand declares a command of which do reads the words.
+// newCommand declares a command. do receives its words.
 func newCommand(name, usage, args string, flags cmdline.Flags, do func(ctx context.Context, words []string) error) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: args, Flags: flags,
@@ -40,7 +40,7 @@ func newCommand(name, usage, args string, flags cmdline.Flags, do func(ctx conte
 }
 
 const (
-	allWords = -1 // it takes no data: its flags may stand anywhere
+	allWords = -1 // it has no data, so its flags may be anywhere
 	asTyped  = -2 // its words are passed on as typed
 )
 
@@ -62,8 +62,8 @@ func commandList(prog *program) []command {
 	return list
 }
 
-// newApp returns the application of urfave/cli v2. It only calls the actions of the commands:
-// it reads no flags, prints nothing, and never exits.
+// newApp returns the application of urfave/cli v2. It only calls the actions of the commands: it
+// reads no flags, prints nothing, and never exits.
 func newApp(prog *program) *cli.App {
 	app := &cli.App{
 		Name:           "pyplug",
@@ -74,17 +74,17 @@ func newApp(prog *program) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 	}
 	for _, cmd := range prog.commands {
-		cmd.HideHelp = true // ours is among its flags
+		cmd.HideHelp = true // pyplug's own is among its flags
 		app.Commands = append(app.Commands, cmd.Command)
 	}
 	return app
 }
 
-// earlyFlags are the flags before a command, with the command that each runs.
+// earlyFlags maps the flags before a command to the command that each runs.
 var earlyFlags = map[string]string{"help": "help", "h": "help", "version": "version"}
 
-// readArgs finds the command in args, reads its line and sets up its output. It returns
-// the words for urfave/cli.
+// readArgs finds the command in args, reads its line and sets up its output. It returns the words
+// for urfave/cli.
 func (prog *program) readArgs(args []string) ([]string, error) {
 	if len(args) < 2 {
 		return []string{"pyplug", "help"}, nil
@@ -127,13 +127,13 @@ func (prog *program) readArgs(args []string) ([]string, error) {
 	return slices.Concat([]string{"pyplug", name, "--"}, line.Words), nil
 }
 
-// asksForHelp reports whether the words after HOOK ask for its help.
+// asksForHelp reports whether the words after HOOK ask for the hook's help.
 func asksForHelp(words []string) bool {
 	return len(words) == 1 && (words[0] == "--help" || words[0] == "-h")
 }
 
-// hookHelp returns the command line that explains the hook of another command line. It keeps
-// the flags that say how the plugin is started.
+// hookHelp returns the command line that explains the hook of another command line. It keeps the
+// flags that say how the plugin is started.
 func (prog *program) hookHelp(cmd command, words []string) []string {
 	hooks, _ := prog.commandNamed("hooks")
 	known := cmdline.ByName(hooks.Command)
@@ -146,7 +146,7 @@ func (prog *program) hookHelp(cmd command, words []string) []string {
 	return slices.Concat(args, []string{"--"}, words)
 }
 
-// commandNamed finds a command.
+// commandNamed returns the command with a name.
 func (prog *program) commandNamed(name string) (command, bool) {
 	i := slices.IndexFunc(prog.commands, func(c command) bool { return c.HasName(name) })
 	if i < 0 {
@@ -169,7 +169,7 @@ func (prog *program) earlyFlag(word string, args []string) error {
 	return cmdline.Hinted(cmdline.Usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
 }
 
-// visible returns the commands that the help has.
+// visible returns the commands in the help.
 func visible(commands []command) []command {
 	return slices.DeleteFunc(slices.Clone(commands), func(c command) bool { return c.Hidden })
 }
@@ -181,21 +181,21 @@ func (prog *program) commandNames() (names []string) {
 	return names
 }
 
-// program is one run of pyplug. It has what all commands need. Reading the command line sets
-// its fields; after that they do not change.
+// program is one run of pyplug. It contains the state that all commands need. Reading the command
+// line sets its fields. After that they do not change.
 type program struct {
 	streams  *ui.Streams
 	signals  *signals
 	commands []command
 
-	opts     outputOptions // of the command; set once its flags are read
-	line     *cmdline.Line // of the command; nil until it is read
+	opts     outputOptions // of the command; set after its flags were read
+	line     *cmdline.Line // of the command; nil until it has been read
 	showHelp bool          // --help was given
 	helpAll  bool          // --help-all was given
 	keeps    bool          // it keeps a plugin alive under a name, see serve
 }
 
-// begin sets up the output of a command, whose flags have been read.
+// begin sets up the output of a command after its flags were read.
 func (prog *program) begin() {
 	o := prog.opts
 	prog.streams.Quiet, prog.streams.Verbose, prog.streams.LogJSON = o.quiet, o.verbose, o.logJSON
@@ -211,7 +211,7 @@ func (prog *program) fail(err error) {
 	prog.streams.Fail(prog.signals.kill, ui.Failure{Err: completeError(err), Shown: p != nil && p.shown(), JSON: prog.opts.json})
 }
 
-// untilSignal returns the error of a command that runs until a signal. The signal is no failure.
+// untilSignal returns the error of a command that runs until a signal. The signal is not a failure.
 func (prog *program) untilSignal(err error) error {
 	if signal := (*signalError)(nil); !errors.As(err, &signal) {
 		return err
@@ -220,12 +220,12 @@ func (prog *program) untilSignal(err error) error {
 	return &printedError{code: exitCode(err)}
 }
 
-// writeGrace is the time that a write still has after its context ended. A write that succeeds
-// must not be reported as interrupted.
+// writeGrace is how long a write may continue after its context ended. A write that succeeds must
+// not be reported as interrupted.
 const writeGrace = 100 * time.Millisecond
 
-// write does one write to standard output. A reader that has gone away ends the
-// command quietly; if a reader does not read, write gives up soon after ctx ends.
+// write performs one write to standard output. If the reader has gone away, the command ends
+// quietly. If the reader does not read, write gives up soon after ctx ends.
 func (prog *program) write(ctx context.Context, write func() error) error {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -239,8 +239,8 @@ func (prog *program) write(ctx context.Context, write func() error) error {
 	return outputError(err)
 }
 
-// openOutput opens the file of a flag for writing, and creates it if necessary. The wait for
-// the reader of a named pipe ends with ctx.
+// openOutput opens the file of a flag for writing, and creates it if necessary. The wait for the
+// reader of a named pipe ends with ctx.
 func openOutput(ctx context.Context, flag, name string) (*os.File, error) {
 	return hook.Interruptible(ctx, func() (*os.File, error) {
 		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
@@ -262,7 +262,7 @@ func outputError(err error) error {
 	}
 }
 
-// asKind makes an error one of a kind, unless a signal caused it. nil stays nil.
+// asKind changes the kind of an error, unless a signal caused the error. It returns nil for nil.
 func asKind(kind hook.Kind, err error) error {
 	if e := (*hook.Error)(nil); err == nil || errors.As(err, &e) && e.Kind == hook.Canceled {
 		return err
@@ -301,8 +301,8 @@ func (prog *program) connectNamed(ctx context.Context, word string) (*background
 	return prog.connectTo(ctx, id.Name, word)
 }
 
-// reach connects to the background plugin that word names, or starts the plugin at that path for
-// a call or two. With a name it rejects the flags ofPlugin, which say how a plugin is started.
+// reach connects to the background plugin that word names, or starts the plugin at that path for a
+// call or two. With a name it rejects the flags ofPlugin, which say how a plugin is started.
 func (prog *program) reach(ctx context.Context, word string, cfg plan.Config, ofPlugin cmdline.Flags) (plugin, error) {
 	err := openConfig(&cfg, word)
 	if err != nil {
@@ -323,7 +323,8 @@ func (prog *program) reach(ctx context.Context, word string, cfg plan.Config, of
 	return started, nil
 }
 
-// rejects returns a usage error if a flag of a start was typed, since the plugin is already running.
+// rejects returns a usage error if a flag of a start was typed, because the plugin is already
+// running.
 func (p *background) rejects(ofStart cmdline.Flags) error {
 	if name := cmdline.FirstTyped(ofStart); name != "" {
 		return failed(p, cmdline.Usage("%s does not apply to %s, which is already running", name, p.word))

@@ -67,17 +67,17 @@ func callCommand(prog *program) command {
 // target says which running plugin a command calls.
 type target struct {
 	word  string         // NAME or PLUGIN
-	start startOptions   // AutoStarted: the plugin is started if it does not run
-	left  *fastcall.Left // a call that has been sent; nil if none has
+	start startOptions   // if AutoStarted is set, the plugin is started unless it runs
+	left  *fastcall.Left // a call that was sent, or nil
 }
 
-// call calls a hook of the target. If fastcall has sent the call, it waits for that answer,
-// because a call must not be sent twice. It repeats a call that has not begun, unless its stream
-// may have been read from.
+// call calls a hook of the target. If fastcall has sent the call, it waits for that answer, because
+// a call must not be sent twice. It repeats a call that has not begun, unless its stream may have
+// been read.
 func (prog *program) call(ctx context.Context, to target, o *callOptions) error {
 	return prog.withCallee(ctx, to, func(p *background) (_ bool, err error) {
 		defer p.close()
-		if o.call.Args.JSON == nil { // else it has been read
+		if o.call.Args.JSON == nil { // otherwise it was read before
 			err = prog.readInput(ctx, p.transport().Streams, o)
 		}
 		if err == nil {
@@ -87,8 +87,8 @@ func (prog *program) call(ctx context.Context, to target, o *callOptions) error 
 	})
 }
 
-// withCallee connects to the target, and calls do. If do may be repeated, it repeats both when
-// the plugin was stopping, or when it is started for a call and has stopped meanwhile.
+// withCallee connects to the target, and calls do. If do may be repeated, it repeats both when the
+// plugin was stopping, or when the plugin is started for a call and has stopped meanwhile.
 func (prog *program) withCallee(ctx context.Context, to target, do func(*background) (mayRepeat bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		mayRepeat := true
@@ -122,7 +122,7 @@ func (prog *program) callee(ctx context.Context, to target) (*background, error)
 	case !to.start.AutoStarted:
 		return prog.connect(ctx, to.word)
 	}
-	p, err := prog.connectNamed(ctx, to.word) // a running name is called as it is
+	p, err := prog.connectNamed(ctx, to.word) // a running name needs no start
 	if p != nil || err != nil {
 		return p, err
 	}
@@ -140,7 +140,7 @@ type callOptions struct {
 	raw   bool
 
 	call   hook.Call
-	stream io.Reader // the input, if it is read as it is sent
+	stream io.Reader // the input, if it is read while it is sent
 	format ui.Format
 	retry  retryOptions
 }
@@ -256,8 +256,8 @@ func runCommand(prog *program) command {
 	return cmd
 }
 
-// wantHook returns a usage error unless the arguments of a command are a plugin and a hook. It lists the hooks if only
-// that is missing. what is the word for the plugin in the message.
+// wantHook returns a usage error unless the words of a command are a plugin and a hook. It lists
+// the hooks if only the hook is missing. what is the word for the plugin in the message.
 func wantHook(cmd command, words []string, what string) error {
 	err := cmdline.WantWords(words, what+" HOOK ...")
 	if len(words) != 1 || words[0] == "" {
@@ -273,7 +273,7 @@ func wantHook(cmd command, words []string, what string) error {
 	return cmdline.Hinted(err, schema.Hintf("%s explains them", append(schema.Command{"hooks"}, manifest.TypedWords(words)...)))
 }
 
-// run opens the plugin, calls the hook and prints what it returns.
+// run opens the plugin, calls the hook and prints its result.
 func (prog *program) run(ctx context.Context, o callOptions) error {
 	o.Config.Once = o.retry.Max == 0
 	o.Config.Defaults.Restart.Max, o.Config.Patient = linesRestarts, true

@@ -19,13 +19,13 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// hostWord is the hidden command that runs the stock host. It has its own process, because it
+// hostWord is the hidden command that runs the stock host. The host has its own process, because it
 // may hang or crash.
 const hostWord = "__host"
 
 // checkOptions are the options of check.
 type checkOptions struct {
-	check.Options // for each plugin, without its path
+	check.Options // for each plugin, without the plugin's path
 	plugins       []string
 	lines         []string // of --call
 	strict        bool
@@ -121,7 +121,7 @@ func (prog *program) readCall(ctx context.Context, text string) (hook.Call, erro
 // check checks every plugin and prints the findings.
 func (prog *program) check(ctx context.Context, o checkOptions) error {
 	printer := prog.streams.Checks(o.strict, prog.opts.json, o.junit == "-")
-	r, err := prog.openReport(ctx, o.junit, printer) // before anything is checked
+	r, err := prog.openReport(ctx, o.junit, printer) // before the checks
 	if err != nil {
 		return err
 	}
@@ -140,11 +140,11 @@ func (prog *program) check(ctx context.Context, o checkOptions) error {
 	return r.end(prog.checksError(all))
 }
 
-// checksError returns the error of the first check that could not be completed, else of the first
+// checksError returns the error of the first check that could not be completed, or of the first
 // failure, which has been printed.
 func (prog *program) checksError(all []ui.CheckResult) error {
 	at := slices.IndexFunc(all, func(c ui.CheckResult) bool { return c.Err != nil })
-	if at >= 0 && !prog.opts.json { // else it has been printed
+	if at >= 0 && !prog.opts.json { // otherwise it has been printed
 		return all[at].Err
 	}
 	if at < 0 {
@@ -156,13 +156,13 @@ func (prog *program) checksError(all []ui.CheckResult) error {
 	return &printedError{code: all[at].ExitCode}
 }
 
-// beginChecks begins to check o.jobs plugins at a time, in order.
+// beginChecks starts the checks in order, o.jobs at a time.
 func (prog *program) beginChecks(ctx context.Context, o checkOptions) []*pluginCheck {
 	checks := make([]*pluginCheck, len(o.plugins))
 	for i, path := range o.plugins {
 		checks[i] = newPluginCheck(prog, o, path)
 	}
-	go func() { // ends when the last has begun, and each ends
+	go func() { // ends when the last check has begun
 		free := make(chan struct{}, o.jobs)
 		for _, c := range checks {
 			free <- struct{}{}

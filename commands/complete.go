@@ -21,7 +21,7 @@ import (
 func completeCommand(prog *program) command {
 	cmd := newCommand("__complete", "", "", nil, func(ctx context.Context, words []string) error {
 		lines := slices.DeleteFunc(complete(prog.commands, words), func(line string) bool { return line == "" })
-		_ = prog.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
+		_ = prog.print(strings.Join(append(lines, ""), "\n")) // ignore the error: the shell may not listen
 		return nil
 	})
 	cmd.names = asTyped
@@ -58,7 +58,7 @@ func commandLines(commands []command, prefix string) []string {
 	return cmdline.WithPrefix(lines, prefix)
 }
 
-// completeIn completes last behind a command and the words before it.
+// completeIn returns the candidates for last, after a command and the words before.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
 	line, lines, isFlag := cmdline.Complete(cmd.Command, cmd.names, before, last)
 	switch {
@@ -72,7 +72,7 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	return completeWord(commands, cmd, line.Words, last)
 }
 
-// completeWord completes a word that is no flag, behind those given.
+// completeWord returns the candidates for a word that is not a flag, after the words given.
 func completeWord(commands []command, cmd command, given []string, last string) (lines []string) {
 	n := len(given)
 	if cmd.Name == "python" && n > 0 {
@@ -107,40 +107,40 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 	return lines
 }
 
-// The time that completion may wait for background plugins, and for a Python that reads
-// a plugin's source.
+// How long completion may wait for background plugins, and for a Python that reads a plugin's
+// source.
 const (
 	completeLimit = 500 * time.Millisecond
 	sourceLimit   = 2 * time.Second
 )
 
-// runningNames lists the background plugins.
+// runningNames lists the names of background plugins.
 func runningNames() []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
-	entries, _ := daemon.List(ctx) // those that can be seen are offered
+	entries, _ := daemon.List(ctx) // offer the plugins that can be seen
 	return service.Names(entries)
 }
 
-// hooksOf describes the hooks of a plugin: those of a background plugin if one has the name,
-// else those that its source shows. If hookName is not empty, only that hook is needed.
+// hooksOf describes the hooks of a plugin: the hooks of a background plugin if one has the name, or
+// else the hooks in the source. If hookName is not empty, only that hook is needed.
 func hooksOf(cmd command, plugin, hookName string) []schema.Hook {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceLimit)
 	defer cancel()
 	id := daemon.Identity{}
 	if service.Plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
-		id, _ = service.Find(ctx, plugin) // else it is a path
+		id, _ = service.Find(ctx, plugin) // otherwise it is a path
 	}
 	if c, err := daemon.Open(ctx, id.Name); err == nil {
 		found, _ := c.Hooks(ctx, schema.Query{Hook: hookName})
 		return found.Hooks
 	}
 	cfg := *cmd.config
-	_ = openConfig(&cfg, plugin) // what is wrong with the flags does not matter here
+	_ = openConfig(&cfg, plugin) // errors in the flags do not matter here
 	return runner.SourceHooks(ctx, cfg)
 }
 
-// hookOf describes one hook of a plugin; without parameters if it is not known.
+// hookOf describes one hook of a plugin. The description has no parameters if the hook is unknown.
 func hookOf(cmd command, plugin, hookName string) schema.Hook {
 	for _, h := range hooksOf(cmd, plugin, hookName) {
 		if h.Name == hookName || strings.HasSuffix(h.Name, "/"+hookName) {

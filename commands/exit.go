@@ -15,7 +15,7 @@ import (
 // exits is the public contract of exit codes. The help, the README and exitCode follow it.
 var exits = []struct {
 	code    int
-	kind    hook.Kind // empty: no error has this code
+	kind    hook.Kind // empty if no error has this code
 	meaning string
 }{
 	{0, "", "success; also serve ended by SIGTERM after a clean stop"},
@@ -38,7 +38,7 @@ const internalCode = 125
 // errQuiet ends a command silently, because nobody reads its output any more.
 var errQuiet = errors.New("the reader of standard output is gone")
 
-// signalError says that a signal ended the command.
+// signalError is the error of a command that a signal ended.
 type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string {
@@ -51,7 +51,7 @@ type printedError struct{ code int }
 
 func (e *printedError) Error() string { return "the command failed" }
 
-// exitCode maps an error to its code, nil to 0.
+// exitCode maps an error to its code. It maps nil to 0.
 func exitCode(err error) int {
 	if err == nil || errors.Is(err, errQuiet) {
 		return 0
@@ -71,16 +71,16 @@ func exitCode(err error) int {
 	return internalCode
 }
 
-// resent are the signals by which pyplug ends after one of them interrupted it. Go's default for
-// SIGQUIT is to print its goroutines.
+// resent lists the signals with which pyplug ends itself after one of them interrupted it. It omits
+// SIGQUIT, because Go's default is to print its goroutines.
 var resent = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 
-// resendTime is the time that a signal has to end the process.
+// resendTime is how long a signal may take to end the process.
 const resendTime = time.Second
 
-// EndBySignal ends the process by the signal that code, which [Main] returned, stands for. A shell ends a loop only
-// for a program that a signal ended, not for an exit code. It returns if code stands for no such signal,
-// and where a signal does not end the process: on Windows, and as process 1.
+// EndBySignal ends the process with the signal for code, which [Main] returned. A shell ends a loop
+// only for a program that a signal ended, not for an exit code. EndBySignal returns if no such
+// signal belongs to code, or if a signal does not end the process: on Windows, and as process 1.
 func EndBySignal(code int) {
 	sig := syscall.Signal(code - 128)
 	if !slices.Contains(resent, sig) || os.Getpid() == 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// watchEvery is how often --watch probes.
+// watchEvery is the interval of probes with --watch.
 const watchEvery = time.Second
 
 func healthCommand(prog *program) command {
@@ -49,15 +49,15 @@ func healthCommand(prog *program) command {
 		})
 }
 
-// probeFlag returns --timeout, which limits a probe.
+// probeFlag returns --timeout, the timeout of a probe.
 func probeFlag(cfg *plan.Config) *cmdline.Flag {
 	row := *settings.ByKey("timeouts.probe")
 	row.Flag, row.Help = "timeout", "wait for the answer for `DURATION`"
 	return settingFlag(cfg, &row)
 }
 
-// health probes a plugin, which it starts unless it runs in the background. It prints that the
-// plugin is healthy, by its name if it is among others. The error is why it is not healthy.
+// health probes a plugin. It starts the plugin unless it runs in the background. It prints that the
+// plugin is healthy, with its name if among is set. The error says why the plugin is not healthy.
 func (prog *program) health(ctx context.Context, word string, among bool, cfg plan.Config, ofPlugin cmdline.Flags, watch bool) error {
 	p, err := prog.reach(ctx, word, cfg, ofPlugin)
 	if err != nil {
@@ -84,8 +84,8 @@ func (prog *program) health(ctx context.Context, word string, among bool, cfg pl
 	return failed(p, prog.write(ctx, func() error { return prog.streams.Healthy(name, took, info, prog.opts.json) }))
 }
 
-// unanswered turns the error of a start into a timeout if the health service did not
-// answer, because that answer is what the command asks for.
+// unanswered converts the error of a start to a timeout if the health service did not answer,
+// because that answer is the purpose of the command.
 func unanswered(err error) error {
 	e := *hook.AsError(err)
 	if limit := (*hook.LimitError)(nil); e.Kind != hook.Unhealthy || !errors.As(err, &limit) {

@@ -19,7 +19,7 @@ import (
 //go:embed help/*.txt
 var helpFiles embed.FS
 
-// topics lists what `pyplug help` explains besides the commands.
+// topics lists the topics of `pyplug help` in addition to the commands.
 var topics = [][2]string{
 	{"arguments", "how the words after HOOK become arguments"},
 	{"environment", "the environment variables that pyplug reads"},
@@ -65,7 +65,7 @@ func (prog *program) unknownTopic(name string) error {
 		name, append(prog.commandNames(), topicNames()...), schema.Hintf("run %s to list the commands and topics", schema.Command{"help"}))
 }
 
-// helpText returns the text on a command or a topic.
+// helpText returns the text about a command or a topic.
 func helpText(name string) string {
 	if name == "exit-codes" {
 		return exitCodes()
@@ -97,7 +97,7 @@ func variables() string {
 	return b.String()
 }
 
-// keys lists the keys of a manifest, those that apply only to gRPC plugins last.
+// keys lists the keys of a manifest. Those that apply only to gRPC plugins are last.
 func keys() string {
 	var b, servers strings.Builder
 	for i := range settings.Table {
@@ -113,7 +113,7 @@ func keys() string {
 	return b.String() + servers.String()
 }
 
-// exitCodes is the topic exit-codes.
+// exitCodes returns the topic exit-codes.
 func exitCodes() string {
 	var b strings.Builder
 	for _, row := range exits {
@@ -140,8 +140,8 @@ func (prog *program) help() string {
 	return b.String()
 }
 
-// commandHelp returns the help of a command: with all flags after --help-all, else with the
-// common ones.
+// commandHelp returns the help of a command: with all flags after --help-all, otherwise with the
+// common flags.
 func (prog *program) commandHelp(cmd command) string {
 	var b strings.Builder
 	for i, line := range strings.Split(cmd.ArgsUsage, "\n") {

@@ -39,8 +39,8 @@ func hooksCommand(prog *program) command {
 	return cmd
 }
 
-// showHooks lists the hooks of a plugin, explains one, or prints JSON Schemas.
-// The example call has the flags that were typed.
+// showHooks lists the hooks of a plugin, explains one hook, or prints JSON Schemas. The example
+// call contains the flags that were typed.
 func (prog *program) showHooks(ctx context.Context, p plugin, q schema.Query, flags cmdline.Flags) error {
 	stop := prog.streams.Waiting("waiting for " + p.typed())
 	sch, err := p.Hooks(ctx, q)

@@ -17,7 +17,7 @@ func (prog *program) readFile(ctx context.Context, name string) ([]byte, error) 
 	return prog.reading(ctx, name, os.ReadFile, io.ReadAll)
 }
 
-// reading is [program.readFile] by the given functions.
+// reading is like [program.readFile], with the given functions.
 func (prog *program) reading(ctx context.Context, name string, file func(string) ([]byte, error), stdin func(io.Reader) ([]byte, error)) ([]byte, error) {
 	stop := prog.streams.Waiting("reading " + inputName(name))
 	defer stop()
@@ -43,7 +43,7 @@ func (prog *program) readWords(ctx context.Context, words []string) ([]schema.Wo
 }
 
 // readInput reads the arguments from the file of --input, if it is given. If streams is set, it
-// only opens the file, and the messages are read as they are sent.
+// only opens the file, and the messages are read while they are sent.
 func (prog *program) readInput(ctx context.Context, streams bool, o *callOptions) error {
 	switch {
 	case o.input == "":
@@ -63,8 +63,8 @@ func (prog *program) readInput(ctx context.Context, streams bool, o *callOptions
 	return nil
 }
 
-// hintInput adds a hint to the error of a call that has no arguments and needs some, if
-// standard input may have them. It reads nothing from standard input.
+// hintInput adds a hint to the error of a call without required arguments, if standard input may
+// contain them. It reads nothing from standard input.
 func (prog *program) hintInput(err error, o callOptions) error {
 	e := hook.AsError(err)
 	none := len(o.call.Args.Words) == 0 && o.input == ""
@@ -89,11 +89,11 @@ func (prog *program) openInput(name string) (io.Reader, error) {
 	return &lateFile{name: name}, nil
 }
 
-// lateFile is a file that is opened when it is read: it may be a named pipe that nobody
-// writes to yet, and the timeout of the call bounds that wait.
+// lateFile is a file that is opened at the first read. It may be a named pipe that nobody writes to
+// yet, and the timeout of the call limits that wait.
 type lateFile struct {
 	name string
-	file *os.File // nil until then
+	file *os.File // nil until the first read
 }
 
 func (l *lateFile) Read(b []byte) (n int, err error) {

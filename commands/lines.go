@@ -29,16 +29,17 @@ const linesSeries = 256
 // linesOptions are the options of run --lines and call --lines.
 type linesOptions struct {
 	lines.Options
-	format string // of a line
+	format string // the format of a line
 	raw    bool
 	noFail bool
 	retry  *retryOptions
-	file   string        // of the record
-	record *cases.Record // nil: none
+	file   string        // the path of the record
+	record *cases.Record // nil without a record
 	failed failures
 }
 
-// flags returns the flags of both. by is the help text on how the command makes more calls at once.
+// flags returns the flags of both commands. by is the help text on how the command makes more calls
+// at once.
 func (o *linesOptions) flags(by string) cmdline.Flags {
 	return cmdline.InCategory(linesCategory,
 		cmdline.Choice(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
@@ -107,7 +108,7 @@ func (prog *program) readNamed(ctx context.Context, words []string) ([]schema.Wo
 	return parsed, err
 }
 
-// lines answers the lines of standard input with calls of the plugin p by k.
+// lines answers the lines of standard input with calls of the plugin p through k.
 func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *linesOptions) error {
 	began, err := k.Status(ctx)
 	if err != nil {
@@ -130,7 +131,7 @@ func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *line
 	o.Error = func(line int, e *hook.Error) json.RawMessage {
 		e = p.complete(e)
 		e.Plugin = "" // a daemon adds it, and it is the same for every line
-		e.Word = 0    // of the words of all lines
+		e.Word = 0    // the words are the same for all lines
 		o.failed.add(line, e, o.retry)
 		if o.raw {
 			prog.streams.Fail(ctx, ui.Failure{Err: e, Shown: p.shown(), Line: line})
@@ -148,11 +149,11 @@ func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *line
 		}
 	})()
 	stopProgress := prog.streams.LinesProgress(func() ui.LinesCounts {
-		now, _ := k.Status(context.Background()) // without it, no restart is shown
+		now, _ := k.Status(context.Background()) // without a status, no restart is shown
 		return ui.LinesCounts{Counts: e.Counts(), Restarts: max(0, now.Restarts-began.Restarts)}
 	})
 	if o.record == nil { // the index of a record is not garbage
-		debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
+		debug.SetGCPercent(400) // a line is garbage after its answer; this costs 10 MB more and saves a tenth of the time
 	}
 	err = e.Run(calls)
 	stopProgress()
@@ -163,9 +164,9 @@ func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *line
 	return prog.linesEnd(ctx, k, o, e.Counts(), err)
 }
 
-// jobs returns how many calls to make at once: at most as many as the workers take. A call that
-// waits for a worker could be overtaken by the call of a later line, whose stream would then
-// wait for it.
+// jobs returns how many calls to make at once, but not more than the workers accept. A call that
+// waits for a worker could be overtaken by the call of a later line, whose stream would then wait
+// for it.
 func (prog *program) jobs(wanted, places int) int {
 	if wanted == 0 {
 		return places
@@ -197,7 +198,7 @@ func (prog *program) callLines(ctx context.Context, to target, o *linesOptions) 
 	o.GaveUp = gaveUp
 	giveUp := sync.OnceFunc(func() { close(gaveUp) })
 	k := caller{Plugin: p, failed: func(err error) {
-		if takesNoMore(p, hook.AsError(err).Kind) { // later lines would all fail in the same way
+		if takesNoMore(p, hook.AsError(err).Kind) { // all later lines would fail in the same way
 			giveUp()
 		}
 	}}
@@ -207,7 +208,7 @@ func (prog *program) callLines(ctx context.Context, to target, o *linesOptions) 
 	return failed(p, prog.lines(ctx, p, k, o))
 }
 
-// caller calls a plugin, and reports the calls that fail.
+// caller calls a plugin, and reports failed calls.
 type caller struct {
 	hook.Plugin
 	failed func(error) // receives the error of a call
@@ -227,7 +228,8 @@ func (k caller) CallSeries(ctx context.Context, s *hook.Series) {
 	k.Plugin.(hook.SeriesCaller).CallSeries(ctx, s)
 }
 
-// takesNoMore reports whether the kind of a call's error means that the plugin takes no more calls.
+// takesNoMore reports whether the kind of a call's error means that the plugin accepts no more
+// calls.
 func takesNoMore(k hook.Plugin, kind hook.Kind) bool {
 	switch kind {
 	case hook.Unavailable, hook.Interpreter, hook.Start, hook.Handshake:
@@ -237,8 +239,8 @@ func takesNoMore(k hook.Plugin, kind hook.Kind) bool {
 	return false
 }
 
-// openRecord opens the file of --record for the calls of a plugin, and locks it. Without --record it
-// does nothing.
+// openRecord opens the file of --record for the calls of a plugin, and locks it. Without --record
+// it does nothing.
 func (prog *program) openRecord(o *linesOptions, plugin string) (err error) {
 	if o.file == "" {
 		return nil
@@ -256,7 +258,7 @@ func (prog *program) openRecord(o *linesOptions, plugin string) (err error) {
 	return err
 }
 
-// isFile reports whether a stream is the regular file with that name.
+// isFile reports whether a stream is the regular file with a name.
 func isFile(stream any, name string) bool {
 	file, ok := stream.(*os.File)
 	if !ok {
@@ -283,12 +285,12 @@ func beginRecord(ctx context.Context, p plugin, o *linesOptions) error {
 	return o.record.Begin(files)
 }
 
-// endRecord closes the record, and says how many answers came from it.
+// endRecord closes the record, and reports how many answers came from it.
 func (prog *program) endRecord(o *linesOptions, kept int64) {
 	if o.record == nil {
 		return
 	}
-	_ = o.record.Close() // what was written is written
+	_ = o.record.Close() // the answers were written before
 	if kept == 0 {
 		return
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// failures are the errors of the lines that failed, as far as the last message has them.
+// failures contains the errors of failed lines that the last message needs.
 type failures struct {
 	mu        sync.Mutex
-	line      int         // the first that failed
-	first     *hook.Error // its error
+	line      int         // the first failed line
+	first     *hook.Error // the error of that line
 	unretried schema.Hint // why a call was not made again
 }
 
-// add notes the error of a line.
+// add records the error of a line.
 func (f *failures) add(line int, err *hook.Error, retry *retryOptions) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -32,7 +32,7 @@ func (f *failures) add(line int, err *hook.Error, retry *retryOptions) {
 	}
 }
 
-// warnFailed says how many lines failed, and which was the first and why.
+// warnFailed prints how many lines failed, and the first of them with its error.
 func (prog *program) warnFailed(o *linesOptions, c lines.Counts) {
 	text := fmt.Sprintf("%d of %s failed", c.Failed, schema.Plural(c.Answered, "line"))
 	var hints []schema.Hint
@@ -42,7 +42,7 @@ func (prog *program) warnFailed(o *linesOptions, c lines.Counts) {
 		hints = first.Hints
 	}
 	prog.streams.Warn(text)
-	if o.raw { // each error has shown its hints
+	if o.raw { // the hints of each error have been shown
 		hints = nil
 	}
 	if !o.failed.unretried.IsZero() {
@@ -51,25 +51,25 @@ func (prog *program) warnFailed(o *linesOptions, c lines.Counts) {
 	prog.streams.Hints(hook.Words(hints))
 }
 
-// linesEnd returns the error of the command: that of the output, a signal, the plugin or
-// the input, else that calls failed.
+// linesEnd returns the error of the command: the error of the output, a signal, the plugin or the
+// input, or else that calls failed.
 func (prog *program) linesEnd(ctx context.Context, k hook.Plugin, o *linesOptions, c lines.Counts, err error) error {
 	prog.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
 	unread := (*hook.Error)(nil)
 	switch {
-	case errors.As(err, &unread) && unread.Reason == hook.OutputFailed: // of the record
+	case errors.As(err, &unread) && unread.Reason == hook.OutputFailed: // an error of the record
 		return unread
 	case err != nil && unread == nil && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
 	case ctx.Err() != nil:
 		prog.streams.EndLine()
-		if err == nil || unread != nil { // else lines before the last one may have no answer
+		if err == nil || unread != nil { // otherwise lines before the last one may have no answer
 			prog.noteLast(o, context.Cause(ctx).Error(), c.Last)
 		}
 		return &printedError{code: exitCode(context.Cause(ctx))}
 	case errors.Is(err, lines.ErrGaveUp):
 		prog.streams.Note(fmt.Sprintf("the plugin takes no more calls; the last answered line is %d", c.Last))
-		_, err := k.Hooks(ctx, schema.Query{}) // fails with the reason
+		_, err := k.Hooks(ctx, schema.Query{}) // returns the reason
 		if err == nil {
 			err = hook.NewError(hook.Unavailable, errors.New("gave up"))
 		}
@@ -85,8 +85,8 @@ func (prog *program) linesEnd(ctx context.Context, k hook.Plugin, o *linesOption
 	return nil
 }
 
-// noteLast says why the lines ended, and how far they came. No answered line has one in front of it
-// without an answer, in any order, unless the plugin gave up.
+// noteLast says why the lines ended, and how far they came. All lines before an answered line are
+// answered, in any order, unless the plugin gave up.
 func (prog *program) noteLast(o *linesOptions, why string, last int64) {
 	answered := "no line is answered"
 	if last > 0 {

@@ -37,8 +37,8 @@ func logsCommand(prog *program) command {
 		})
 }
 
-// logs prints the logs of the plugins that words name. It follows several at once, and otherwise
-// prints one after the other.
+// logs prints the logs of the plugins that words name. With --follow it prints all of them at once,
+// otherwise one after another.
 func (prog *program) logs(ctx context.Context, words []string, want daemon.Want) error {
 	read := func(_ int, word string) error { return prog.log(ctx, word, len(words) > 1, want) }
 	if want.Follow {
@@ -51,7 +51,7 @@ func (prog *program) logs(ctx context.Context, words []string, want daemon.Want)
 	return prog.firstOf(failures...)
 }
 
-// log prints the wanted lines of one log. among says that there are others.
+// log prints the wanted lines of one log. among reports whether there are others.
 func (prog *program) log(ctx context.Context, word string, among bool, want daemon.Want) error {
 	e, err := service.FindRunning(ctx, word)
 	name := e.Name

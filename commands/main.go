@@ -20,12 +20,11 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// abandonTime is the time that pyplug has to end after a third signal.
+// abandonTime is how long pyplug may take to end after a third signal.
 const abandonTime = 2 * time.Second
 
-// Main runs the command line args, whose first word is the program's name, and
-// returns the exit code. What it started is gone when it returns, unless a third signal
-// ended it before.
+// Main runs the command line args, whose first word is the program's name, and returns the exit
+// code. Processes that it started are gone when it returns, unless a third signal ended it early.
 func Main(args []string, s *ui.Streams) int {
 	if len(args) > 1 && args[1] == hostWord {
 		hangup.Release()
@@ -42,7 +41,7 @@ func Main(args []string, s *ui.Streams) int {
 		return c
 	case sig := <-signals.abandon:
 		select {
-		case c := <-code: // as usual, since the second signal has killed the plugin
+		case c := <-code: // normal, because the second signal has killed the plugin
 			return c
 		case <-time.After(abandonTime):
 			return 128 + int(sig)
@@ -79,22 +78,22 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 	return exitCode(err)
 }
 
-// signals end a command: the first SIGINT, SIGTERM or SIGHUP cancels the work and stops
-// the plugin; the second, or SIGQUIT, kills the plugin; the third ends pyplug even if that
-// takes long, and the guard cleans up. A signal that pyplug was started to ignore, as by nohup, stays
-// ignored. SIGHUP waits until the command says what it means.
+// signals end a command. The first SIGINT, SIGTERM or SIGHUP cancels the work and stops the plugin.
+// The second, or SIGQUIT, kills the plugin. The third ends pyplug even if that takes long, and the
+// guard cleans up. A signal that pyplug was started to ignore, for example by nohup, stays ignored.
+// SIGHUP waits until the command decides its meaning.
 type signals struct {
-	ctx      context.Context // until the first
-	kill     context.Context // until the second
+	ctx      context.Context // ends with the first signal
+	kill     context.Context // ends with the second signal
 	abandon  chan syscall.Signal
 	end      func()
 	hangup   atomic.Pointer[func() bool]
 	decided  chan struct{} // closed by the first onHangup
-	decideIt func()        // closes it
+	decideIt func()        // closes decided
 }
 
-// onHangup makes SIGHUP call do, also one that came before. If do is nil or returns false, SIGHUP is
-// a signal like the others.
+// onHangup makes SIGHUP call do, including a SIGHUP that came before. If do is nil or returns
+// false, SIGHUP is a signal like the others.
 func (s *signals) onHangup(do func() bool) {
 	s.hangup.Store(&do)
 	s.decideIt()
@@ -113,13 +112,13 @@ func watchSignals() *signals {
 		}
 	}
 	hangup.Catch()
-	// A closed pipe is an error of a write, and not the end of pyplug, which
-	// has a plugin to stop. Notify and not Ignore: a child would inherit that.
+	// A closed pipe is an error of a write. It must not end pyplug, which has a plugin to stop.
+	// This uses Notify instead of Ignore, because a child would inherit an ignored signal.
 	brokenPipes := make(chan os.Signal, 1)
-	signal.Notify(brokenPipes, syscall.SIGPIPE) // which Windows does not have, and never sends
+	signal.Notify(brokenPipes, syscall.SIGPIPE) // Windows does not have SIGPIPE, and never sends it
 	done := make(chan struct{})
 	go func() { // ends with l.end
-		var hangups chan os.Signal // nil until it is decided what they mean
+		var hangups chan os.Signal // nil until their meaning is decided
 		decided := l.decided
 		for n := 1; n <= 3; {
 			var s os.Signal
@@ -135,14 +134,14 @@ func watchSignals() *signals {
 				}
 			case s = <-received:
 			}
-			sig := s.(syscall.Signal) // as all of them are
+			sig := s.(syscall.Signal) // all of them have this type
 			if n == 3 {
 				l.abandon <- sig
 			}
 			if sig == syscall.SIGQUIT {
 				n = max(n, 2)
 			}
-			cancel(hook.NewError(hook.Canceled, &signalError{sig})) // the first cause stays
+			cancel(hook.NewError(hook.Canceled, &signalError{sig})) // the first cause remains
 			if n >= 2 {
 				cancelKill()
 			}
@@ -150,8 +149,7 @@ func watchSignals() *signals {
 		}
 	}()
 	l.end = func() {
-		// The signals stay caught: one that arrives now must not change the exit
-		// code.
+		// The signals stay caught, because a signal that arrives now must not change the exit code.
 		close(done)
 		cancel(nil)
 		cancelKill()

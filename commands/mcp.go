@@ -24,15 +24,15 @@ import (
 
 const mcpCategory = "Model Context Protocol"
 
-// mcpDefaults are the defaults of a plugin that runs for one session: coroutines overlap, and a client waits for the end
-// of its server.
+// mcpDefaults are the defaults of a plugin that runs for one session. Coroutines overlap, and a
+// client waits for the end of its server.
 var mcpDefaults = settings.Settings{Concurrency: 8, Timeouts: settings.Timeouts{Stop: 300 * time.Millisecond}}
 
 // mcpOptions are the options of mcp.
 type mcpOptions struct {
 	start  startOptions
-	client string // whose configuration to print; empty: serve
-	url    string // of the server in it; empty: one that the client starts
+	client string // the client whose configuration is printed, or empty to serve
+	url    string // the URL of the server in it, or empty if the client starts the server
 	filter mcp.Filter
 }
 
@@ -70,7 +70,7 @@ func mcpCommand(prog *program) command {
 		})
 }
 
-// patternFlag takes a pattern of names. It may be given more than once.
+// patternFlag declares a flag with a pattern of names. It may be given more than once.
 func patternFlag(to *[]string, name, usage string) *cmdline.Flag {
 	return cmdline.New(name, usage, func(pattern string) error {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
@@ -81,7 +81,7 @@ func patternFlag(to *[]string, name, usage string) *cmdline.Flag {
 	}).Repeat()
 }
 
-// mcp serves one session, of a background plugin or of one that ends with the session.
+// mcp serves one session of a background plugin, or of a plugin that ends with the session.
 func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error {
 	named, err := prog.connectNamed(ctx, word)
 	if err != nil {
@@ -104,7 +104,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 	var s mcpSource = shared
 	switch {
 	case o.start.AutoStarted:
-		o.start.Config.Defaults = settings.Settings{} // as for start
+		o.start.Config.Defaults = settings.Settings{} // the same as for start
 	case named != nil:
 		entry, files = string(named.Identity().Entry), &plan.Config{}
 	default:
@@ -130,10 +130,10 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 	server.Run(ctx)
 	cancel()
 	s.close()
-	return nil // a signal, too, is how a client ends its server
+	return nil // a client may also end its server with a signal
 }
 
-// mcpHints returns what the manifest of a plugin says about its tools.
+// mcpHints returns the information about a plugin's tools in its manifest.
 func mcpHints(entry string) mcp.Hints {
 	p, err := manifest.Resolve(entry, "")
 	if err != nil {
@@ -142,7 +142,7 @@ func mcpHints(entry string) mcp.Hints {
 	return mcp.Hints(p.Manifest.MCP)
 }
 
-// mcpName is the name of the server.
+// mcpName returns the name of the server.
 func mcpName(word string) string {
 	if module, ok := manifest.ModuleOf(word); ok {
 		return module
@@ -152,7 +152,7 @@ func mcpName(word string) string {
 }
 
 // mcpConfig prints the entry of a client's configuration that starts this server. Clients start it
-// with a bare PATH, and anywhere.
+// with a minimal PATH, and in any directory.
 func (prog *program) mcpConfig(ctx context.Context, client, word string, flags cmdline.Flags) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -163,7 +163,7 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags c
 		return cmdline.Usage("the current directory: %w", err)
 	}
 	args := []string{"mcp"}
-	inDir := false // the working directory is given, or the plugin has one of its own
+	inDir := false // whether the working directory is given, or the plugin has its own
 	for _, one := range flags {
 		flag := cmdline.Of(one)
 		if flag.Name == "config" || !flag.Typed {
@@ -209,24 +209,24 @@ func (prog *program) mcpURLConfig(ctx context.Context, client, url, word string)
 
 // mcpSource provides the plugin of a session.
 type mcpSource interface {
-	// The first two are those of [mcp.Options].
+	// The first two are used in [mcp.Options].
 	plugin(ctx context.Context) (mcp.Plugin, error)
 	complete(err error) *hook.Error
 	// close stops the plugin if it belongs to the session.
 	close()
 }
 
-// sharedSource is a background plugin, which other sessions and commands call, too.
+// sharedSource is a background plugin, which other sessions and commands may also call.
 type sharedSource struct {
 	prog *program
 	o    *mcpOptions
 	word string
 
 	mu      sync.Mutex  // protects the following
-	running *background // nil: not connected yet
+	running *background // nil if not connected
 }
 
-// plugin connects to the plugin that runs now. With --auto-start it starts the plugin first.
+// plugin connects to the running plugin. With --auto-start it starts the plugin first.
 func (s *sharedSource) plugin(ctx context.Context) (mcp.Plugin, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +249,7 @@ func (s *sharedSource) connect(ctx context.Context) (*background, error) {
 	return s.prog.callee(ctx, target{word: s.word, start: s.o.start})
 }
 
-// reconnectEvery is how often a session checks whether a stopped plugin runs again.
+// reconnectEvery is the interval at which a session checks whether a stopped plugin runs again.
 const reconnectEvery = time.Second
 
 func (s *sharedSource) follow(ctx context.Context, server *mcp.Server) {

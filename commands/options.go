@@ -32,17 +32,17 @@ func (o *outputOptions) flags() cmdline.Flags {
 	}
 }
 
-// quickStart is the timeout of an import in commands where somebody waits for the result, such
-// as check and health.
+// quickStart is the timeout of an import in commands whose user waits for the result, such as check
+// and health.
 var quickStart = settings.Settings{Timeouts: settings.Timeouts{Start: 60 * time.Second}}
 
 // pluginFlags returns the flags of every command that starts a plugin. They set the settings of
-// cfg, whose defaults the help has.
+// cfg. The help shows the defaults of cfg.
 func pluginFlags(cfg *plan.Config) cmdline.Flags {
 	return slices.Concat(pythonFlags(cfg), settingFlags(cfg, settings.Start))
 }
 
-// pythonFlags say which Python to use.
+// pythonFlags returns the flags that choose the Python.
 func pythonFlags(cfg *plan.Config) cmdline.Flags {
 	return append(settingFlags(cfg, settings.Find),
 		cmdline.Switch(&cfg.Active, "active", "prefer an activated environment to the plugin's own").Seldom(),
@@ -50,7 +50,8 @@ func pythonFlags(cfg *plan.Config) cmdline.Flags {
 	)
 }
 
-// launchFlags say how a plugin is started and kept alive, and how it returns its results.
+// launchFlags returns the flags that say how a plugin is started and kept alive, and how it returns
+// its results.
 func launchFlags(cfg *plan.Config) cmdline.Flags {
 	return slices.Concat(settingFlags(cfg, settings.Result), settingFlags(cfg, settings.Keep), pluginFlags(cfg))
 }
@@ -78,7 +79,7 @@ const (
 	grpcCategory = "gRPC plugins"
 )
 
-// categories are the headings of flags in the help.
+// categories maps groups of commands to the headings of flags in the help.
 var categories = map[settings.Commands]string{settings.Keep: keepCategory, settings.Background: backgroundCategory}
 
 // openConfig adds the plugin, and the directory and environment of this process, to the

@@ -20,22 +20,23 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// plugin is what a command calls: a plugin of this process, which is [local], or one that runs in the
-// [background].
+// plugin is the plugin that a command calls: a plugin of this process, which is [local], or one
+// that runs in the [background].
 type plugin interface {
 	hook.Plugin
 	// typed returns the word that names the plugin in messages, as the user typed it.
 	typed() string
 	// complete returns an error of the plugin with the plugin's name and all hints.
 	complete(err error) *hook.Error
-	// shown reports whether standard error has all that the plugin printed.
+	// shown reports whether all output of the plugin is on standard error.
 	shown() bool
-	// flush prints what the plugin has printed so far.
+	// flush prints the output so far.
 	flush()
 	transport() plan.Transport
-	// timeouts returns the timeouts in force. typed has those of the command line.
+	// timeouts returns the effective timeouts. typed contains the timeouts of the command line.
 	timeouts(typed settings.Timeouts) settings.Timeouts
-	// process returns the process that answers calls now, and its generation, as far as that is known.
+	// process returns the process that answers calls now, and its generation. Unknown parts are
+	// zero.
 	process(ctx context.Context) (hook.Info, int)
 	// close stops the plugin if this process runs it.
 	close()
@@ -49,7 +50,7 @@ type pluginError struct {
 
 func (e *pluginError) Unwrap() error { return e.error }
 
-// failed returns err as an error that concerns a plugin. It returns err itself if that is nil or p is nil.
+// failed returns err as an error that concerns a plugin. It returns err itself if err or p is nil.
 func failed(p plugin, err error) error {
 	if err == nil || p == nil {
 		return err
@@ -57,7 +58,7 @@ func failed(p plugin, err error) error {
 	return &pluginError{err, p}
 }
 
-// pluginOf is the plugin that an error concerns, or nil.
+// pluginOf returns the plugin that an error concerns, or nil.
 func pluginOf(err error) plugin {
 	if of := (*pluginError)(nil); errors.As(err, &of) {
 		return of.p
@@ -65,7 +66,8 @@ func pluginOf(err error) plugin {
 	return nil
 }
 
-// completeError is an error with the name and the hints of the plugin that it concerns, if any.
+// completeError returns an error with the name and the hints of the plugin that it concerns, if
+// any.
 func completeError(err error) *hook.Error {
 	if p := pluginOf(err); p != nil {
 		return p.complete(err)
@@ -73,12 +75,12 @@ func completeError(err error) *hook.Error {
 	return hook.AsError(err)
 }
 
-// background is a plugin that another process runs, or starts. Its errors come with their hints.
+// background is a plugin that another process runs or starts. Its errors already have their hints.
 type background struct {
-	*daemon.Client // nil if it was not started
+	*daemon.Client // nil if the plugin was not started
 	prog           *program
 	word           string
-	about          string // names it in errors
+	about          string // the plugin's name in errors
 }
 
 // background returns the plugin of a client. word names it in messages.
@@ -111,26 +113,26 @@ func (p *background) timeouts(typed settings.Timeouts) settings.Timeouts {
 
 func (p *background) process(ctx context.Context) (hook.Info, int) {
 	st, err := p.Status(ctx)
-	if err != nil { // ignored: the call has its answer already
+	if err != nil { // ignore the error, because the call has its answer
 		return hook.Info{}, 0
 	}
 	return hook.Info{PID: st.PID}, st.Generation
 }
 
-// local is a plugin of this process. It reports to the user what the plugin prints and how its
-// state changes.
+// local is a plugin of this process. It reports the plugin's output and changes of its state to the
+// user.
 type local struct {
 	*runner.Keeper // knows only the path until the plugin is resolved
 	prog           *program
 	path           string // as typed
 	output         *ui.Output
-	printed        func(stream, text string, cut int) // also receives what the plugin prints; may be nil
+	printed        func(stream, text string, cut int) // also receives the plugin's output; may be nil
 
 	handshook atomic.Bool // a functions file printed a handshake, and a note said so
-	heldBack  atomic.Bool // some of what the plugin printed was not shown
+	heldBack  atomic.Bool // some output of the plugin was not shown
 }
 
-// newLocal returns a plugin of this process. quiet hides what it prints.
+// newLocal returns a plugin of this process. quiet hides its output.
 func (prog *program) newLocal(path string, quiet bool) *local {
 	p := &local{Keeper: &runner.Keeper{Plan: plan.Plan{Config: plan.Config{Plugin: path}}}, prog: prog, path: path}
 	label, isModule := manifest.ModuleOf(path)
@@ -142,8 +144,8 @@ func (prog *program) newLocal(path string, quiet bool) *local {
 	return p
 }
 
-// launch opens and starts a plugin. It is kept alive unless cfg.Once is set. Before the start,
-// an error of accept rejects the plugin. accept may be nil.
+// launch opens and starts a plugin. The plugin is kept alive unless cfg.Once is set. Before the
+// start, an error from accept rejects the plugin. accept may be nil.
 func (prog *program) launch(ctx context.Context, cfg plan.Config, accept func(*local) error) (*local, error) {
 	p := prog.newLocal(cfg.Plugin, prog.opts.quiet)
 	p.follow(&cfg)
@@ -173,7 +175,8 @@ func (p *local) open(ctx context.Context, cfg plan.Config) (err error) {
 	return err
 }
 
-// follow makes the processes of cfg report to p, and a plugin that is kept alive its transitions.
+// follow makes the processes of cfg report their output to p. A plugin that is kept alive also
+// reports its transitions.
 func (p *local) follow(cfg *plan.Config) {
 	cfg.Output = p.line
 	if !cfg.Once {
@@ -222,7 +225,8 @@ func (p *local) close() {
 // Note prints a note about the plugin.
 func (p *local) Note(text string) { p.prog.streams.Note(p.path + ": " + text) }
 
-// Warn reports an error that does not change the exit code. It ignores a reader that is gone.
+// Warn reports an error that does not change the exit code. It ignores the error of a reader that
+// has gone away.
 func (p *local) Warn(err error) {
 	if errors.Is(err, errQuiet) || ui.IsClosedPipe(err) {
 		return
@@ -237,7 +241,7 @@ func (p *local) Warn(err error) {
 	p.prog.streams.Warn(text)
 }
 
-// Transition prints a transition, unless the log does.
+// Transition prints a transition, unless the log prints it.
 func (p *local) Transition(text string) {
 	if !p.prog.opts.verbose {
 		p.Note(text)
@@ -257,7 +261,7 @@ func (p *local) event(e hook.Event) {
 	p.prog.streams.Log("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
 }
 
-// noteReady reports what the user should know of a plugin that is ready.
+// noteReady prints notes about a plugin that is ready.
 func (p *local) noteReady() {
 	p.prog.notePython(p.Keeper)
 	found := p.Plugin
@@ -278,16 +282,16 @@ func (prog *program) notePython(k *runner.Keeper) {
 	prog.streams.Notes(k.PythonNotes())
 }
 
-// noteStale prints that the environment may lack what the plugin needs, which may be why it does not
-// start.
+// noteStale prints that the environment may not satisfy the plugin's requirements, which may be why
+// the plugin does not start.
 func (p *local) noteStale() {
 	if stale := p.SyncStale(); stale != "" {
 		p.prog.streams.Note(stale)
 	}
 }
 
-// line prints a line of the plugin. A plugin in Go writes a debug log for its host, as hclog's JSON. It
-// appears only with --verbose.
+// line prints a line of the plugin's output. A plugin in Go writes a debug log for its host, as
+// JSON of hclog. That appears only with --verbose.
 func (p *local) line(stream, text string, cut int) {
 	isDebug := strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
 	if isDebug && !p.prog.opts.verbose && p.Plugin.Kind == manifest.Executable {

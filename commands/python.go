@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// pythonVerbs are the first words of the command python.
+// pythonVerbs lists the first words of the command python.
 var pythonVerbs = []string{"why", "find", "list"}
 
 func pythonCommand(prog *program) command {
@@ -49,7 +49,7 @@ func pythonCommand(prog *program) command {
 		})
 }
 
-// isPlugin reports whether a word is the path of a plugin or a module, and no verb.
+// isPlugin reports whether a word is the path of a plugin or a module rather than a verb.
 func isPlugin(word string) bool {
 	_, isModule := manifest.ModuleOf(word)
 	return isModule || !service.Plain(word)

@@ -12,24 +12,24 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// report is the report of check or test. It prints results as they come, and at the end all of them
-// for CI systems.
+// report is the report of check or test. It prints results when they arrive, and at the end all of
+// them for CI systems.
 type report struct {
 	*program
 	printer   reportPrinter
 	junit     string   // the value of --junit
-	file      *os.File // of --junit; nil: none, or standard output
-	stop      func()   // ends the work, because nobody can learn its results
+	file      *os.File // the file of --junit, or nil if there is none or it is standard output
+	stop      func()   // ends the work, because nobody can read its results
 	unprinted error    // why a part of the report was not printed
 }
 
-// reportPrinter prints what CI systems read of a report.
+// reportPrinter prints the parts of a report that CI systems read.
 type reportPrinter interface {
 	Annotate()
 	WriteJUnit(w io.Writer) error
 }
 
-// openReport opens the file of --junit; "-" is standard output, and "" no file.
+// openReport opens the file of --junit. "-" is standard output, and "" means no file.
 func (prog *program) openReport(ctx context.Context, junit string, printer reportPrinter) (r report, err error) {
 	r = report{program: prog, printer: printer, junit: junit}
 	switch {
@@ -39,7 +39,7 @@ func (prog *program) openReport(ctx context.Context, junit string, printer repor
 		return r, nil
 	}
 	if info, err := os.Stat(junit); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		// It may be the plugin or the cases, if the word behind --junit was forgotten.
+		// It may be the plugin or the cases, if the word after --junit was forgotten.
 		if text, err := os.ReadFile(junit); err == nil && !bytes.HasPrefix(text, []byte("<")) {
 			return r, cmdline.Usage("--junit: %s is no XML file, expected one or a new file", junit)
 		}
@@ -48,8 +48,9 @@ func (prog *program) openReport(ctx context.Context, junit string, printer repor
 	return r, err
 }
 
-// print prints a part of the report; do may be nil. After an error it prints nothing more and ends the
-// work. If only the reader is gone, the work goes on, because the exit code counts.
+// print prints a part of the report. do may be nil. After an error it prints nothing more and ends
+// the work. If only the reader has gone away, the work continues, because the exit code still
+// counts.
 func (r *report) print(do func() error) {
 	if do == nil || r.unprinted != nil {
 		return
@@ -62,8 +63,8 @@ func (r *report) print(do func() error) {
 // isCut reports whether a part of the report was not printed although somebody reads it.
 func (r *report) isCut() bool { return r.unprinted != nil && !errors.Is(r.unprinted, errQuiet) }
 
-// end ends the report: with annotations if GitHub Actions reads standard error, and with JUnit XML. It
-// returns the error of the command. err is that of the work.
+// end ends the report: with annotations if GitHub Actions reads standard error, and with JUnit XML.
+// It returns the error of the command. err is the error of the work.
 func (r *report) end(err error) error {
 	if os.Getenv("GITHUB_ACTIONS") == "true" {
 		r.printer.Annotate()
@@ -74,7 +75,8 @@ func (r *report) end(err error) error {
 	return r.firstOf(err, r.writeJUnit())
 }
 
-// writeJUnit writes JUnit XML, in place of what the file had. It does nothing without --junit.
+// writeJUnit writes JUnit XML. It replaces the content of the file. It does nothing without
+// --junit.
 func (r *report) writeJUnit() error {
 	if r.junit == "" {
 		return nil

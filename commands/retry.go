@@ -11,11 +11,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// retryKinds are the errors after which a call may succeed when it is made again. The first, an error of
-// the hook itself, is not in the default.
+// retryKinds lists the errors after which a repeated call may succeed. The first, an error of the
+// hook itself, is not in the default.
 var retryKinds = []string{string(hook.Failed), string(hook.Crash), string(hook.Timeout), string(hook.Unavailable)}
 
-// retryOptions say which calls that fail are made again.
+// retryOptions say which failed calls are repeated.
 type retryOptions struct {
 	lines.Retries
 	kinds []string // as typed
@@ -28,7 +28,7 @@ func (o *retryOptions) flags() cmdline.Flags {
 	}
 }
 
-// resolve sets the errors after which a call is made again.
+// resolve sets the errors after which a call is repeated.
 func (o *retryOptions) resolve() error {
 	if len(o.kinds) > 0 && o.Max == 0 {
 		return cmdline.Usage("--retry-on applies only with --retries")
@@ -43,8 +43,9 @@ func (o *retryOptions) resolve() error {
 	return nil
 }
 
-// wait waits until a call that was made a number of times, and failed with err, is to be made again. again is false
-// if it is not, or if ctx ends, whose cause is the error then.
+// wait waits until a call that was made a number of times, and failed with err, must be repeated.
+// again is false if it must not be repeated, or if ctx ends. In the latter case the error is the
+// cause of ctx.
 func (o *retryOptions) wait(ctx context.Context, made int, err error) (again bool, _ error) {
 	delay, again := o.Delay(made, hook.AsError(err))
 	if again && hook.Within(ctx.Done(), delay) {
@@ -53,7 +54,7 @@ func (o *retryOptions) wait(ctx context.Context, made int, err error) (again boo
 	return again, err
 }
 
-// hinted adds to the error of a call why it was not made again.
+// hinted adds to the error of a call the reason why it was not repeated.
 func (o *retryOptions) hinted(err error) error {
 	if hint := o.hint(hook.AsError(err)); !hint.IsZero() {
 		return cmdline.Hinted(err, hint)
@@ -61,7 +62,8 @@ func (o *retryOptions) hinted(err error) error {
 	return err
 }
 
-// hint returns why a call with this error is not made again, if it could be. Else it returns the zero hint.
+// hint returns the reason why a call with this error is not repeated, if it could be. Otherwise it
+// returns the zero hint.
 func (o *retryOptions) hint(err *hook.Error) schema.Hint {
 	kind := string(err.Kind)
 	if o.Max == 0 || slices.Contains(o.On, err.Kind) || !slices.Contains(retryKinds, kind) {

@@ -11,17 +11,17 @@ import (
 	"github.com/pyplug/pyplug/runner/plan"
 )
 
-// session is a plugin that runs for one client of mcp and ends with it. It starts while the client is
-// already served, is started again after a failed start, and loads changed files.
+// session is a plugin that runs for one client of mcp and ends with it. The client is served while
+// the plugin starts. The session restarts the plugin after a failed start, and loads changed files.
 type session struct {
 	*local
-	ctx      context.Context // of the session
+	ctx      context.Context // the context of the session
 	cfg      plan.Config
-	reloaded func(mcp.Plugin) // called when other files are loaded
-	ready    atomic.Bool      // it has started
+	reloaded func(mcp.Plugin) // called after other files were loaded
+	ready    atomic.Bool      // whether the plugin has started
 
 	mu   sync.Mutex      // held while the plugin starts or loads other files; protects the following
-	seen runner.Snapshot // what runs
+	seen runner.Snapshot // the loaded files
 }
 
 // newSession returns an error if the plugin can never start.
@@ -60,7 +60,7 @@ func (s *session) caller() hook.Limited {
 	return hook.Limited{Plugin: s.Pool, Limit: s.Config.Timeouts.Call}
 }
 
-// start starts the plugin. s.mu is held.
+// start starts the plugin. The caller holds s.mu.
 func (s *session) start() (err error) {
 	if err := s.open(s.ctx); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s *session) start() (err error) {
 	return nil
 }
 
-// reload loads changed files. If they do not start, the old plugin stays. s.mu is held.
+// reload loads changed files. If they do not start, the old plugin stays. The caller holds s.mu.
 func (s *session) reload(ctx context.Context) {
 	if len(s.seen.Changed()) == 0 {
 		return
@@ -98,8 +98,8 @@ func (s *session) reload(ctx context.Context) {
 	s.seen = now
 }
 
-// complete completes an error of the plugin, unless plugin has: until the plugin is ready, all errors
-// are that method's.
+// complete completes an error of the plugin, unless plugin has done so. Until the plugin is ready,
+// all errors come from that method.
 func (s *session) complete(err error) *hook.Error {
 	if s.ready.Load() {
 		return s.local.complete(err)
@@ -107,14 +107,14 @@ func (s *session) complete(err error) *hook.Error {
 	return hook.AsError(err)
 }
 
-// close stops the plugin. Nothing of it is left soon after the stop timeout.
+// close stops the plugin. All its processes are gone soon after the stop timeout.
 func (s *session) close() {
-	s.mu.Lock() // a start ends with s.ctx
+	s.mu.Lock() // a start in progress ends with s.ctx
 	defer s.mu.Unlock()
 	if s.ready.Load() {
 		ctx, cancel := context.WithTimeout(s.prog.signals.kill, s.Config.Timeouts.Stop)
 		defer cancel()
-		_ = s.Close(ctx) // it has killed what did not stop
+		_ = s.Close(ctx) // kills processes that do not stop
 	}
 	s.output.Close()
 }

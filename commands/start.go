@@ -24,7 +24,7 @@ const backgroundCategory = "Background plugins"
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
 	service.Options
-	own cmdline.Flags // those that the process in the background gets, too
+	own cmdline.Flags // flags that are also passed to the process in the background
 }
 
 // nameFlags returns the flags of every command that keeps a plugin alive under a name.
@@ -145,14 +145,14 @@ func daemonCommand(prog *program) command {
 			err := o.readKept(words)
 			if err == nil {
 				o.Detached = true
-				prog.streams.Quiet = true // all of it goes into the log
+				prog.streams.Quiet = true // all output is written to the log
 				err = prog.serve(ctx, o, starter)
 			}
 			if err == nil {
 				return nil
 			}
-			starter.Fail(completeError(err))          // unless it has its answer
-			return &printedError{code: exitCode(err)} // the log has it, as the reason of the last state
+			starter.Fail(completeError(err))          // has no effect if the starter has its answer
+			return &printedError{code: exitCode(err)} // the log contains it, as the reason of the last state
 		})
 	cmd.Hidden, cmd.keeps = true, true
 	return cmd

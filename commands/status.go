@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// statusEvery is the time between two requests of --watch.
+// statusEvery is the interval of requests with --watch.
 const statusEvery = 500 * time.Millisecond
 
 func statusCommand(prog *program) command {
@@ -43,12 +43,12 @@ func statusCommand(prog *program) command {
 
 // statusView says how a status is printed.
 type statusView struct {
-	metrics bool // as metrics, and not as a table or JSON
-	stacks  bool // with the places of the running calls
+	metrics bool // as metrics instead of a table or JSON
+	stacks  bool // with the stacks of the running calls
 }
 
-// status prints the status of the plugins that words name, or of all. Of one plugin that is named
-// it prints the details, too.
+// status prints the status of the plugins that words name, or of all plugins. If one plugin is
+// named, it also prints the details.
 func (prog *program) status(ctx context.Context, words []string, view statusView) error {
 	all, failed := prog.statuses(ctx, words, view.stacks)
 	if failed != nil && len(all) == 0 {
@@ -76,9 +76,9 @@ func (prog *program) status(ctx context.Context, words []string, view statusView
 	return failed
 }
 
-// statuses requests the status of the plugins that words name, or of all, at once. It leaves
-// out a daemon that ended meanwhile. The error is that of a directory that cannot be read, and
-// comes with the plugins of the others.
+// statuses requests the status of the plugins that words name, or of all plugins, concurrently. It
+// omits a daemon that ended meanwhile. If a directory cannot be read, it returns the error together
+// with the plugins of the other directories.
 func (prog *program) statuses(ctx context.Context, words []string, stacks bool) ([]ui.Background, error) {
 	entries, err := service.FindAll(ctx, words)
 	limit, cancel := hook.WithLimit(ctx, daemon.StatusLimit)
@@ -107,7 +107,7 @@ func statusOf(ctx context.Context, id daemon.Identity, stacks bool) ui.Backgroun
 		if id.Version != "" && id.Version != versionText() && st.Note == "" {
 			st.Note = "runs in pyplug " + id.Version
 		}
-		st.Concurrency, st.Since, st.Attach = 0, time.Time{}, nil // for programs that ask the socket
+		st.Concurrency, st.Since, st.Attach = 0, time.Time{}, nil // these are only for programs that use the socket
 		b.State, b.Status = st.State, &st
 	case isNotRunning(err):
 		return ui.Background{}
@@ -119,8 +119,8 @@ func statusOf(ctx context.Context, id daemon.Identity, stacks bool) ui.Backgroun
 	return b
 }
 
-// watchStatus prints the status again and again until ctx ends. It shows a named plugin
-// that ends as stopped, and waits for its next start.
+// watchStatus prints the status repeatedly until ctx ends. It shows a named plugin that has ended
+// as stopped, and waits for its next start.
 func (prog *program) watchStatus(ctx context.Context, words []string) error {
 	w := prog.streams.WatchStatuses(prog.opts.json)
 	for first := true; ; first = false {

@@ -25,8 +25,8 @@ func stopCommand(prog *program) command {
 		})
 }
 
-// readNames reads a command line of one NAME or more, or of --all alone. It returns no words
-// for --all.
+// readNames reads a command line with one or more NAMEs, or only --all. It returns no words for
+// --all.
 func readNames(words []string, all bool) ([]string, error) {
 	if all {
 		return nil, cmdline.WantWords(words, "")
@@ -34,7 +34,7 @@ func readNames(words []string, all bool) ([]string, error) {
 	return words, cmdline.WantWords(words, "NAME...")
 }
 
-// names reads a command line of one NAME or more, or of --all alone. For --all it returns the names
+// names reads a command line with one or more NAMEs, or only --all. For --all it returns the names
 // of all background plugins.
 func (prog *program) names(ctx context.Context, words []string, all bool) ([]string, error) {
 	words, err := readNames(words, all)
@@ -48,7 +48,7 @@ func (prog *program) names(ctx context.Context, words []string, all bool) ([]str
 	return service.Names(entries), err
 }
 
-// each calls do for each item at once. It returns the errors in the order of the items.
+// each calls do for each item concurrently. It returns the errors in the order of the items.
 func each[T any](items []T, do func(i int, item T) error) []error {
 	errs := make([]error, len(items))
 	var work sync.WaitGroup
@@ -59,7 +59,7 @@ func each[T any](items []T, do func(i int, item T) error) []error {
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// firstOf returns the first error, and warns about the others. nil is none.
+// firstOf returns the first error that is not nil, and warns about the others.
 func (prog *program) firstOf(errs ...error) (first error) {
 	for _, err := range errs {
 		switch p := pluginOf(err); {
@@ -75,13 +75,13 @@ func (prog *program) firstOf(errs ...error) (first error) {
 	return first
 }
 
-// stop stops the plugins that words name, or all, at once.
+// stop stops the plugins that words name, or all plugins, concurrently.
 func (prog *program) stop(ctx context.Context, words []string) error {
 	names, failures := prog.toStop(ctx, words)
 	waiting := prog.streams.Waiting("stopping")
 	failures = append(failures, each(names, func(i int, name string) error {
 		prog.streams.Log("info", "stopping", "name", name)
-		ran, err := daemon.Stop(ctx, name) // after an interrupt it kills the plugin, and waits for that
+		ran, err := daemon.Stop(ctx, name) // after an interrupt it kills the plugin, and waits for its end
 		if !ran || err != nil {
 			names[i] = ""
 		}
@@ -97,8 +97,8 @@ func (prog *program) stop(ctx context.Context, words []string) error {
 	return prog.firstOf(failures...)
 }
 
-// toStop returns the names that words stand for, or all names, and the errors in the words. A
-// word without a running plugin is only a note.
+// toStop returns the names that words stand for, or all names, and the errors in the words. A word
+// without a running plugin is only a note.
 func (prog *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
 	if len(words) == 0 {
 		entries, err := daemon.List(ctx)
@@ -135,7 +135,7 @@ func restartCommand(prog *program) command {
 		})
 }
 
-// restart replaces the workers of the plugins that words name, at once.
+// restart replaces the workers of the plugins that words name, concurrently.
 func (prog *program) restart(ctx context.Context, words []string) error {
 	stop := prog.streams.Waiting("restarting " + strings.Join(words, ", "))
 	failures := each(words, func(_ int, word string) error { return prog.restartOne(ctx, word) })

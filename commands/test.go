@@ -26,7 +26,7 @@ type testOptions struct {
 	filter  string
 	junit   string
 	files   []string
-	found   int // cases in them that are to run
+	found   int // number of cases in the files that will run
 }
 
 // aCase is a line of a file of cases, for a hint.
@@ -65,7 +65,7 @@ func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin cmdline.
 		return err
 	}
 	printer := prog.streams.Tests(prog.opts.json, o.junit != "", o.junit == "-")
-	r, err := prog.openReport(ctx, o.junit, printer) // before anything runs
+	r, err := prog.openReport(ctx, o.junit, printer) // before the cases
 	if err != nil {
 		return err
 	}
@@ -109,18 +109,18 @@ type testRun struct {
 	files   []*cases.File
 	plugin  plugin // nil until it is ready
 	printer *ui.TestPrinter
-	done    atomic.Int64 // cases
+	done    atomic.Int64 // number of cases
 	failed  atomic.Int64
 
-	unwritten []error // of --update
+	unwritten []error // errors of --update
 
 	mu     sync.Mutex     // protects ready
-	ready  hook.Plugin    // that of the preflight
-	starts *runner.Keeper // starts fresh processes; nil if the plugin runs in the background
+	ready  hook.Plugin    // the plugin of the preflight
+	starts *runner.Keeper // starts fresh processes, or is nil if the plugin runs in the background
 }
 
-// run runs the cases and prints the report. The first signal ends the run after the cases in progress,
-// and the second cancels these.
+// run runs the cases and prints the report. The first signal ends the run after the cases in
+// progress, and the second cancels those.
 func (t *testRun) run(ctx context.Context, ofPlugin cmdline.Flags) error {
 	unready := t.start(ctx, ofPlugin)
 	calls, cancel := context.WithCancelCause(context.Background())
@@ -154,7 +154,7 @@ func (t *testRun) run(ctx context.Context, ofPlugin cmdline.Flags) error {
 	return t.outcome(ctx, err)
 }
 
-// caseDone reports a case, unless its answer is still to be written.
+// caseDone reports a case, unless its answer must still be written.
 func (t *testRun) caseDone(r *cases.Result) {
 	t.done.Add(1)
 	if r.Status != cases.Updated {
@@ -201,7 +201,7 @@ func (t *testRun) outcome(ctx context.Context, err error) error {
 	return err
 }
 
-// progress is the line that shows the progress.
+// progress returns the line that shows the progress.
 func (t *testRun) progress() string {
 	text := fmt.Sprintf("%d of %s", t.done.Load(), schema.Plural(t.o.found, "case"))
 	if n := t.failed.Load(); n > 0 {
@@ -210,8 +210,8 @@ func (t *testRun) progress() string {
 	return text
 }
 
-// start starts the plugin, or connects to one that runs, and checks that it is healthy and has all
-// hooks.
+// start starts the plugin, or connects to a running plugin, and checks that it is healthy and has
+// all hooks.
 func (t *testRun) start(ctx context.Context, ofPlugin cmdline.Flags) error {
 	cfg := t.o.cfg
 	running, err := t.connectNamed(ctx, cfg.Plugin)
@@ -255,7 +255,7 @@ func (t *testRun) useRunning(p *background, ofPlugin cmdline.Flags) error {
 	return nil
 }
 
-// fresh returns a plugin in a fresh process. The first one is that of the preflight.
+// fresh returns a plugin in a fresh process. The first is the plugin of the preflight.
 func (t *testRun) fresh(ctx context.Context) (hook.Plugin, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -34,8 +34,8 @@ func versionCommand(prog *program) command {
 		})
 }
 
-// describeSystem returns what a bug report needs. It reads no value that may be a secret, and reports
-// what cannot be found out in its place.
+// describeSystem returns the facts for a bug report. It reads no value that may be a secret. For a
+// fact that cannot be found, it reports the reason.
 func (prog *program) describeSystem(ctx context.Context) []ui.Fact {
 	executable, noExecutable := os.Executable()
 	cache, noCache := plan.Cache()
@@ -58,7 +58,7 @@ func (prog *program) describeSystem(ctx context.Context) []ui.Fact {
 	}
 }
 
-// orError returns a fact, or the first line of why it is not known.
+// orError returns a fact, or the first line of the reason why it is unknown.
 func orError(fact string, err error) string {
 	if err != nil {
 		fact, _, _ = strings.Cut(err.Error(), "\n")
@@ -66,7 +66,8 @@ func orError(fact string, err error) string {
 	return fact
 }
 
-// versionText returns the release's version, else that of the module, as go install records it.
+// versionText returns the release's version, or else the version of the module that go install has
+// recorded.
 func versionText() string {
 	if Version != "" {
 		return Version

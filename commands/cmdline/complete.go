@@ -9,17 +9,17 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Complete returns the candidates for last, the word behind others of a command. ok is false if
-// last is neither a flag nor the value of one: the line has the words for which last may be one
-// more. A candidate is a word, or a word, a tab and what it is.
+// Complete returns the candidates for last, the word after before in the line of a command. ok is
+// false if last is not a flag or a flag's value. The returned line then has the words before last,
+// which may be one more word. A candidate is a word, or a word, a tab and its description.
 func Complete(c *cli.Command, names int, before []string, last string) (l *Line, candidates []string, ok bool) {
-	l, _ = Read(c, names, before) // what is wrong with them does not matter here
+	l, _ = Read(c, names, before) // errors in the words do not matter here
 	previous := append([]string{""}, before...)[len(before)]
 	awaits, _, hasValue := Cut(previous)
 	name, value, inValue := Cut(last)
 	isFlag := strings.HasPrefix(last, "-")
 	switch {
-	case l.InData(), slices.Contains(before, "--"): // no word after it is a flag
+	case l.InData(), slices.Contains(before, "--"): // no word after these is a flag
 		return l, nil, false
 	case strings.HasPrefix(previous, "-") && l.known[awaits] != nil && !l.known[awaits].IsSwitch && !hasValue:
 		return l, l.known[awaits].values("", last), true
@@ -33,7 +33,7 @@ func Complete(c *cli.Command, names int, before []string, last string) (l *Line,
 	return l, WithPrefix(candidates, last), isFlag || previous == "-m"
 }
 
-// values returns the values of a flag that begin with what is typed, each after head.
+// values returns the values of a flag that begin with typed, each after head.
 func (f *Flag) values(head, typed string) (candidates []string) {
 	if f.IsFile {
 		return []string{schema.AnyFile}
@@ -44,7 +44,7 @@ func (f *Flag) values(head, typed string) (candidates []string) {
 	return candidates
 }
 
-// WithPrefix returns the candidates that begin with what is typed.
+// WithPrefix returns the candidates that begin with typed.
 func WithPrefix(candidates []string, typed string) []string {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, typed) })
 }

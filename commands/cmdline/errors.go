@@ -78,8 +78,8 @@ func Hinted(err error, hints ...schema.Hint) error {
 	return &e
 }
 
-// Suggested adds a hint to err: the word of known that was probably meant, in the format
-// typed. If there is none, it adds the other hints.
+// Suggested adds a hint to err: the word of known that was probably meant, in the format typed. If
+// there is no such word, it adds the other hints.
 func Suggested(err error, typed, word string, known []string, others ...schema.Hint) error {
 	if s := schema.Suggest(word, known); s != "" {
 		others = schema.DidYouMean(fmt.Sprintf(typed, s))

@@ -15,24 +15,24 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Flag is a flag of a command. [Read] sets it, since urfave/cli stops at the first word
-// that is no flag.
+// Flag is a flag of a command. [Read] sets it, because urfave/cli stops at the first word that is
+// not a flag.
 type Flag struct {
 	Name     string
 	Aliases  []string
 	Usage    string // the placeholder of its value is in backquotes
 	Category string // the heading in the help
-	Env      string // the variable of the environment that sets it if it is not typed; empty: none
-	Unread   bool   // something else reads Env
+	Env      string // the environment variable that sets it if it is not typed, or ""
+	Unread   bool   // another package reads Env
 	Rare     bool   // only --help-all shows it
 
-	// Parse checks a value and stores it where the declaration says. Its error reads
-	// after the flag's name: `is "x", want …`.
+	// Parse checks a value and stores it where the declaration says. Its error follows the flag's
+	// name: `is "x", want …`.
 	Parse func(text string) error
-	Texts []string // the values as given; only the last one unless the flag is repeated
-	Typed bool     // on the command line
+	Texts []string // the given values; only the last one unless Repeated is set
+	Typed bool     // whether it was typed on the command line
 
-	IsSwitch bool // it may stand without a value, which then is "true"
+	IsSwitch bool // it may be given without a value, which means "true"
 	Repeated bool // it may be given more than once
 	// Candidates are the values that shell completion offers. IsFile offers files instead.
 	Candidates []string
@@ -42,7 +42,7 @@ type Flag struct {
 // Names and the methods below implement [cli.Flag].
 func (f *Flag) Names() []string { return append([]string{f.Name}, f.Aliases...) }
 
-// Apply does nothing: urfave/cli does not set it.
+// Apply does nothing, because urfave/cli does not set the flag.
 func (f *Flag) Apply(*stdflag.FlagSet) error { return nil }
 
 // IsSet reports whether the flag has a value.
@@ -78,10 +78,10 @@ func SetFromEnvironment(flags Flags) error {
 	return nil
 }
 
-// Flags are flags of a command, as urfave/cli holds them.
+// Flags is a list of flags in the type of urfave/cli.
 type Flags = []cli.Flag
 
-// Of returns the flag behind the interface. All flags have this type.
+// Of returns the flag in the interface. All flags have this type.
 func Of(f cli.Flag) *Flag { return f.(*Flag) }
 
 // New declares a flag.
@@ -103,7 +103,7 @@ func Switch(to *bool, name, usage string) *Flag {
 	return f
 }
 
-// Name takes a text. It rejects an empty one, such as an unset shell variable.
+// Name declares a flag with a text. It rejects an empty text, such as an unset shell variable.
 func Name(to *string, name, usage string) *Flag {
 	return New(name, usage, func(text string) error {
 		*to = text
@@ -118,14 +118,14 @@ func notEmpty(text string) error {
 	return nil
 }
 
-// File is a [Name] that names a file or a directory.
+// File is like [Name], for a flag that names a file or a directory.
 func File(to *string, name, usage string) *Flag {
 	f := Name(to, name, usage)
 	f.IsFile = true
 	return f
 }
 
-// Texts is a flag that takes any text, and may be given more than once.
+// Texts declares a flag with any text. It may be given more than once.
 func Texts(to *[]string, name, usage string) *Flag {
 	return New(name, usage, func(text string) error {
 		*to = append(*to, text)
@@ -151,13 +151,13 @@ func (f *Flag) FromEnv(variable string) *Flag {
 	return f
 }
 
-// Seldom marks a flag that few need.
+// Seldom marks a rarely used flag.
 func (f *Flag) Seldom() *Flag {
 	f.Rare = true
 	return f
 }
 
-// Then calls do after each valid value.
+// Then makes the flag call do after each valid value.
 func (f *Flag) Then(do func()) *Flag {
 	parse := f.Parse
 	f.Parse = func(text string) error {
@@ -170,7 +170,7 @@ func (f *Flag) Then(do func()) *Flag {
 	return f
 }
 
-// Choice takes one of several words.
+// Choice declares a flag whose value is one of several words.
 func Choice(to *string, name, usage string, words ...string) *Flag {
 	last := len(words) - 1
 	wanted := strings.Join(words[:last], ", ") + " or " + words[last]
@@ -185,8 +185,8 @@ func Choice(to *string, name, usage string, words ...string) *Flag {
 	return f
 }
 
-// List takes some of several words, separated by commas. It may be given more than
-// once.
+// List declares a flag whose value is some of several words, separated by commas. It may be given
+// more than once.
 func List(to *[]string, name, usage string, known []string) *Flag {
 	f := New(name, usage, func(text string) error {
 		for word := range strings.SplitSeq(text, ",") {
@@ -201,7 +201,7 @@ func List(to *[]string, name, usage string, known []string) *Flag {
 	return f.Repeat()
 }
 
-// Count takes a whole number.
+// Count declares a flag whose value is a whole number.
 func Count(to *int, least, most int, name, usage string) *Flag {
 	return New(name, usage, func(text string) error {
 		n, err := strconv.Atoi(text)
@@ -213,7 +213,7 @@ func Count(to *int, least, most int, name, usage string) *Flag {
 	})
 }
 
-// Duration takes 30s, 2m or a number of seconds.
+// Duration declares a flag whose value is 30s, 2m or a number of seconds.
 func Duration(to *time.Duration, name, usage string) *Flag {
 	return New(name, usage, func(text string) error {
 		d, ok := schema.ParseDuration(text)
@@ -225,7 +225,7 @@ func Duration(to *time.Duration, name, usage string) *Flag {
 	})
 }
 
-// Setting declares the flag of a setting. usual has the defaults of the command.
+// Setting declares the flag of a setting. usual contains the defaults of the command.
 func Setting(to *settings.Settings, row *settings.Row, usual *settings.Settings) *Flag {
 	f := New(row.Flag, row.Usage(usual), func(text string) error { return row.Set(to, text) })
 	f.Env, f.Unread, f.Rare = row.Variable, row.Unread, row.Rare
@@ -265,8 +265,8 @@ func Only(applies bool, forms string, flags Flags) error {
 	return nil
 }
 
-// FirstTyped returns the first flag that was typed, or "". Flags that the environment sets do
-// not count, because they may be meant for other commands.
+// FirstTyped returns the first flag that was typed, or "". Flags from the environment do not count,
+// because they may be meant for other commands.
 func FirstTyped(flags Flags) string {
 	for _, f := range flags {
 		if Of(f).Typed {

@@ -24,7 +24,7 @@ func WriteHelp(b *strings.Builder, category string, flags []*Flag) {
 	}
 }
 
-// form returns how a flag is typed, such as "  -j, --jobs N".
+// form returns the form of a flag in the help, such as " -j, --jobs N".
 func (f *Flag) form() string {
 	text := "      --" + f.Name
 	for _, alias := range f.Aliases {
@@ -40,10 +40,10 @@ func (f *Flag) form() string {
 	return text + " " + f.placeholder()
 }
 
-// placeholder returns the word for the value of a flag that is no switch.
+// placeholder returns the word for the value of a flag that is not a switch.
 func (f *Flag) placeholder() string { return strings.Split(f.Usage, "`")[1] }
 
-// explained returns what a flag does.
+// explained returns the description of a flag.
 func (f *Flag) explained() string {
 	text := strings.ReplaceAll(f.Usage, "`", "")
 	if f.Repeated {

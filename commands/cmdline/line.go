@@ -15,13 +15,13 @@ import (
 
 // Line reads the command line of one command.
 type Line struct {
-	Words []string // that are no flags; those after the names are data
-	// Names is the number of words before the data; every word after them is data. It is
-	// negative if the command takes no data.
+	Words []string // the words that are not flags; those after the names are data
+	// Names is the number of words before the data. Every word after them is data. It is negative
+	// if the command takes no data.
 	Names int
 
-	err   error    // the first error; the rest is read, too
-	typed []string // the command and its flags as typed, for hints
+	err   error    // the first error; the rest is read nevertheless
+	typed []string // the typed command and its flags, for hints
 	known map[string]*Flag
 	// modules says how many words may be "-m MODULE", which names a PLUGIN: none, the
 	// first, or all.
@@ -67,7 +67,8 @@ func Read(cmd *cli.Command, names int, args []string) (*Line, error) {
 // InData reports whether PLUGIN and HOOK have been read.
 func (l *Line) InData() bool { return l.Names >= 0 && len(l.Words) >= l.Names }
 
-// TwoWords returns an error if the command takes PLUGIN and HOOK, and both were typed as one word, FILE.py:HOOK.
+// TwoWords returns an error if the command takes PLUGIN and HOOK, and both were typed as one word,
+// FILE.py:HOOK.
 func (l *Line) TwoWords() error {
 	if l.Names != 2 || len(l.Words) == 0 {
 		return nil
@@ -90,7 +91,7 @@ func (l *Line) module(args []string) []string {
 	return args[1:]
 }
 
-// flag reads a flag, or several of one letter, and returns the words after it.
+// flag reads a flag, or several one-letter flags, and returns the words after it.
 func (l *Line) flag(args []string) []string {
 	word := args[0]
 	name, value, hasValue := Cut(word)
@@ -115,7 +116,7 @@ func (l *Line) flag(args []string) []string {
 	return args[used:]
 }
 
-// set sets a flag, by the name that was typed. A switch without a value is true.
+// set sets a flag. name is the typed name. A switch without a value is true.
 func (l *Line) set(f *Flag, name, value string, hasValue bool) {
 	if f.IsSwitch && !hasValue {
 		value = "true"
@@ -128,7 +129,7 @@ func (l *Line) set(f *Flag, name, value string, hasValue bool) {
 }
 
 // Misplaced returns the error for a flag of pyplug among the data. err must say that the hook does
-// not accept that word; otherwise Misplaced returns err. A flag with one dash counts as data, and
+// not accept that word. Otherwise Misplaced returns err. A flag with one dash counts as data, and
 // err gets a hint.
 func (l *Line) Misplaced(err error) error {
 	e := (*hook.Error)(nil)
@@ -147,8 +148,8 @@ func (l *Line) Misplaced(err error) error {
 		hint, schema.Hintf("as text for the hook: %s", schema.QuoteLine([]string{"=" + word})))
 }
 
-// reordered returns a hint: the command line in which the word of the data at an index is a flag.
-// ok is false if there is no such flag.
+// reordered returns a hint with the command line in which the data word at an index is a flag. ok
+// is false if there is no such flag.
 func (l *Line) reordered(at int) (hint schema.Hint, ok bool) {
 	names, data := l.Words[:l.Names], l.Words[l.Names:]
 	name, _, hasValue := Cut(data[at])
@@ -178,7 +179,7 @@ func (l *Line) reject(err error) {
 	}
 }
 
-// letters splits -vq into -v -q, and -j2 into -j 2. It returns nil for anything else.
+// letters splits -vq into -v -q, and -j2 into -j 2. It returns nil for any other word.
 func (l *Line) letters(word string) []string {
 	if strings.HasPrefix(word, "--") {
 		return nil
@@ -196,12 +197,12 @@ func (l *Line) letters(word string) []string {
 		if value := word[1+i+1:]; value != "" {
 			return append(flags, value)
 		}
-		return nil // its value is the next word: one flag for each dash
+		return nil // the value is the next word, so each letter needs its own dash
 	}
 	return flags
 }
 
-// Cut splits --name=value. A flag is the same with one dash or two.
+// Cut splits --name=value. A flag may have one dash or two.
 func Cut(word string) (name, value string, hasValue bool) {
 	return strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
 }
@@ -217,8 +218,8 @@ func ByName(c *cli.Command) map[string]*Flag {
 	return known
 }
 
-// WantWords returns a usage error unless the words have a form such as "PLUGIN [HOOK]", "NAME..." or
-// "PLUGIN HOOK ...", where anything may follow. No word that the form names may be empty.
+// WantWords returns a usage error unless the words have a form such as "PLUGIN [HOOK]", "NAME..."
+// or "PLUGIN HOOK ...", where any words may follow. No word that the form names may be empty.
 func WantWords(words []string, form string) error {
 	names := strings.Fields(form)
 	for n := len(names); strings.Contains(form, "...") && len(names) < len(words); {

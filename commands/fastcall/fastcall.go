@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// answerTimeout is how long each step of the call may take.
+	// answerTimeout is the timeout of each step of the call.
 	answerTimeout = 200 * time.Millisecond
-	// maxAnswer is the longest answer that is printed here.
+	// maxAnswer is the size of the longest answer that fastcall prints.
 	maxAnswer = 1 << 20
 )
 
@@ -25,13 +25,13 @@ func init() {
 	}
 }
 
-// validName is the rule of daemon.ValidName.
+// validName has the same rule as daemon.ValidName.
 func validName(name string) bool {
 	return name != "" && name[0] != '-' && name[0] != '_' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// plainWords reports whether no word can be a flag, name a file, or need another
-// encoding than UTF-8, and the first can be a hook.
+// plainWords reports whether no word can be a flag, name a file, or need another encoding than
+// UTF-8, and the first word can be a hook.
 func plainWords(words []string) bool {
 	for _, word := range words {
 		if strings.HasPrefix(word, "-") || strings.Contains(word, "@") || strings.ToValidUTF8(word, "") != word {
@@ -41,8 +41,7 @@ func plainWords(words []string) bool {
 	return words[0] != ""
 }
 
-// plainEnvironment reports whether no variable is a flag, forces colours or makes Go
-// log.
+// plainEnvironment reports whether no variable sets a flag, forces colors or makes Go log.
 func plainEnvironment() bool {
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
@@ -55,7 +54,7 @@ func plainEnvironment() bool {
 	return true
 }
 
-// plainOutput reports whether standard output is not a terminal. A terminal gets colours.
+// plainOutput reports whether standard output is not a terminal. A terminal gets colors.
 func plainOutput() bool {
 	info, err := os.Stdout.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -65,7 +64,7 @@ func plainOutput() bool {
 	return err == nil && os.SameFile(info, null)
 }
 
-// call makes the call. It returns if the ordinary code must make or continue it.
+// call makes the call. It returns if the ordinary code must make or continue the call.
 func call(name, request string) {
 	to := connect(name)
 	if to == nil { // a plugin of my_tool.py has the name my-tool
@@ -75,12 +74,12 @@ func call(name, request string) {
 		return
 	}
 	if _, err := to.Conn.WriteString(request); err != nil {
-		_ = to.Conn.Close() // a part of a request is no call
+		_ = to.Conn.Close() // a partial request is not a call
 		return
 	}
 	part := make([]byte, 32<<10)
 	for more := true; more; {
-		n, _ := to.Conn.Read(part) // an error ends the loop, because it reads nothing
+		n, _ := to.Conn.Read(part) // an error ends the loop, because no bytes are read
 		to.Read = append(to.Read, part[:n]...)
 		result := ""
 		if result, more = parse(string(to.Read)); result != "" {
@@ -91,12 +90,12 @@ func call(name, request string) {
 	left = to
 }
 
-// connect connects to the daemon of a name, in one of the run directories. It returns nil if
-// none accepts.
+// connect connects to the daemon of a name, in one of the run directories. It returns nil if no
+// daemon accepts.
 func connect(name string) *Left {
 	for _, dir := range runDirs() {
 		if !safeDir(dir) {
-			continue // if no directory has the name, the ordinary way says what is wrong
+			continue // if no directory has the name, the ordinary code reports the reason
 		}
 		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 		if err != nil {
@@ -114,14 +113,14 @@ func connect(name string) *Left {
 	return nil
 }
 
-// safeDir is the rule by which package daemon uses a run directory.
+// safeDir has the same rule for a run directory as package daemon.
 func safeDir(dir string) bool {
 	var stat syscall.Stat_t
 	return strings.HasPrefix(dir, "/") && syscall.Lstat(dir, &stat) == nil &&
 		uint32(stat.Mode)&(syscall.S_IFMT|0o777) == syscall.S_IFDIR|0o700 && int(stat.Uid) == os.Geteuid()
 }
 
-// runDirs is the rule of daemon.RunDirs.
+// runDirs has the same rule as daemon.RunDirs.
 func runDirs() []string {
 	if dir := os.Getenv("PYPLUG_RUN_DIR"); dir != "" {
 		return []string{dir}
@@ -135,7 +134,7 @@ func runDirs() []string {
 	return []string{strings.TrimRight(base, "/") + "/pyplug", own}
 }
 
-// request is the request for a call, as docs/http.md documents it.
+// request returns the request for a call, as docs/http.md documents it.
 func request(hook string, words []string) string {
 	body := `{"words":[`
 	for i, word := range words {
@@ -188,22 +187,22 @@ func parse(answer string) (result string, more bool) {
 	case !has("Content-Length: " + decimal(len(body)) + "\r\n"):
 		return "", true
 	case strings.TrimSpace(body) != body, strings.ContainsAny(body, "\r\n"):
-		return "", false // the ordinary way makes one line of it
+		return "", false // the ordinary code converts it to one line
 	}
 	return body, false
 }
 
-// print prints a line and ends the process. It returns if nothing could be printed:
-// then the ordinary way says why.
+// print prints a line and ends the process. It returns if nothing could be printed. The ordinary
+// code then reports the reason.
 func print(line string) {
-	fd, err := syscall.Dup(syscall.Stdout) // os ends the process by SIGPIPE only for descriptor 1
+	fd, err := syscall.Dup(syscall.Stdout) // os ends the process with SIGPIPE only for descriptor 1
 	if err != nil {
 		return
 	}
 	n, err := os.NewFile(uintptr(fd), "/dev/stdout").WriteString(line)
 	failed, _ := err.(*os.PathError)
 	switch {
-	case err == nil, failed != nil && failed.Err == syscall.EPIPE: // a reader that is gone is no error
+	case err == nil, failed != nil && failed.Err == syscall.EPIPE: // a reader that has gone away is not an error
 		syscall.Exit(0)
 	case n > 0:
 		_, _ = os.Stderr.WriteString("error: standard output: " + err.Error() + "\n")

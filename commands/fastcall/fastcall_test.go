@@ -15,8 +15,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestRules holds that names and directories, and which of them are safe, are those of package
-// daemon.
+// TestRules checks that package daemon has the same rules for names, directories, and safe
+// directories.
 func TestRules(t *testing.T) {
 	for _, name := range []string{"p", "0", "a-b_c", "a-", "", "-a", "_a", "A", "a.py", "a/b", "ü", "a b", "a\x00"} {
 		if validName(name) != daemon.ValidName(name) {
@@ -62,7 +62,7 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// TestParse holds which answers are printed here.
+// TestParse checks which answers fastcall prints.
 func TestParse(t *testing.T) {
 	const head, kind = "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\n", "Content-Type: application/json\r\nContent-Length: 3\r\n\r\n"
 	for answer, want := range map[string]struct {
@@ -86,7 +86,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRequest holds how words and hooks are written, and that a daemon reads the same words.
+// TestRequest checks the form of words and hooks, and that a daemon reads the same words.
 func TestRequest(t *testing.T) {
 	words := []string{"\"\\\n", "é"}
 	got := request("a/b.C", words)

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// C receives SIGHUP. It holds one until it is read.
+// C receives SIGHUP. Its capacity is one signal.
 var C = make(chan os.Signal, 1)
 
 func init() {
-	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") { // a command, and not a test binary
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") { // a command rather than a test binary
 		Catch()
 	}
 }
@@ -24,5 +24,5 @@ var Catch = sync.OnceFunc(func() {
 	}
 })
 
-// Release makes SIGHUP what it was when the process started.
+// Release restores the handling of SIGHUP from the start of the process.
 func Release() { signal.Reset(syscall.SIGHUP) }

@@ -8,7 +8,7 @@ import (
 	"github.com/pyplug/pyplug/runner/cases"
 )
 
-// TestLongValues holds that the report of two long values shows where they differ.
+// TestLongValues checks that the report of two long values shows where they differ.
 func TestLongValues(t *testing.T) {
 	long := strings.Repeat("é", 9999)
 	for _, c := range [][2]string{{`"` + long + `a` + long + `"`, `"` + long + `b"`}, {`"` + long + `"`, `"` + long + `éé"`}, {`"a` + long + `"`, `"b"`}} {

@@ -17,12 +17,12 @@ type CheckResult struct {
 	hook.Report
 	// ExitCode is 0 when the plugin passed.
 	ExitCode int
-	// Err says why the check itself ended early, such as that it was interrupted;
-	// nil if it ran to its end.
+	// Err says why the check itself ended early, for example because it was interrupted. It is nil
+	// if the check was completed.
 	Err *hook.Error
 }
 
-// word returns the result in one word, and its colour.
+// word returns the result as one word, and its color.
 func (c CheckResult) word() (string, Color) {
 	switch {
 	case c.Err != nil:
@@ -67,21 +67,21 @@ func worstFirst(findings []hook.Finding) []hook.Finding {
 	return slices.SortedStableFunc(slices.Values(findings), func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
 }
 
-// CheckPrinter prints the report of `check`, one check after another. Make one
-// with [Streams.Checks]. One goroutine at a time uses it. Its methods return errors of the
-// write, see [IsClosedPipe].
+// CheckPrinter prints the report of `check`, one check after another. Create one with
+// [Streams.Checks]. Only one goroutine at a time may use it. Its methods return errors of writing,
+// see [IsClosedPipe].
 type CheckPrinter struct {
 	s      *Streams
 	strict bool
 	json   bool
-	mute   bool // print nothing; not with json
+	mute   bool // print nothing; not used with json
 	began  time.Time
 	all    []CheckResult
 }
 
-// Checks returns a printer for the checks of one run. With strict, warnings count as
-// failures. With asJSON it prints a line for each plugin. With mute it prints nothing. If the streams
-// are quiet, it prints only failures.
+// Checks returns a printer for the checks of one run. With strict, warnings count as failures. With
+// asJSON, it prints a line for each plugin. With mute, it prints nothing. If the streams are quiet,
+// it prints only failures.
 func (s *Streams) Checks(strict, asJSON, mute bool) *CheckPrinter {
 	return &CheckPrinter{s: s, strict: strict, json: asJSON, mute: mute, began: s.Now()}
 }
@@ -132,23 +132,23 @@ func (p *CheckPrinter) print(c CheckResult, first, shown bool) error {
 	return p.s.Print(text + Paint(color, word) + c.summary(p.strict) + "\n")
 }
 
-// verdictColors are the colours of verdicts.
+// verdictColors maps verdicts to colors.
 var verdictColors = map[hook.Verdict]Color{hook.OK: Green, hook.Note: Cyan, hook.Warning: Yellow, hook.Failure: Red}
 
-// The columns where a stage's findings begin, and its message.
+// The columns where a stage's findings and message begin.
 const (
 	findingColumn = len("  failure  ")
 	messageColumn = findingColumn + len("interpreter  ")
 )
 
-// stage is the line of a stage, with its findings below:
+// stage returns the line of a stage, with its findings below:
 //
 //	warning  stop         no Shutdown method  [no-controller]  12ms
 //	         fix: serve plugin.GRPCController
 //	         warning: a process is left  [left-behind]
 //	           fix: stop it
 //
-// A finding whose message is the stage's has no line of its own.
+// A finding with the same message as the stage has no line of its own.
 func (p *CheckPrinter) stage(st hook.Stage, shown bool) string {
 	word := Paint(verdictColors[st.Verdict], st.Verdict.String())
 	label := "  " + word + strings.Repeat(" ", len("failure")-len(st.Verdict.String())) + fmt.Sprintf("  %-11s  ", st.Name)
@@ -195,7 +195,7 @@ func (p *CheckPrinter) details(f hook.Finding, column int, shown bool) string {
 	return text
 }
 
-// Finish prints a table if there were several plugins, and where to read about a finding.
+// Finish prints a table if there were several plugins, and the command that explains a finding.
 func (p *CheckPrinter) Finish() error {
 	if p.s.Quiet || p.mute || p.json {
 		return nil
@@ -210,7 +210,7 @@ func (p *CheckPrinter) Finish() error {
 	return p.s.Print(text)
 }
 
-// findingHint names the page of one of the worst findings.
+// findingHint returns a hint with the page of one of the worst findings.
 func findingHint(all []CheckResult) string {
 	var named []hook.Finding
 	for _, c := range all {
@@ -228,7 +228,7 @@ func findingHint(all []CheckResult) string {
 	return hint
 }
 
-// table has a row for each plugin, and a line that sums them up.
+// table returns a table with a row for each plugin, and a summary line.
 func (p *CheckPrinter) table() string {
 	rows := [][]string{{"PLUGIN", "RESULT", "EXIT", "FAILURES", "WARNINGS", "TIME"}}
 	passed := 0

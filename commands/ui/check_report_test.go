@@ -63,7 +63,7 @@ failure: no handshake was printed [handshake-missing]
 </testsuites>
 `
 
-// checked is the printer of checks that have ended.
+// checked returns a printer after these checks.
 func checked(s *Streams, strict bool, all []CheckResult) *CheckPrinter {
 	return &CheckPrinter{s: s, strict: strict, all: all}
 }
@@ -90,7 +90,7 @@ func TestWriteJUnit(t *testing.T) {
 	}
 }
 
-// onGitHub are streams whose environment is that of a job.
+// onGitHub gives streams the environment of a GitHub job.
 func onGitHub(s *Streams, workspace string) {
 	s.Getenv = func(name string) string {
 		if name == "GITHUB_WORKSPACE" {
@@ -153,7 +153,7 @@ func TestAnnotateElsewhere(t *testing.T) {
 	}
 }
 
-// hostile are checks in which every text that may be a plugin's is text.
+// hostile returns checks in which every text that a plugin may choose is text.
 func hostile(text string) []CheckResult {
 	e := &hook.Error{Kind: hook.Start, Hook: text, Err: errors.New(text), Tried: []string{text},
 		Python: &hook.Raised{Type: text, Message: text, Frames: []hook.Frame{{File: schema.Path(text), Line: 1, Function: text, Text: text, Column: 2}}},
@@ -171,7 +171,7 @@ func hostile(text string) []CheckResult {
 
 var isAnnotation = regexp.MustCompile(`^::(error|warning) (file=[^:,]*,(line=1,)?)?title=[^:,]+::.*\n$`)
 
-// Whatever bytes a plugin prints, each form stays what it is.
+// FuzzCheck checks that each form of the report stays valid, whatever bytes a plugin prints.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{"", "plain", "\x00\x01\x1b[2J\x7f\u0085\u009b", "a\xff\xc3(\xed\xa0\x80", "]]><!--&\"'", "\ufffe\uffff\U0010ffff\u2028\u202e\u2066",
 		"a\r\n::error::b\n##[c]\n\n", "|`|\\|<b>\n\t", strings.Repeat("日本語 ", 40)} {
@@ -219,7 +219,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// harmless holds that a text has no character that acts.
+// harmless checks that a text contains no character that acts.
 func harmless(t *testing.T, name, text string) {
 	t.Helper()
 	for _, r := range text {
@@ -232,8 +232,8 @@ func harmless(t *testing.T, name, text string) {
 	}
 }
 
-// wellFormed reads XML again: it has the suites, cases and failures that it
-// counts, and no character that XML forbids.
+// wellFormed parses the XML. It must have as many suites, cases and failures as it counts, and no
+// character that XML forbids.
 func wellFormed(t *testing.T, text []byte) {
 	t.Helper()
 	harmless(t, "JUnit", string(text))

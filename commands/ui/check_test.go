@@ -13,7 +13,7 @@ import (
 
 const ms = time.Millisecond
 
-// checks are one that passed, one that failed, and one that ended early.
+// checks returns one check that passed, one that failed, and one that ended early.
 func checks() []CheckResult {
 	controller := hook.Finding{
 		ID: "no-controller", Verdict: hook.Warning,
@@ -125,7 +125,7 @@ func TestCheckPlain(t *testing.T) {
 	began := time.Now()
 	s.Now = func() time.Time { return began }
 	printer := s.Checks(false, false, false)
-	s.Now = func() time.Time { return began.Add(92 * time.Second) } // two went on at a time
+	s.Now = func() time.Time { return began.Add(92 * time.Second) } // two checks ran at a time
 	printChecks(t, printer, checks(), false)
 	want := strings.Join(checkTexts, "\n") + `
 PLUGIN        RESULT       EXIT  FAILURES  WARNINGS  TIME
@@ -139,7 +139,8 @@ slow.py       ended early  130   0         0         1m30s
 	}
 }
 
-// A terminal gets colour, lines that wrap at words, and no plugin's controls.
+// TestCheckTerminal checks that a terminal gets colors, lines that wrap at words, and no control
+// characters of a plugin.
 func TestCheckTerminal(t *testing.T) {
 	s, _, _ := testStreams("")
 	terminal := &sized{width: 64}

@@ -52,20 +52,20 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// message returns a text, harmless in a report.
+// message returns a text in a form that is harmless in a report.
 func message(text string) string { return visible(folded(text, "", 0, 0)) }
 
 type seconds time.Duration
 
-// MarshalText writes them to the millisecond.
+// MarshalText returns the seconds with three decimals.
 func (s seconds) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(s).Seconds(), 'f', 3, 64), nil
 }
 
-// WriteJUnit writes the report as JUnit XML: a suite for each plugin, a case for each stage that
-// applies to it. Failures are failures; with strict, so are warnings. Other findings are the
-// standard output of their case. A check that ended early has one more case with an error.
-// WriteJUnit returns the error of w.
+// WriteJUnit writes the report as JUnit XML: a suite for each plugin, and a case for each stage
+// that applies to it. Failures are failures, and with strict warnings are failures, too. Other
+// findings are the standard output of their case. A check that ended early has one more case with
+// an error. WriteJUnit returns the error of w.
 func (p *CheckPrinter) WriteJUnit(w io.Writer) error {
 	var doc junitSuites
 	for _, c := range p.all {
@@ -85,7 +85,7 @@ func (p *CheckPrinter) WriteJUnit(w io.Writer) error {
 	return doc.write(w)
 }
 
-// add adds a suite, which took a duration.
+// add adds a suite with its duration.
 func (doc *junitSuites) add(suite junitSuite, took time.Duration) {
 	for _, n := range []*junitCounts{&suite.junitCounts, &doc.junitCounts} {
 		n.Time += seconds(took)
@@ -128,7 +128,7 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 			c.SystemOut += text
 		case c.Failure == nil:
 			c.Failure = &junitProblem{f.ID, message(f.Message), text}
-		default: // readers show one failure of a case, and some only its text
+		default: // readers show only one failure of a case, and some only its text
 			c.Failure.Text += text
 		}
 	}
@@ -147,9 +147,9 @@ func problemText(f hook.Finding) string {
 
 var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warning: "warning", hook.Note: "notice"}
 
-// Annotate prints the findings as annotations for GitHub Actions on standard error: an error
-// for a failure or a check that ended early, a warning, or a notice for a note. The caller
-// decides whether GitHub reads them.
+// Annotate prints the findings as annotations for GitHub Actions on standard error: an error for a
+// failure or a check that ended early, a warning, or a notice for a note. The caller decides
+// whether GitHub reads them.
 func (p *CheckPrinter) Annotate() {
 	text := ""
 	for _, c := range p.all {
@@ -165,8 +165,8 @@ func (p *CheckPrinter) Annotate() {
 	p.s.annotate(text)
 }
 
-// annotate prints annotations. With LogJSON it prints nothing, because standard error is only JSON
-// then.
+// annotate prints annotations. With LogJSON it prints nothing, because standard error then contains
+// only JSON.
 func (s *Streams) annotate(text string) {
 	if !s.LogJSON {
 		s.screen.addCommands(s.Err, text)
@@ -174,14 +174,14 @@ func (s *Streams) annotate(text string) {
 	}
 }
 
-// annotation returns the line that makes GitHub show a finding at its line of source, or at
-// the plugin's file.
+// annotation returns the line that makes GitHub show a finding at its line of source, or at the
+// plugin's file.
 func (s *Streams) annotation(c CheckResult, f hook.Finding) string {
 	text := strings.Join(append([]string{f.Message}, f.Fix...), "\nfix: ")
 	return s.annotationAt(annotationLevels[f.Verdict], cmp.Or(f.File, c.Entry, c.Plugin), f.Line, "pyplug: "+f.ID, text)
 }
 
-// annotationAt returns the line that makes GitHub show a message at a place; line 0 is unknown.
+// annotationAt returns the line that makes GitHub show a message at a place. Line 0 means unknown.
 func (s *Streams) annotationAt(level, file string, line int, title, text string) string {
 	place := "file=" + property(s.inWorkspace(file)) + ","
 	if line > 0 {
@@ -190,8 +190,8 @@ func (s *Streams) annotationAt(level, file string, line int, title, text string)
 	return "::" + level + " " + place + "title=" + property(title) + "::" + dataEscapes.Replace(message(text)) + "\n"
 }
 
-// inWorkspace returns a path in GitHub's form: with slashes, and relative to the repository
-// if it is inside.
+// inWorkspace returns a path in GitHub's form: with slashes, and relative to the repository if the
+// path is inside it.
 func (s *Streams) inWorkspace(path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.cwd(), path)
@@ -204,5 +204,5 @@ func property(value string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataEscapes.Replace(message(value)))
 }
 
-// dataEscapes are how GitHub's toolkit escapes the message of a command.
+// dataEscapes escapes the message of a command like GitHub's toolkit.
 var dataEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

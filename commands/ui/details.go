@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Details prints what the row of a background plugin has no room for: the running calls, the
-// finished ones by hook, the processor time, the settings, and the counts of replaced workers.
+// Details prints facts about a background plugin that do not fit in its row: the running calls, the
+// finished calls by hook, the processor time, the settings, and the counts of replaced workers.
 func (s *Streams) Details(b Background) error {
 	st := b.Status
 	if st == nil {
@@ -32,7 +32,7 @@ func (s *Streams) Details(b Background) error {
 	return s.Print(text.String())
 }
 
-// runningRows are the rows of the running calls.
+// runningRows returns the rows of the running calls.
 func (s *Streams) runningRows(calls []hook.RunningCall) [][]string {
 	rows := [][]string{{"HOOK", "RUNNING FOR", "PID", ""}}
 	for _, c := range calls {
@@ -47,7 +47,7 @@ func (s *Streams) runningRows(calls []hook.RunningCall) [][]string {
 	return rows
 }
 
-// hookRows are the rows of the finished calls.
+// hookRows returns the rows of the finished calls.
 func hookRows(hooks []hook.HookCalls) [][]string {
 	rows := [][]string{{"HOOK", "CALLS", "FAILED", "MEAN", "P50", "P99", "MAX"}}
 	for _, h := range hooks {
@@ -60,7 +60,7 @@ func hookRows(hooks []hook.HookCalls) [][]string {
 	return rows
 }
 
-// factLines are the lines of other facts.
+// factLines returns the lines of other facts.
 func (s *Streams) factLines(st *hook.Status) (lines []string) {
 	add := func(name, text string) {
 		if text != "" {
@@ -91,7 +91,7 @@ func countsText(counts map[string]int, before string) string {
 	return strings.Join(parts, ", ")
 }
 
-// lastRestart says why a worker was last restarted, and when. It is empty if none was.
+// lastRestart returns why and when a worker was last restarted, or "" if none was.
 func (s *Streams) lastRestart(st *hook.Status) string {
 	if st.LastRestart == "" {
 		return ""
@@ -99,7 +99,7 @@ func (s *Streams) lastRestart(st *hook.Status) string {
 	return st.LastRestart + ", " + s.clock(st.LastRestartAt)
 }
 
-// clock returns a time of day, with its date if that is not today.
+// clock returns a time of day, with its date unless that is today.
 func (s *Streams) clock(at time.Time) string {
 	at, now := at.Local(), s.Now().Local()
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {

@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// github is what a runner of GitHub Actions takes for a command in a line. It trims what
-// .NET takes for white space, and ends lines at a carriage return, too.
+// github matches the text that a runner of GitHub Actions reads as a command in a line. The runner
+// trims .NET's white space, and also ends lines at a carriage return.
 var github = regexp.MustCompile(`(?m)(?:^|\r)[\t\v\f \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}]*::|##[A-Za-z]*\[`)
 
 var hostiles = []string{
@@ -20,8 +20,8 @@ var hostiles = []string{
 	"\uFDD1\uFDEF::error::a", ":\uFDD1:error::a", "\uFDD2\uFDD2::error::a", "#\uFDD3#[error]a", "\uFDD0\uFDEE\uFDEF::error::a", "\uFDD1a\n::error::b\uFDEF",
 }
 
-// Whatever the text of names, labels and messages is, neither a terminal nor a CI system
-// acts on what is printed.
+// FuzzShown checks that no terminal or CI system acts on printed text, whatever is in names, labels
+// and messages.
 func FuzzShown(f *testing.F) {
 	for _, text := range hostiles {
 		f.Add(text)
@@ -61,7 +61,7 @@ func FuzzShown(f *testing.F) {
 	})
 }
 
-// What text says is still there, and in JSON nothing changes.
+// TestVisible checks that visible text keeps its meaning, and that JSON does not change.
 func TestVisible(t *testing.T) {
 	for in, want := range map[string]string{
 		"tab\té 😀 \u200d \u3000":                "tab\té 😀 \u200d \u3000",

@@ -12,29 +12,29 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Failure is what a failed command prints.
+// Failure is the output of a failed command.
 type Failure struct {
-	// Err is what went wrong, with all hints. It must not be nil.
+	// Err is the error, with all hints. It must not be nil.
 	Err *hook.Error
 	// Shown reports whether the plugin's output is on standard error. If so, the text
 	// does not repeat its last lines.
 	Shown bool
-	// JSON prints an object on standard output.
+	// JSON makes Fail print an object on standard output.
 	JSON bool
-	// Line is the number of the input line that the error is about, 0 for none.
+	// Line is the number of the input line that the error is about, or 0.
 	Line int
 }
 
-// Fail prints a failure as text on standard error, with f.JSON as an object on standard
-// output, or with LogJSON as a line of the log. It gives up if the reader reads nothing for
-// ten seconds, and on standard output also when ctx ends.
+// Fail prints a failure as text on standard error, with f.JSON as an object on standard output, or
+// with LogJSON as a line of the log. It gives up if the reader reads nothing for ten seconds. On
+// standard output it also gives up when ctx ends.
 func (s *Streams) Fail(ctx context.Context, f Failure) {
 	text := ""
 	switch {
 	case f.JSON && f.Err.Reason != hook.OutputFailed:
 		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 		defer cancel()
-		_, _ = hook.Interruptible(ctx, func() (struct{}, error) { // there is nowhere to report an error
+		_, _ = hook.Interruptible(ctx, func() (struct{}, error) { // no place is left to report an error
 			return struct{}{}, s.writeJSON(map[string]*hook.Error{"error": f.Err})
 		})
 		return
@@ -47,11 +47,11 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 	s.screen.flush(s.Err, drainTimeout)
 }
 
-// unconnected are the reasons of kind Handshake that concern the connection.
+// unconnected lists the reasons of kind Handshake that concern the connection.
 var unconnected = []string{"no-connection", "no-answer", "not-grpc", "tls"}
 
-// headline returns the error after the name of its hook, or after its kind if there is no
-// hook. The label of a failed connection is "connect".
+// headline returns the error after the name of its hook, or after its kind if there is no hook. The
+// label of a failed connection is "connect".
 func (f Failure) headline() string {
 	if f.Err.Reason == hook.OutputFailed {
 		return f.Err.Error()
@@ -67,7 +67,7 @@ func (f Failure) headline() string {
 	return text
 }
 
-// failureText is the whole text, for standard error.
+// failureText returns the whole text for standard error.
 func (s *Streams) failureText(f Failure) string {
 	headline := f.headline()
 	l := &errorLines{cwd: s.cwd(), width: width(s.Err, s.ErrTTY)}
@@ -85,14 +85,14 @@ func (s *Streams) failureText(f Failure) string {
 	return text
 }
 
-// ErrorJSON returns an error in its public shape, harmless on a terminal.
+// ErrorJSON returns an error in its public form, which is harmless on a terminal.
 func ErrorJSON(e *hook.Error) json.RawMessage { return compactJSON(e) }
 
-// errorLines collects the lines below an error's headline, indented.
+// errorLines collects the indented lines below an error's headline.
 type errorLines struct {
 	lines []string
-	cwd   string // the directory to which paths are relative, if known
-	width int    // of a line, 0 is any
+	cwd   string // the directory to which paths are relative, or "" if unknown
+	width int    // the width of a line, or 0 for no limit
 }
 
 // add adds a text at a depth of indentation. Depth 0 is two blanks.
@@ -102,7 +102,7 @@ func (l *errorLines) add(depth int, text string) {
 	}
 }
 
-// text is all lines, indented further.
+// text returns all lines with further indentation.
 func (l *errorLines) text(indent string) string {
 	text := ""
 	for _, line := range l.lines {
@@ -111,8 +111,8 @@ func (l *errorLines) text(indent string) string {
 	return text
 }
 
-// cause adds the details of an error that its headline does not have. shown reports whether
-// the plugin's output is on standard error.
+// cause adds the details of an error that its headline does not contain. shown reports whether the
+// plugin's output is on standard error.
 func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 	for _, line := range e.Details(headline, l.cwd) {
 		l.add(0, line)
@@ -128,8 +128,8 @@ func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 	}
 }
 
-// exit adds how a process ended, where it hung, and its last lines of output unless they
-// were shown.
+// exit adds how a process ended, where it hung, and its last lines of output unless they were
+// shown.
 func (l *errorLines) exit(e hook.Exit, shown bool) {
 	how := "ended with " + e.String()
 	if e.Signal != "" {
@@ -153,9 +153,9 @@ func (l *errorLines) exit(e hook.Exit, shown bool) {
 	}
 }
 
-// finding adds the place and the error of a finding, unless its message has them.
+// finding adds the place and the error of a finding, unless its message contains them.
 func (l *errorLines) finding(f hook.Finding, shown bool) {
-	if f.File != "" && (f.Err == nil || f.Err.Python == nil) { // an exception names its places
+	if f.File != "" && (f.Err == nil || f.Err.Python == nil) { // an exception names its own places
 		where := schema.Relative(f.File, l.cwd)
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)

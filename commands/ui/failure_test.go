@@ -51,7 +51,7 @@ func failures() map[string]Failure {
 	}
 }
 
-// details are those of a status, well known ones and others.
+// details returns details of a status, of well-known and other types.
 func details() []json.RawMessage {
 	return []json.RawMessage{
 		json.RawMessage(`{"@type":"type.googleapis.com/google.rpc.BadRequest","field_violations":[{"field":"key","description":"is <empty>` + "\u009b" + `"}]}`),
@@ -195,8 +195,8 @@ func TestErrorJSON(t *testing.T) {
 	}
 }
 
-// What standard output did not take is no hook's error, and is printed on standard error, since
-// standard output takes no error either.
+// TestFailureOfOutput checks that an error of standard output is not the hook's error. It is
+// printed on standard error, because standard output does not accept it either.
 func TestFailureOfOutput(t *testing.T) {
 	err := &hook.Error{Kind: hook.Failed, Reason: hook.OutputFailed, Err: errors.New("standard output: no space left")}
 	for _, asJSON := range []bool{false, true} {
@@ -210,7 +210,7 @@ func TestFailureOfOutput(t *testing.T) {
 	}
 }
 
-// A caret stays below what it points at.
+// TestCaret checks that a caret stays below its column.
 func TestCaret(t *testing.T) {
 	for _, test := range []struct {
 		name, text string

@@ -15,8 +15,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Hook prints all that is known of one hook, for people, or as {"schema", "hooks": [hook],
-// "example"}. Example is a command line that calls it.
+// Hook prints the full description of one hook, for people, or as {"schema", "hooks": [hook],
+// "example"}. example is a command line that calls it.
 func (s *Streams) Hook(h schema.Hook, example string, asJSON bool) error {
 	h.Explain()
 	if asJSON {
@@ -25,8 +25,8 @@ func (s *Streams) Hook(h schema.Hook, example string, asJSON bool) error {
 	return s.Print(explanation(h, example, width(s.Out, s.OutTTY)))
 }
 
-// explanation returns the help of a hook in lines of at most width cells; 0 means no limit.
-// The documentation and the example are not wrapped.
+// explanation returns the help of a hook in lines of at most width cells, or of any length if width
+// is 0. The documentation and the example are not wrapped.
 func explanation(h schema.Hook, example string, width int) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(folded(signature(h), "    ", 0, width), "\n") {
@@ -51,8 +51,8 @@ func explanation(h schema.Hook, example string, width int) string {
 	return b.String()
 }
 
-// writeParams writes up to three lines for each parameter: what it is, the words that give
-// it, and its choices.
+// writeParams writes up to three lines for each parameter: its description, the words that set it,
+// and its choices.
 func writeParams(b *strings.Builder, title string, params []schema.Param, isMethod bool, width int) {
 	if len(params) == 0 {
 		return
@@ -91,7 +91,7 @@ func writeParams(b *strings.Builder, title string, params []schema.Param, isMeth
 // Indented prints a value as JSON for people to edit.
 func (s *Streams) Indented(value any) error {
 	var text bytes.Buffer
-	_ = json.Indent(&text, compactJSON(value), "", "  ") // it was encoded
+	_ = json.Indent(&text, compactJSON(value), "", "  ") // it was encoded before
 	return s.writeOut(text.Bytes(), []byte("\n"))
 }
 
@@ -104,8 +104,8 @@ func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 	return s.Print(listing(sch.Hooks, width(s.Out, s.OutTTY)))
 }
 
-// listing is a line for each hook. Documentation starts in one column, but long
-// signatures do not move it. If width is not 0, text that does not fit continues below.
+// listing returns a line for each hook. Documentation starts in one column, but long signatures do
+// not move it. If width is not 0, text that does not fit continues below.
 func listing(hooks []schema.Hook, width int) string {
 	const widest, narrowest = 48, 24
 	column := 0
@@ -126,11 +126,11 @@ func listing(hooks []schema.Hook, width int) string {
 
 func signature(h schema.Hook) string { return visible(oneLine(h.Signature())) }
 
-// Fact is a value and its key in JSON, which is its title for people, too.
+// Fact is a value and its key in JSON, which is also its title for people.
 type Fact struct{ Key, Value string }
 
-// Facts prints a line that has the known facts, and below it those of the others that are not empty,
-// or all as a JSON object.
+// Facts prints a line with the known facts, and below it those of the others that are not empty, or
+// all as a JSON object.
 func (s *Streams) Facts(head string, known, more []Fact, asJSON bool) error {
 	more = slices.DeleteFunc(more, func(f Fact) bool { return f.Value == "" })
 	if asJSON {
@@ -154,20 +154,20 @@ type Format uint8
 const (
 	// Plain is the JSON value on one line.
 	Plain Format = iota
-	// Raw is a string without quotes, bytes verbatim, nothing for null, the only string
-	// or bytes field of a message, and the JSON of any other value.
+	// Raw prints a string without quotes, bytes verbatim, nothing for null, the only string or
+	// bytes field of a message, and the JSON of any other value.
 	Raw
 	// Envelope is one object with the hook, the duration and the process.
 	Envelope
 )
 
-// Result prints a hook's result on standard output. A streamed result, whose items
-// [Streams.Item] printed, has no value, so Result prints only its envelope. It returns an
-// error of the write, see [IsClosedPipe], or of a value that does not match r.
+// Result prints a hook's result on standard output. A streamed result has no value, because
+// [Streams.Item] has printed its items, so Result prints only its envelope. It returns an error of
+// writing, see [IsClosedPipe], or of a value that does not match r.
 //
-// An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid",
-// "generation"}. "binary" is true for bytes, whose result is base64 text. A streamed
-// result has "done": true in place of the value.
+// An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid", "generation"}. "binary"
+// is true for bytes, whose result is base64 text. A streamed result has "done": true instead of the
+// value.
 func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Info, generation int) error {
 	more := compactJSON(struct {
 		TookMS     hook.Milliseconds `json:"took_ms"`
@@ -184,14 +184,14 @@ func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Inf
 	return nil
 }
 
-// Item prints one item of a streamed result at once. Its envelope is {"schema",
-// "hook", "item", "binary"}. Errors are those of [Streams.Result].
+// Item prints one item of a streamed result at once. Its envelope is {"schema", "hook", "item",
+// "binary"}. It returns the same errors as [Streams.Result].
 func (s *Streams) Item(f Format, hookName string, item hook.Item) error {
 	return s.writeItem(f, hookName, "item", item, "")
 }
 
-// writeItem prints a value. Its envelope is {"schema", "hook", key: value}, with rest
-// before its end.
+// writeItem prints a value. Its envelope is {"schema", "hook", key: value}, with rest before its
+// end.
 func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest string) error {
 	if f == Raw {
 		return s.writeRaw(item)
@@ -207,7 +207,7 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 	return s.writeOut(start[:len(start)-1], []byte(`,"`+key+`":`), value, []byte(rest+"}\n"))
 }
 
-// writeRaw prints what --raw prints.
+// writeRaw prints an item in the form of --raw.
 func (s *Streams) writeRaw(item hook.Item) error {
 	text, newline, err := wire.AppendRaw(nil, item, s.asShown)
 	switch {
@@ -219,14 +219,14 @@ func (s *Streams) writeRaw(item hook.Item) error {
 	return s.writeOut(text)
 }
 
-// RawLine appends the line of `run --lines --raw` for a result or an item: what
-// --raw prints, with a newline even for bytes and null.
+// RawLine appends the line of `run --lines --raw` for a result or an item: the output of --raw,
+// with a newline even for bytes and null.
 func (s *Streams) RawLine(dst []byte, item hook.Item) []byte {
 	dst, _, _ = wire.AppendRaw(dst, item, s.asShown) // the base64 of a message is valid
 	return append(dst, '\n')
 }
 
-// asShown returns a hook's JSON unchanged, or harmless if standard output is a terminal.
+// asShown returns a hook's JSON, made harmless if standard output is a terminal.
 func (s *Streams) asShown(value []byte) []byte {
 	if s.OutTTY {
 		return visibleJSON(value)
@@ -234,8 +234,8 @@ func (s *Streams) asShown(value []byte) []byte {
 	return value
 }
 
-// Lines returns standard output for the answers of `run --lines`: lines of JSON, or with raw
-// the lines of [Streams.RawLine]. Its error is that of the write, see [IsClosedPipe].
+// Lines returns standard output for the answers of `run --lines`: lines of JSON, or with raw the
+// lines of [Streams.RawLine]. It returns errors of writing, see [IsClosedPipe].
 func (s *Streams) Lines(raw bool) io.Writer { return linesOut{s, raw} }
 
 type linesOut struct {

@@ -35,7 +35,8 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// On a narrow terminal, documentation wraps in its column, or below a long signature.
+// TestHooksNarrow checks that on a narrow terminal documentation wraps in its column, or below a
+// long signature.
 func TestHooksNarrow(t *testing.T) {
 	doc := "Says hello to a person by name"
 	sch := schema.Schema{Hooks: []schema.Hook{{Name: "greet", Doc: doc}, {Name: "greet_by_a_name_so_long_that_it_is_a_line", Doc: doc}}}

@@ -9,7 +9,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Prometheus' own parser reads the metrics.
+// TestMetrics checks that Prometheus' own parser reads the metrics.
 func TestMetrics(t *testing.T) {
 	plugins := backgrounds()
 	plugins[0].Status.Failures = map[hook.Kind]uint64{hook.Failed: 2, hook.Timeout: 1}

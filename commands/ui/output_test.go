@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// gate is a reader of standard error that accepts a write when the test says so.
+// gate is a reader of standard error that accepts a write when the test allows it.
 type gate struct {
 	mu    sync.Mutex
 	got   bytes.Buffer
-	takes chan struct{} // one for each write; closed: all
+	takes chan struct{} // one for each write; if closed, all writes are accepted
 }
 
 func newGate() *gate { return &gate{takes: make(chan struct{})} }
@@ -83,8 +83,8 @@ func TestOutputQuiet(t *testing.T) {
 	}
 }
 
-// A reader that takes nothing costs a second once; lines are dropped, counted
-// and reported when it reads again.
+// TestOutputNobodyReads checks that a reader that reads nothing costs only one second. Lines are
+// dropped, counted and reported when it reads again.
 func TestOutputNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -120,7 +120,7 @@ func TestOutputNobodyReads(t *testing.T) {
 	})
 }
 
-// A slow reader is waited for and nothing is lost.
+// TestOutputSlowReader checks that pyplug waits for a slow reader and loses nothing.
 func TestOutputSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -144,7 +144,7 @@ func TestOutputSlowReader(t *testing.T) {
 		for range lines {
 			o.Line("stdout", line, 0)
 		}
-		o.Close() // takes ten seconds at most
+		o.Close() // takes at most ten seconds
 		close(stop)
 		reader.Wait()
 		close(g.takes)

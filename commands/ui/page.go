@@ -9,11 +9,11 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Page prepares a page in Markdown: headings are set off, and paragraphs and the rows of tables
-// wrap at HelpWidth. Examples stay as they are.
+// Page formats a page in Markdown: headings are set off, and paragraphs and the rows of tables wrap
+// at HelpWidth. Examples are unchanged.
 func Page(page string) string {
 	var b strings.Builder
-	var block []string // the lines of one paragraph, item or table
+	var block []string // the lines of the current paragraph, item or table
 	flush := func() {
 		b.WriteString(pageBlock(block))
 		block = nil
@@ -60,8 +60,8 @@ func pageBlock(lines []string) string {
 	return mark + strings.Join(fold(text, 0, HelpWidth-len(mark)), "\n"+strings.Repeat(" ", len(mark))) + "\n"
 }
 
-// pageTable lays a table out as entries: the first cell of each row, and the other cells in a
-// second column.
+// pageTable formats a table as entries: the first cell of each row, and the other cells in a second
+// column.
 func pageTable(lines []string) string {
 	const widest = 26
 	var rows [][]string
@@ -86,7 +86,7 @@ func pageTable(lines []string) string {
 	return b.String()
 }
 
-// HelpWidth is how wide the texts of the help are.
+// HelpWidth is the width of the texts of the help.
 const HelpWidth = 80
 
 // WriteTitle writes a heading.
@@ -94,13 +94,13 @@ func WriteTitle(b *strings.Builder, title string) {
 	b.WriteString("\n" + Paint(Bold, title+":") + "\n")
 }
 
-// WriteEntry writes a name and what it means, from a column on. A name that is too long
-// has a line of its own.
+// WriteEntry writes a name and its meaning, which begins at a column. A name that is too long gets
+// its own line.
 func WriteEntry(b *strings.Builder, name, meaning string, column int) {
 	writeEntry(b, name, meaning, column, HelpWidth)
 }
 
-// writeEntry is WriteEntry for lines of at most width cells. With a width of 0, which is no limit,
+// writeEntry is WriteEntry for lines of at most width cells. If width is 0, there is no limit, and
 // every entry is one line.
 func writeEntry(b *strings.Builder, name, meaning string, column, width int) {
 	if width > 0 && runewidth.StringWidth(name)+2 > column {

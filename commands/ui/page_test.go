@@ -46,7 +46,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// Every page of the documentation fits. Only headings, examples and code are as long as they are.
+// TestPagesFit checks that every page of the documentation fits, except long headings, examples and
+// code.
 func TestPagesFit(t *testing.T) {
 	for _, book := range []docs.Pages{docs.Manual, docs.Findings} {
 		for _, name := range book.Names() {
@@ -64,7 +65,8 @@ func TestPagesFit(t *testing.T) {
 	}
 }
 
-// The help of a hook, an error with what was tried, and its hints fit a narrow terminal.
+// TestNarrow checks that the help of a hook, an error with its attempts, and its hints fit a narrow
+// terminal.
 func TestNarrow(t *testing.T) {
 	choices := []json.RawMessage{json.RawMessage(`"first"`), json.RawMessage(`"second"`), json.RawMessage(`"third"`), json.RawMessage(`"fourth"`)}
 	h := schema.Hook{Name: "paint", Params: []schema.Param{

@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// pythonName is the implementation, its version and its variant for people.
+// pythonName returns the implementation, its version and its variant for people.
 func pythonName(p *interp.Facts) string {
 	name := map[string]string{"cpython": "CPython", "pypy": "PyPy"}[p.Implementation]
 	version := " of unknown version"
@@ -23,7 +23,7 @@ func pythonName(p *interp.Facts) string {
 
 // candidate is one step of the search for a Python.
 type candidate struct {
-	Status string      `json:"status"` // "chosen", "rejected", "followed" (a shim), or "later" in the order than the chosen one
+	Status string      `json:"status"` // "chosen", "rejected", "followed" (a shim), or "later" (after the chosen one)
 	Source string      `json:"source"`
 	Path   schema.Path `json:"path,omitempty"`
 	Code   string      `json:"code,omitempty"`   // the reason as a stable word
@@ -31,20 +31,20 @@ type candidate struct {
 	Fix    string      `json:"fix,omitempty"`
 }
 
-// statuses are the statuses of candidates by their codes. All others were rejected.
+// statuses maps codes to statuses of candidates. All other candidates were rejected.
 var statuses = map[interp.Code]string{"": "chosen", interp.LowerPriority: "later", interp.Shim: "followed"}
 
 // why says how a Python was chosen.
 type why struct {
 	Plugin      schema.Path          `json:"plugin,omitempty"`
 	Requires    []interp.Requirement `json:"requires"`
-	Python      *interp.Facts        `json:"python,omitempty"` // nil: none was chosen
+	Python      *interp.Facts        `json:"python,omitempty"` // nil if none was chosen
 	Candidates  []candidate          `json:"candidates"`       // in the order of the search
 	Environment []interp.Variable    `json:"environment"`
 }
 
-// Why prints how a Python was chosen on standard output: a short tree, or {"schema",
-// "plugin", "requires", "python", "candidates", "environment"}. python is the chosen one; nil: none.
+// Why prints how a Python was chosen on standard output: a short tree, or {"schema", "plugin",
+// "requires", "python", "candidates", "environment"}. python is the chosen Python, or nil.
 func (s *Streams) Why(plugin string, d plan.Decision, python *interp.Facts, asJSON bool) error {
 	w := why{
 		Plugin: schema.Path(plugin), Requires: d.Requires, Python: python,
@@ -68,7 +68,8 @@ func (s *Streams) Why(plugin string, d plan.Decision, python *interp.Facts, asJS
 	return s.Print(w.text(width(s.Out, s.OutTTY)))
 }
 
-// text is the decision for people, in lines of at most width cells; 0 is no limit.
+// text returns the decision for people, in lines of at most width cells, or of any length if width
+// is 0.
 func (w why) text(width int) string {
 	var b strings.Builder
 	head := string(cmp.Or(w.Plugin, "no plugin"))
@@ -99,10 +100,10 @@ func (w why) text(width int) string {
 	return b.String()
 }
 
-// statusMarks are the marks of candidates.
+// statusMarks maps statuses to marks.
 var statusMarks = map[string]string{"chosen": "✓ ", "rejected": "✗ ", "followed": "→ ", "later": "· "}
 
-// title is the first line of a candidate, marked by its status.
+// title returns the first line of a candidate, with the mark of its status.
 func (c candidate) title() string {
 	text := statusMarks[c.Status] + pathLine(c.Source+"  "+string(c.Path))
 	if c.Status == "chosen" {
@@ -111,7 +112,7 @@ func (c candidate) title() string {
 	return text
 }
 
-// about are the other lines of a candidate.
+// about returns the other lines of a candidate.
 func (w why) about(c candidate) []string {
 	var lines []string
 	if c.Status == "chosen" {
@@ -156,8 +157,8 @@ func (s *Streams) Pythons(all []interp.Facts, asJSON bool) error {
 	return s.Print(strings.Join(table(rows), "\n") + "\n")
 }
 
-// Python prints the path of a Python on standard output, for scripts as it is, or
-// {"schema", "python"}.
+// Python prints the path of a Python on standard output, unchanged for scripts, or {"schema",
+// "python"}.
 func (s *Streams) Python(p interp.Facts, asJSON bool) error {
 	if asJSON {
 		return s.writeJSON(map[string]interp.Facts{"python": p})
@@ -177,15 +178,15 @@ func (s *Streams) printPath(path schema.Path) error {
 type Synced struct {
 	Dir          schema.Path `json:"dir"`
 	Python       schema.Path `json:"python"`
-	Kind         string      `json:"kind"`   // of the source: the file's name, or PEP 723
-	Source       schema.Path `json:"source"` // the file that says what is needed
+	Kind         string      `json:"kind"`   // the kind of the source: the file's name, or PEP 723
+	Source       schema.Path `json:"source"` // the file with the requirements
 	Requirements []string    `json:"requirements,omitempty"`
 	Installer    string      `json:"installer"`
-	Made         bool        `json:"made"` // false: there was one
+	Made         bool        `json:"made"` // false if the environment existed before
 	DryRun       bool        `json:"dry_run,omitempty"`
 }
 
-// Synced prints the directory of an environment, or all about it as JSON.
+// Synced prints the directory of an environment, or the whole description as JSON.
 func (s *Streams) Synced(e Synced, asJSON bool) error {
 	if asJSON {
 		return s.writeJSON(map[string]Synced{"environment": e})

@@ -79,7 +79,7 @@ func TestItem(t *testing.T) {
 	}
 }
 
-// Of a message Raw prints the only text, as a result and as an item alike.
+// TestSole checks that Raw prints the only text of a message, as a result and as an item.
 func TestSole(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	for _, test := range []struct {
@@ -136,7 +136,7 @@ func TestResultErrors(t *testing.T) {
 	}
 }
 
-// counting counts what it got without a copy.
+// counting records what it receives without a copy.
 type counting struct{ wrote [][]byte }
 
 func (c *counting) Write(b []byte) (int, error) {
@@ -168,7 +168,7 @@ func slicesShare(wrote [][]byte, value []byte) bool {
 	return false
 }
 
-// Answers are written as they are, and harmless on a terminal.
+// TestLinesOut checks that answers are written unchanged, and harmless on a terminal.
 func TestLinesOut(t *testing.T) {
 	line := "{\"id\":1,\"result\":\"\u009b2J\x7f\"}\n"
 	for terminal, want := range map[bool]string{false: line, true: `{"id":1,"result":"\u009b2J\u007f"}` + "\n"} {
@@ -199,7 +199,7 @@ func FuzzRaw(f *testing.F) {
 			return
 		}
 		if strings.Contains(want, "\uFFFD") {
-			return // encoding/json cannot say what these were
+			return // encoding/json cannot represent these
 		}
 		if got := out.String(); got != want+"\n" {
 			t.Errorf("%q: got %q, want %q", value, got, want)

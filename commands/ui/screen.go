@@ -21,33 +21,33 @@ const (
 	// writeTimeout is how long a reader of standard error may read nothing before
 	// more output is dropped.
 	writeTimeout = time.Second
-	// drainTimeout bounds any wait for a reader that is slow.
+	// drainTimeout limits any wait for a slow reader.
 	drainTimeout = 10 * time.Second
 	// roomSize is the size of the buffer above which a plugin's output waits. pyplug's
 	// own few lines never wait.
 	roomSize = 1 << 20
-	// chunkSize is the maximum size of one Write: small enough to notice the progress of
-	// a slow reader, large enough for a gigabyte in seconds.
+	// chunkSize is the maximum size of one Write: small enough to detect the progress of a slow
+	// reader, large enough for a gigabyte in seconds.
 	chunkSize = 8 << 10
 )
 
 const eraseLine = "\r\x1b[K"
 
-// screen is standard error: whole lines, and a status line below them. Everything but our commands
-// for CI systems passes through shown. The zero value is ready to use. It is safe for concurrent
-// use.
+// screen is standard error: whole lines, and a status line below them. Everything except pyplug's
+// commands for CI systems passes through shown. The zero value is ready to use. It is safe for
+// concurrent use.
 type screen struct {
 	color bool // set before the first use
 
 	mu    sync.Mutex     // protects what follows
 	out   *output.Writer // nil before the first line
-	shown bool           // a status line is, or will be, the last thing written
+	shown bool           // whether a status line is, or will be, the last thing written
 }
 
 // add queues whole lines.
 func (s *screen) add(w io.Writer, lines string) { s.addCommands(w, shown(s.color, lines)) }
 
-// addCommands queues whole lines unescaped: harmless commands for a CI system.
+// addCommands queues whole lines without escaping: harmless commands for a CI system.
 func (s *screen) addCommands(w io.Writer, lines string) {
 	out := s.to(w)
 	s.mu.Lock()
@@ -55,9 +55,8 @@ func (s *screen) addCommands(w io.Writer, lines string) {
 	s.queue(out, lines)
 }
 
-// addWaiting queues whole lines when there is room. If the reader reads nothing for
-// writeTimeout, it drops the lines and returns false, and does so at once until the reader
-// reads again.
+// addWaiting queues whole lines when there is room. If the reader reads nothing for writeTimeout,
+// it drops the lines and returns false. It then does so at once until the reader reads again.
 func (s *screen) addWaiting(w io.Writer, lines string) bool {
 	if !s.to(w).Room(context.Background(), roomSize, writeTimeout) {
 		return false
@@ -66,7 +65,7 @@ func (s *screen) addWaiting(w io.Writer, lines string) bool {
 	return true
 }
 
-// to returns the writer to w.
+// to returns the writer for w.
 func (s *screen) to(w io.Writer) *output.Writer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +75,8 @@ func (s *screen) to(w io.Writer) *output.Writer {
 	return s.out
 }
 
-// untilClosed fails only when the reader has gone away. Other errors, such as a full disk, may pass.
+// untilClosed fails only when the reader has gone away. Other errors, such as a full disk, may be
+// temporary.
 type untilClosed struct{ io.Writer }
 
 func (u untilClosed) Write(text []byte) (int, error) {
@@ -86,7 +86,7 @@ func (u untilClosed) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// queue appends lines in place of the status line. Held: mu.
+// queue appends lines in place of the status line. The caller holds mu.
 func (s *screen) queue(out *output.Writer, text string) {
 	if s.shown {
 		text, s.shown = eraseLine+text, false
@@ -94,13 +94,13 @@ func (s *screen) queue(out *output.Writer, text string) {
 	out.Append(func(dst []byte) []byte { return append(dst, text...) })
 }
 
-// flush waits until all earlier lines are written, or until the reader reads nothing for
-// limit. It waits at most drainTimeout for a slow reader. It does not wait for a reader that
-// is known to read nothing for that long.
+// flush waits until all earlier lines are written, or until the reader reads nothing for limit. It
+// waits at most drainTimeout for a slow reader. It does not wait for a reader that is known to have
+// read nothing for that long.
 func (s *screen) flush(w io.Writer, limit time.Duration) { s.to(w).Flush(limit, drainTimeout) }
 
-// setStatusLine shows text below all lines, in place of the status line before; empty text
-// erases that. It shows nothing while lines wait to be written.
+// setStatusLine shows text below all lines, instead of the previous status line. An empty text
+// erases the line. It shows nothing while lines wait to be written.
 func (s *screen) setStatusLine(w io.Writer, text string) {
 	text, out := shown(s.color, text), s.to(w)
 	s.mu.Lock()
@@ -113,30 +113,29 @@ func (s *screen) setStatusLine(w io.Writer, text string) {
 }
 
 const (
-	// quick is how long something may take without being shown.
+	// quick is how long a wait may take before it is shown.
 	quick = time.Second
-	// tick is how often the line of a wait is drawn.
+	// tick is the interval at which the line of a wait is drawn.
 	tick = 100 * time.Millisecond
 )
 
-// Waiting shows on a terminal's standard error what the program waits for, after a second.
-// Lines and values printed meanwhile appear above it. The returned stop erases it and may be
-// called more than once. If several waits are in progress, the first is shown.
+// Waiting shows on a terminal's standard error what the program waits for, after a second. Lines
+// and values printed meanwhile appear above it. The returned stop erases it and may be called more
+// than once. If several waits are in progress, only the first is shown.
 func (s *Streams) Waiting(what string) (stop func()) {
 	return s.wait(quick, func() string { return what })
 }
 
-// Progress is Waiting for work that has steps: it is shown at once, with what text
-// returns. Another goroutine calls text, but not after stop has returned. It must not
-// block.
+// Progress is like Waiting, for work that has steps. It is shown at once, with the result of text.
+// Another goroutine calls text, but not after stop has returned. text must not block.
 func (s *Streams) Progress(text func() string) (stop func()) { return s.wait(0, text) }
 
-// showsWaits reports whether there is a terminal that can show waits.
+// showsWaits reports whether a terminal can show waits.
 func (s *Streams) showsWaits() bool {
 	return s.ErrTTY && !s.Quiet && !s.LogJSON && s.Getenv("TERM") != "dumb"
 }
 
-// wait shows a wait after delay and until stop, if there is a terminal to show it.
+// wait shows a wait after delay and until stop, if there is a terminal.
 func (s *Streams) wait(delay time.Duration, text func() string) (stop func()) {
 	if !s.showsWaits() {
 		return func() {}
@@ -169,8 +168,8 @@ func repeat(delay, interval time.Duration, do func()) (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// drawWait draws the line of a wait. If a value is being written to the same terminal it
-// draws nothing.
+// drawWait draws the line of a wait. It draws nothing while a value is being written to the same
+// terminal.
 func (s *Streams) drawWait(elapsed time.Duration, text string) {
 	if s.OutTTY {
 		if !s.outMu.TryLock() {
@@ -188,18 +187,18 @@ func (s *Streams) drawWait(elapsed time.Duration, text string) {
 	}
 }
 
-// logEvery is how often a log reports progress.
+// logEvery is the interval at which a log reports progress.
 const logEvery = 10 * time.Second
 
-// LinesCounts say how far `run --lines` is.
+// LinesCounts are the counts of `run --lines` so far.
 type LinesCounts struct {
 	lines.Counts
 	Restarts int // of the plugin
 }
 
-// LinesProgress shows on a terminal, after a second, how far `run --lines` is. If standard input is a file,
-// and standard error no terminal, it logs that every ten seconds. If lines are typed at a
-// terminal it shows nothing.
+// LinesProgress shows the progress of `run --lines` on a terminal, after a second. If standard
+// input is a file, and standard error is not a terminal, it logs the progress every ten seconds. If
+// lines are typed at a terminal, it shows nothing.
 func (s *Streams) LinesProgress(counts func() LinesCounts) (stop func()) {
 	in, isFile := s.In.(*os.File)
 	if isFile && isTerminal(in) {
@@ -219,7 +218,8 @@ func (s *Streams) LinesProgress(counts func() LinesCounts) (stop func()) {
 	})
 }
 
-// text is one line about the counts after a time. size is that of the input, 0 if unknown.
+// text returns one line about the counts after a time. size is the size of the input, or 0 if
+// unknown.
 func (c LinesCounts) text(after time.Duration, size int64) string {
 	var parts []string
 	add := func(show bool, format string, args ...any) {
@@ -244,7 +244,7 @@ func (c LinesCounts) text(after time.Duration, size int64) string {
 	return text
 }
 
-// pairs are the counts for a log.
+// pairs returns the counts for a log.
 func (c LinesCounts) pairs(after time.Duration, size int64) []any {
 	rate, left := c.Rate(after, size)
 	return []any{"percent", c.Percent(size), "answered", c.Answered, "from_record", c.Kept, "failed", c.Failed,

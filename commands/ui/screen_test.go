@@ -12,15 +12,15 @@ import (
 
 var anError = Failure{Err: &hook.Error{Kind: hook.Timeout, Err: errors.New("too long")}}
 
-// took runs f and returns how long it took in the bubble.
+// took runs f and returns its duration in the bubble.
 func took(f func()) time.Duration {
 	began := time.Now()
 	f()
 	return time.Since(began)
 }
 
-// With a plugin that printed more than a reader ever takes, the end of a command costs
-// no more than the error's own limit. A reader who comes back gets the error.
+// TestFailNobodyReads checks that the end of a command takes no longer than the limit of the error,
+// even if the plugin printed more than anybody reads. A reader that reads again gets the error.
 func TestFailNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -44,7 +44,8 @@ func TestFailNobodyReads(t *testing.T) {
 	})
 }
 
-// A line of ours is waited for, and not what a plugin prints after it.
+// TestWarnUnderFlood checks that pyplug waits for its own line to be written, but not for later
+// output of the plugin.
 func TestWarnUnderFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -60,7 +61,7 @@ func TestWarnUnderFlood(t *testing.T) {
 					return
 				default:
 					o.Line("stdout", strings.Repeat("x", 1020), 0)
-					time.Sleep(time.Millisecond) // lets the bubble's clock go on
+					time.Sleep(time.Millisecond) // lets the bubble's clock advance
 				}
 			}
 		}()

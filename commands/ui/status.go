@@ -16,22 +16,23 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Background is a background plugin for [Streams.Statuses], and its public shape.
+// Background is a background plugin for [Streams.Statuses], in its public form.
 type Background struct {
 	Name string `json:"name"`
-	// Plugin is its absolute path; Python the path of its interpreter, empty if the
-	// plugin chooses that itself.
+	// Plugin is its absolute path. Python is the path of its interpreter, or empty if the plugin
+	// chooses its own.
 	Plugin schema.Path `json:"plugin"`
-	// State is that of Status if it is known, else "unknown", or "stopped" if the plugin ended.
+	// State is the state in Status if that is known. Otherwise it is "unknown", or "stopped" if the
+	// plugin ended.
 	State hook.State `json:"state"`
-	// Problem says why the status is unknown; empty if it is known.
+	// Problem says why the status is unknown. It is empty if the status is known.
 	Problem string `json:"problem,omitempty"`
 	*hook.Status
-	// Socket is where it takes calls, Log the file with what it printed.
+	// Socket is the address for calls. Log is the file with its output.
 	Socket schema.Path `json:"socket"`
 	Log    schema.Path `json:"log"`
-	// Daemon is the pid of its daemon; 0 if that is unknown. Version is the pyplug of the
-	// daemon; empty if that is unknown.
+	// Daemon is the pid of its daemon, or 0 if unknown. Version is the version of the daemon's
+	// pyplug, or empty if unknown.
 	Daemon  int         `json:"daemon_pid,omitempty"`
 	Version string      `json:"version,omitempty"`
 	Python  schema.Path `json:"python,omitempty"`
@@ -76,8 +77,8 @@ func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	return s.Print(strings.Join(s.fitted(rows), "\n") + "\n")
 }
 
-// fitted returns the lines of the status table. If a terminal is too narrow, what the last two columns have
-// is below each line.
+// fitted returns the lines of the status table. If a terminal is too narrow, the last two columns
+// are below each line.
 func (s *Streams) fitted(rows [][]string) []string {
 	lines, room := table(rows), width(s.Out, s.OutTTY)
 	if room == 0 || !slices.ContainsFunc(lines, func(line string) bool { return runewidth.StringWidth(line) > room }) {
@@ -116,8 +117,8 @@ func (s *Streams) statusRow(b Background) []string {
 	return row
 }
 
-// StatusWatch prints changes of background plugins. Make one with [Streams.WatchStatuses]. One
-// goroutine uses it.
+// StatusWatch prints changes of background plugins. Create one with [Streams.WatchStatuses]. Only
+// one goroutine may use it.
 type StatusWatch struct {
 	s    *Streams
 	json bool
@@ -129,8 +130,9 @@ func (s *Streams) WatchStatuses(asJSON bool) *StatusWatch {
 	return &StatusWatch{s: s, json: asJSON, last: map[string]Background{}}
 }
 
-// Show prints a line for each plugin whose state, process or note has changed, and for each that is
-// gone: "TIME NAME STATE" and a note, or an object {"schema", "plugins"} with those alone.
+// Show prints a line for each plugin whose state, process or note has changed, and for each plugin
+// that is gone: "TIME NAME STATE" and a note, or an object {"schema", "plugins"} with only those
+// plugins.
 func (w *StatusWatch) Show(plugins []Background) error {
 	var changed []Background
 	now := map[string]Background{}
@@ -159,7 +161,7 @@ func (w *StatusWatch) Show(plugins []Background) error {
 	return w.s.Print(text)
 }
 
-// line returns what a watch shows of a plugin.
+// line returns the line of a watch for a plugin.
 func (w *StatusWatch) line(b Background) string {
 	line := b.Name + "  " + string(b.State)
 	if b.Status != nil && b.Status.PID != 0 {
@@ -171,8 +173,8 @@ func (w *StatusWatch) line(b Background) string {
 	return oneLine(line)
 }
 
-// Healthy prints that a probe found a plugin healthy: a line, or {"schema", "name", "healthy",
-// "took_ms", "pid", "python"}. The name is empty if there is only one plugin.
+// Healthy prints that a plugin is healthy: a line, or {"schema", "name", "healthy", "took_ms",
+// "pid", "python"}. The name is empty if there is only one plugin.
 func (s *Streams) Healthy(name string, took time.Duration, info hook.Info, asJSON bool) error {
 	if !asJSON {
 		return s.Print(strings.TrimRight(Paint(Green, "healthy")+"  "+name, " ") + "\n")
@@ -186,8 +188,8 @@ func (s *Streams) Healthy(name string, took time.Duration, info hook.Info, asJSO
 	}{name, true, hook.Milliseconds(took), info.PID, info.Python})
 }
 
-// Health prints a line of a watch: the word "healthy", or "unhealthy" and the error of a probe. An
-// object is {"schema", "time", "healthy", "reason"}.
+// Health prints a line of a watch: the word "healthy", or "unhealthy" and the error of a probe. As
+// JSON it is {"schema", "time", "healthy", "reason"}.
 func (s *Streams) Health(probe *hook.Error, asJSON bool) error {
 	line, reason := Paint(Green, "healthy"), ""
 	if probe != nil {
@@ -204,11 +206,11 @@ func (s *Streams) Health(probe *hook.Error, asJSON bool) error {
 	return s.Print(line + "\n")
 }
 
-// Line prints a line on standard output: the name of a background plugin, or the JSON
-// that says how to attach to it.
+// Line prints a line on standard output: the name of a background plugin, or the JSON that says how
+// to attach to it.
 func (s *Streams) Line(line string) error { return s.writeOut(visibleJSON([]byte(line + "\n"))) }
 
-// Stopped prints which plugins were stopped: {"schema", "stopped"}.
+// Stopped prints the names of the stopped plugins: {"schema", "stopped"}.
 func (s *Streams) Stopped(names []string) error {
 	return s.writeJSON(map[string][]string{"stopped": append([]string{}, names...)})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// backgrounds are three plugins: one that is well, one that waits to be started
-// again, one that does not answer.
+// backgrounds returns three plugins: one that is ready, one that waits for its restart, and one
+// that does not respond.
 func backgrounds() []Background {
 	return []Background{
 		{Name: "greeter", Plugin: "/srv/plugins/greeter.py", Python: "/usr/bin/python3", Socket: "/run/greeter.sock", Log: "/run/greeter.log",
@@ -42,8 +42,8 @@ stuck    unknown  -     -       -      -       -         -       /srv/plugins/st
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 
-	// What says nothing takes no room: the notes of plugins that are well, and
-	// how many workers there are where all have one.
+	// Empty columns are omitted: notes if all plugins are ready, and the number of workers if every
+	// plugin has one.
 	out.Reset()
 	if err := s.Statuses(backgrounds()[:1], false); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,8 @@ stuck    unknown  -     -       -      -       -         -       /srv/plugins/st
 	}
 }
 
-// A table is never wider than the terminal: what does not fit is below its line, and never cut.
+// TestStatusesNarrow checks that a table is never wider than the terminal. Text that does not fit
+// is below its line, and never cut.
 func TestStatusesNarrow(t *testing.T) {
 	for _, width := range []int{80, 100, 140} {
 		s, _, _ := testStreams("")
@@ -112,7 +113,7 @@ func TestStatusesJSON(t *testing.T) {
 	}
 }
 
-// Without a terminal a watch prints what changed, and nothing twice.
+// TestStatusWatch checks that without a terminal a watch prints each change once.
 func TestStatusWatch(t *testing.T) {
 	s, out, _ := testStreams("")
 	s.Now = clock
@@ -131,7 +132,7 @@ func TestStatusWatch(t *testing.T) {
 	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  restarting in 4s; exited: exit code 3\n")
 	show(all, "")
 	again := backgrounds()[:2]
-	again[0].Status.Calls, again[0].Status.Uptime = 1300, hook.Milliseconds(time.Hour) // no news
+	again[0].Status.Calls, again[0].Status.Uptime = 1300, hook.Milliseconds(time.Hour) // not a change to report
 	again[1].State, again[1].Status.State, again[1].Status.PID = hook.StateReady, hook.StateReady, 4800
 	show(again, "03:04:05  resize  ready  pid 4800\n")
 	show(again[1:], "03:04:05  greeter  stopped\n")
@@ -140,7 +141,7 @@ func TestStatusWatch(t *testing.T) {
 	show(nil, "")
 }
 
-// What a plugin has to say of itself is shown beside it, and is news.
+// TestStatusNote checks that the note of a plugin is shown, and that its change is reported.
 func TestStatusNote(t *testing.T) {
 	s, out, _ := testStreams("")
 	s.Now = clock
@@ -172,7 +173,7 @@ func TestStatusNote(t *testing.T) {
 	}
 }
 
-// A plugin that is not ready says why, in the table and in JSON.
+// TestStatusReason checks that a plugin that is not ready says why, in the table and in JSON.
 func TestStatusReason(t *testing.T) {
 	b := Background{State: hook.StateDegraded, Status: &hook.Status{State: hook.StateDegraded, Reason: "no database"}}
 	if got := new(Streams).note(b); got != "no database" {
@@ -184,7 +185,8 @@ func TestStatusReason(t *testing.T) {
 	}
 }
 
-// A plugin that does not start says why, besides the time of the next try.
+// TestStatusNoteOfBackoff checks that a plugin that does not start says why, and when it tries
+// again.
 func TestStatusNoteOfBackoff(t *testing.T) {
 	st := hook.Status{State: hook.StateBackoff, NextStart: hook.Milliseconds(2200 * time.Millisecond), LastExit: &hook.Exit{Signal: "SIGKILL"}}
 	for note, want := range map[string]string{

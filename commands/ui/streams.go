@@ -23,21 +23,21 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Streams are the standard streams of one run. Make one with [System]. Its
-// fields are set before the first use and not changed after it. Its methods are safe
-// for concurrent use. It must not be copied.
+// Streams are the standard streams of one run. Create one with [System]. Its fields are set before
+// the first use and never changed after that. Its methods are safe for concurrent use. It must not
+// be copied.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// OutTTY and ErrTTY report whether these are terminals.
+	// OutTTY and ErrTTY report whether these streams are terminals.
 	OutTTY, ErrTTY bool
 	// Quiet silences warnings, notes and waits.
 	Quiet bool
-	// Verbose shows what [Streams.Log] gets at the level "info".
+	// Verbose prints messages of [Streams.Log] at the level "info".
 	Verbose bool
 	// LogJSON makes all of standard error JSON lines.
 	LogJSON bool
-	// Getenv, Getwd and Now are the system's, or a test's.
+	// Getenv, Getwd and Now come from the system, or from a test.
 	Getenv func(string) string
 	Getwd  func() (string, error)
 	Now    func() time.Time
@@ -50,7 +50,7 @@ type Streams struct {
 	waiting sync.Mutex // held by the wait that is shown
 }
 
-// System returns the process's own streams, coloured by the environment.
+// System returns the process's own streams, with colors according to the environment.
 func System() *Streams {
 	s := &Streams{
 		Getenv: os.Getenv, Getwd: os.Getwd, Now: time.Now,
@@ -75,10 +75,10 @@ func (s *Streams) Piped() bool {
 	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
-// columns is how many cells a line of a terminal has now; 80 if it does not report that.
+// columns returns the number of cells in a line of a terminal, or 80 if it does not report that.
 func columns(terminal io.Writer) int {
 	switch w := terminal.(type) {
-	case interface{ columns() int }: // a test's
+	case interface{ columns() int }: // of a test
 		return w.columns()
 	case *os.File:
 		if n, _, err := term.GetSize(int(w.Fd())); err == nil && n > 0 {
@@ -88,8 +88,8 @@ func columns(terminal io.Writer) int {
 	return 80
 }
 
-// width is how many cells a line of text may have on a stream; 0 is any number. Only a terminal has
-// a limit, since programs read whole lines.
+// width returns the number of cells that a line of text may have on a stream, or 0 for no limit.
+// Only a terminal has a limit, because programs read whole lines.
 func width(stream io.Writer, isTerminal bool) int {
 	if !isTerminal {
 		return 0
@@ -97,7 +97,7 @@ func width(stream io.Writer, isTerminal bool) int {
 	return columns(stream) - 1 // some terminals wrap at the last column
 }
 
-// cwd is the working directory, empty if unknown.
+// cwd returns the working directory, or "" if unknown.
 func (s *Streams) cwd() string {
 	dir, err := s.Getwd()
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *Streams) cwd() string {
 	return dir
 }
 
-// Warn prints a warning on standard error. Like everything printed there, it waits at
-// most a second for a reader that reads nothing.
+// Warn prints a warning on standard error. Like all output there, it waits at most a second for a
+// reader that reads nothing.
 func (s *Streams) Warn(text string) { s.say(Yellow, "warning", text) }
 
 // Note prints a note on standard error.
@@ -127,7 +127,7 @@ func (s *Streams) Hints(texts []string) {
 	}
 }
 
-// Aside prints a dim line on standard error if that is a terminal: information for people,
+// Aside prints a dim line on standard error if that is a terminal. It is information for people,
 // not for programs.
 func (s *Streams) Aside(text string) {
 	if s.ErrTTY && !s.Quiet && !s.LogJSON {
@@ -135,7 +135,7 @@ func (s *Streams) Aside(text string) {
 	}
 }
 
-// say prints a text. Pairs of key and value are for the log in JSON.
+// say prints a text. pairs of key and value are for the log in JSON.
 func (s *Streams) say(c Color, level, text string, pairs ...any) {
 	switch {
 	case s.Quiet:
@@ -146,7 +146,8 @@ func (s *Streams) say(c Color, level, text string, pairs ...any) {
 	}
 }
 
-// headed returns a text of several lines after its level, such as "warning", for standard error.
+// headed returns a text, which may have several lines, after its level, such as "warning", for
+// standard error.
 func (s *Streams) headed(c Color, level, text string) string {
 	return Paint(c, level+":") + " " + folded(text, "  ", len(level+": "), width(s.Err, s.ErrTTY)) + "\n"
 }
@@ -160,8 +161,7 @@ func (s *Streams) print(lines string) {
 // Print prints whole lines for people on standard output.
 func (s *Streams) Print(text string) error { return s.writeOut([]byte(shown(s.outColor, text))) }
 
-// writeOut writes the parts of whole lines to standard output. It does not copy what
-// is large.
+// writeOut writes the parts of whole lines to standard output. It does not copy large parts.
 func (s *Streams) writeOut(parts ...[]byte) error {
 	s.outMu.Lock()
 	defer s.outMu.Unlock()
@@ -173,7 +173,7 @@ func (s *Streams) writeOut(parts ...[]byte) error {
 	for _, part := range parts {
 		_, _ = w.Write(part)
 	}
-	return w.Flush() // or any error before it
+	return w.Flush() // returns an earlier error, too
 }
 
 // EndLine ends the line of a terminal that has shown ^C.
@@ -188,22 +188,22 @@ func IsClosedPipe(err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return true
 	}
-	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // as Windows has them
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // the numbers on Windows
 	return runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
 }
 
-// writeJSON prints the fields of our shapes as a line on standard output, with
-// "schema": 1 before them.
+// writeJSON prints the fields of pyplug's own types as a line on standard output, after "schema":
+// 1.
 func (s *Streams) writeJSON(shapes ...any) error {
 	return s.writeOut(withSchema(shapes...), []byte("\n"))
 }
 
-// withSchema joins the fields of our shapes after "schema": 1.
+// withSchema joins the fields of pyplug's own types after "schema": 1.
 func withSchema(shapes ...any) []byte {
 	return joinJSON(append([]any{map[string]int{"schema": 1}}, shapes...)...)
 }
 
-// joinJSON writes the fields of several objects, none of them empty, as one object.
+// joinJSON writes the fields of several objects as one object. None of them may be empty.
 func joinJSON(objects ...any) json.RawMessage {
 	joined := []byte{'{'}
 	for _, object := range objects {
@@ -214,8 +214,8 @@ func joinJSON(objects ...any) json.RawMessage {
 	return joined
 }
 
-// compactJSON returns one of our shapes as JSON on one line, harmless for terminals and CI
-// systems. It does not escape <, > and &. Our shapes never fail to encode.
+// compactJSON returns a value of pyplug's own types as JSON on one line, harmless for terminals and
+// CI systems. It does not escape <, > and &. It panics if the value cannot be encoded.
 func compactJSON(shape any) json.RawMessage {
 	text, err := hook.Marshal(shape)
 	if err != nil {
@@ -224,14 +224,14 @@ func compactJSON(shape any) json.RawMessage {
 	return visibleJSON(text)
 }
 
-// Output prints a plugin's output on standard error. Make one with [Streams.PluginOutput].
-// Flush and Close of nil do nothing. It is safe for concurrent use.
+// Output prints a plugin's output on standard error. Create one with [Streams.PluginOutput]. Flush
+// and Close of a nil Output do nothing. It is safe for concurrent use.
 type Output struct {
 	s          *Streams
 	label      string
 	quiet      bool
 	generation atomic.Int64
-	dropped    atomic.Int64 // lines, not yet reported
+	dropped    atomic.Int64 // number of lines, not yet reported
 }
 
 // PluginOutput returns an Output that prints the plugin's label before each line. If quiet
@@ -243,16 +243,16 @@ func (s *Streams) PluginOutput(label string, quiet bool) *Output {
 // Shown reports whether the lines are printed.
 func (o *Output) Shown() bool { return o != nil && !o.quiet }
 
-// SetGeneration says which generation the lines come from now on.
+// SetGeneration sets the generation of the following lines.
 func (o *Output) SetGeneration(n int) { o.generation.Store(int64(n)) }
 
-// Line prints one line, without its newline, of the stream "stdout" or "stderr". cut is the
-// number of bytes left out at its end. Line waits for a slow reader of standard error. If the
-// reader reads nothing for a second, Line drops and counts lines until it reads again, and
-// reports the count later.
+// Line prints one line, without its newline, of the stream "stdout" or "stderr". cut is the number
+// of bytes dropped at its end. Line waits for a slow reader of standard error. If the reader reads
+// nothing for a second, Line drops and counts lines until it reads again, and reports the count
+// later.
 //
-// A text line is "label | text"; a JSON line is {"time", "plugin", "generation",
-// "stream", "line", "cut"}.
+// A text line is "label | text". A JSON line is {"time", "plugin", "generation", "stream", "line",
+// "cut"}.
 func (o *Output) Line(stream, text string, cut int) {
 	if o.quiet {
 		return
@@ -264,16 +264,16 @@ func (o *Output) Line(stream, text string, cut int) {
 	}
 }
 
-// Flush waits a moment until the lines so far are written, so that they appear before later
-// output on standard output. It does not wait for a slow reader.
+// Flush waits a moment until the lines so far are written, so that they appear before later output
+// on standard output. It does not wait for a slow reader.
 func (o *Output) Flush() {
 	if o != nil {
 		o.s.screen.flush(o.s.Err, 50*time.Millisecond)
 	}
 }
 
-// Close waits until everything is written: a second for a reader that reads nothing,
-// ten for a slow one. It may be called more than once.
+// Close waits until everything is written, but at most a second for a reader that reads nothing,
+// and ten for a slow one. It may be called more than once.
 func (o *Output) Close() {
 	if o != nil {
 		o.s.print(o.droppedText(o.dropped.Swap(0)))
@@ -292,7 +292,7 @@ func (o *Output) lineText(stream, text string, cut int) string {
 	return line + "\n"
 }
 
-// droppedText reports how many lines were dropped, if any.
+// droppedText returns a line with the number of dropped lines, or "".
 func (o *Output) droppedText(n int64) string {
 	if n == 0 {
 		return ""
@@ -304,20 +304,20 @@ func (o *Output) droppedText(n int64) string {
 	return "… " + text + "\n"
 }
 
-// outputLine is the public shape of a line that a plugin printed.
+// outputLine is the public form of a line of a plugin's output.
 type outputLine struct {
 	Time       string `json:"time,omitempty"`
 	Plugin     string `json:"plugin"`
 	Generation int    `json:"generation,omitempty"`
 	Stream     string `json:"stream,omitempty"`
 	Line       string `json:"line"`
-	Cut        int    `json:"cut,omitempty"` // bytes left out
+	Cut        int    `json:"cut,omitempty"` // number of dropped bytes
 }
 
-// LogLine prints a line of a plugin's log on standard output: the time, the plugin's name and
-// the line. For pyplug's own lines the name is "pyplug". If among is set, because there are
-// several logs, it is the plugin's name and "pyplug". As JSON it prints the object of
-// [Output.Line] with "schema". It prints a line without a stream unchanged.
+// LogLine prints a line of a plugin's log on standard output: the time, the plugin's name and the
+// line. For pyplug's own lines the name is "pyplug". If there are several logs, among is set, and
+// the name is the plugin's name and "pyplug". As JSON, LogLine prints the object of [Output.Line]
+// with "schema". It prints a line without a stream unchanged.
 func (s *Streams) LogLine(name string, among bool, at time.Time, generation int, stream, text string, asJSON bool) error {
 	at = at.Local()
 	switch {
@@ -337,13 +337,12 @@ func (s *Streams) LogLine(name string, among bool, at time.Time, generation int,
 	return s.Print(at.Format("2006-01-02 15:04:05.000 ") + name + " | " + visible(text) + "\n")
 }
 
-// Log prints a line of pyplug's own log on standard error. It drops the level "info" unless
-// Verbose is set. Pairs of key and value follow the message. A value is a number, bool,
-// duration, error, JSON, or anything that fmt prints as text.
+// Log prints a line of pyplug's own log on standard error. It drops the level "info" unless Verbose
+// is set. Pairs of key and value follow the message. A value is a number, bool, duration, error,
+// JSON, or anything that fmt prints as text.
 //
-// A text line is "pyplug | 12:04:05.123 message key=value". A JSON line is {"time",
-// "level", "message", key: value…}; durations in it are milliseconds, and their keys end
-// in "_ms".
+// A text line is "pyplug | 12:04:05.123 message key=value". A JSON line is {"time", "level",
+// "message", key: value…}. Durations in it are milliseconds, and their keys end in "_ms".
 func (s *Streams) Log(level, message string, pairs ...any) {
 	switch {
 	case level == "info" && !s.Verbose:
@@ -362,7 +361,7 @@ func (s *Streams) Log(level, message string, pairs ...any) {
 	s.print(label + folded(message, "  ", 0, 0) + "\n")
 }
 
-// logText returns a value for a text line, quoted if its end would not be clear.
+// logText returns a value for a text line. It quotes a value whose end would not be clear.
 func logText(value any) string {
 	text := fmt.Sprint(value)
 	if d, ok := value.(time.Duration); ok {
@@ -374,7 +373,7 @@ func logText(value any) string {
 	return text
 }
 
-// logJSON is a line of the log as JSON.
+// logJSON returns a line of the log as JSON.
 func (s *Streams) logJSON(level, message string, pairs ...any) string {
 	line := fmt.Sprintf(`{"time":%q,"level":%q,"message":%s`, s.Now().Format(wire.Time), level, compactJSON(message))
 	for i := 1; i < len(pairs); i += 2 {

@@ -14,29 +14,29 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The report names the slowest cases that take at least slowCase, at most slowCases of them.
+// The report names at most slowCases of the slowest cases, if they take at least slowCase.
 const (
 	slowCase  = 100 * time.Millisecond
 	slowCases = 3
 )
 
-// TestPrinter prints the report of `test`. Its methods are called one at a time.
+// TestPrinter prints the report of `test`. Calls of its methods must not overlap.
 type TestPrinter struct {
 	s     *Streams
 	json  bool
-	mute  bool // print nothing; not with json
+	mute  bool // print nothing; not used with json
 	began time.Time
-	junit *junitSuites // nil: none
-	suite junitSuite   // of the current file
+	junit *junitSuites // nil without a JUnit report
+	suite junitSuite   // the suite of the current file
 	all   map[cases.Status]int
-	slow  []*cases.Result // the slowest, at first
+	slow  []*cases.Result // the slowest cases, slowest first
 	flaky []*cases.Result
 	fails []*cases.Result
 }
 
-// Tests returns a printer for a run of cases. With asJSON it prints a line for each case and one at
-// the end. With junit it keeps what [TestPrinter.WriteJUnit] writes. With mute it prints nothing. If the
-// streams are quiet, it prints only failures.
+// Tests returns a printer for a run of cases. With asJSON, it prints a line for each case and one
+// at the end. With junit, it keeps the report for [TestPrinter.WriteJUnit]. With mute, it prints
+// nothing. If the streams are quiet, it prints only failures.
 func (s *Streams) Tests(asJSON, junit, mute bool) *TestPrinter {
 	p := &TestPrinter{s: s, json: asJSON, mute: mute, began: s.Now(), all: map[cases.Status]int{}}
 	if junit {
@@ -118,7 +118,7 @@ func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
 	return l
 }
 
-// testReason and testDifference are the public shape of a difference.
+// testReason and testDifference are the public form of a difference.
 type testReason struct {
 	Reason string `json:"reason"`
 	testDifference
@@ -130,7 +130,7 @@ type testDifference struct {
 	Got    json.RawMessage `json:"got,omitempty"`
 }
 
-// testCase is the public shape of a case.
+// testCase is the public form of a case.
 type testCase struct {
 	File   schema.Path  `json:"file"`
 	Line   int          `json:"line"`
@@ -139,7 +139,8 @@ type testCase struct {
 	Status cases.Status `json:"status,omitempty"`
 	Reason string       `json:"reason,omitempty"`
 	testDifference
-	// Differences are all of them if there are several. The first one stands above, too.
+	// Differences lists all differences if there are several. The first is also in the fields
+	// above.
 	Differences []testReason      `json:"differences,omitempty"`
 	Error       *hook.Error       `json:"error,omitempty"`
 	Attempts    int               `json:"attempts,omitempty"`
@@ -166,7 +167,7 @@ func testCaseOf(r *cases.Result) testCase {
 	return c
 }
 
-// File prints the result of a file, below its failures.
+// File prints the result of a file, after its failures.
 func (p *TestPrinter) File(f *cases.FileResult) error {
 	if p.junit != nil {
 		p.suite.Name = visible(oneLine(f.Path))
@@ -199,7 +200,7 @@ func statusCounts(of map[cases.Status]int) string {
 	return cmp.Or(strings.Join(parts, ", "), "no cases")
 }
 
-// Finish prints what concerns all files.
+// Finish prints the summary of all files.
 func (p *TestPrinter) Finish(sum cases.Summary) error {
 	took := p.s.Now().Sub(p.began)
 	if p.json {
@@ -245,7 +246,7 @@ func (p *TestPrinter) Finish(sum cases.Summary) error {
 	return p.print(text + Paint(color, word) + statusCounts(p.all) + " in " + schema.Span(took) + "\n")
 }
 
-// named lists cases by place and name. what returns a remark about each.
+// named lists cases with their places and names. what returns a remark about each case.
 func named(results []*cases.Result, what func(*cases.Result) string) string {
 	var parts []string
 	for _, r := range results {

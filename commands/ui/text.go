@@ -15,15 +15,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The text that CI systems treat as commands: anywhere in a line, GitHub's and Azure's
-// "##[…]" and "##vso[…]", TeamCity's "##teamcity[…]"; at the start of a line, after any
-// white space, GitHub's "::…".
+// Text that CI systems treat as commands: anywhere in a line, GitHub's and Azure's "##[…]" and
+// "##vso[…]", TeamCity's "##teamcity[…]"; at the start of a line, after any white space, GitHub's
+// "::…".
 var (
 	ciCommand     = regexp.MustCompile(`##([A-Za-z]*\[)`)
 	githubCommand = regexp.MustCompile(`(?m)^([\t\p{Zs}]*)::`)
 )
 
-// acts reports whether a character other than tab and newline [schema.Acts].
+// acts is like [schema.Acts], but returns false for tab and newline.
 func acts(r rune) bool { return r != '\t' && r != '\n' && schema.Acts(r) }
 
 // visible makes lines harmless for terminals, logs and files. It escapes characters that act
@@ -64,9 +64,8 @@ func isPrintable[Text string | []byte](text Text) bool {
 	return true
 }
 
-// visibleJSON makes JSON harmless without changing its value. Characters that act, and bytes
-// that are not UTF-8, occur only inside strings. JSON itself escapes everything below the
-// blank.
+// visibleJSON makes JSON harmless without changing its value. Characters that act, and bytes that
+// are not UTF-8, occur only inside strings. JSON itself escapes all characters below the blank.
 func visibleJSON(value []byte) []byte {
 	if !isPrintable(value) {
 		b := make([]byte, 0, len(value))
@@ -85,19 +84,19 @@ func visibleJSON(value []byte) []byte {
 	return value
 }
 
-// oneLine is a text on one line: newlines and tabs become blanks.
+// oneLine returns a text on one line. Newlines and tabs become blanks.
 func oneLine(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
 }
 
-// pathLine is a text with paths on one line: newlines and tabs become visible.
+// pathLine returns a text with paths on one line. Newlines and tabs become visible.
 func pathLine(text string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text)
 }
 
-// folded is a text of several lines, of which all but the first are indented. They have at most width
-// cells, of which something before the text takes the first; a width of 0 is no limit. Lines break
-// between words.
+// folded returns a text in lines of at most width cells. A label before the text takes the given
+// number of cells of the first line. All other lines are indented. If width is 0, there is no
+// limit. Lines break between words.
 func folded(text, indent string, first, width int) string {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	column := runewidth.StringWidth(indent)
@@ -116,7 +115,7 @@ func folded(text, indent string, first, width int) string {
 	return b.String()
 }
 
-// fold breaks a line into lines of at most width cells; the first line has used cells fewer. It
+// fold breaks a line into lines of at most width cells. used cells of the first line are taken. It
 // breaks at blanks, but not between backticks, which enclose a command to copy. It does not break
 // an indented line, which is a drawing or source. A text without such a blank keeps its length.
 func fold(line string, used, width int) (lines []string) {
@@ -140,10 +139,10 @@ func fold(line string, used, width int) (lines []string) {
 	return append(lines, strings.TrimLeft(line[start:], " "))
 }
 
-// Color is the colour of a text; 0 is none.
+// Color is the color of a text, or 0 for no color.
 type Color int
 
-// The colours that pyplug uses, and for what.
+// The colors that pyplug uses, and their uses.
 const (
 	Bold   Color = iota + 1 // titles
 	Red                     // error, failure
@@ -155,9 +154,9 @@ const (
 
 var attributes = [...]color.Attribute{Bold: color.Bold, Red: color.FgRed, Green: color.FgGreen, Yellow: color.FgYellow, Cyan: color.FgCyan, Dim: color.Faint}
 
-// SetColor sets colour by mode: "always", "never", or "auto", where the first
-// of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
-// TERM=dumb, each stream being a terminal.
+// SetColor sets colors by mode: "always", "never", or "auto". With "auto" the first of these
+// decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set, TERM=dumb, and whether each
+// stream is a terminal.
 func (s *Streams) SetColor(mode string) {
 	set := func(name string) bool { v := s.Getenv(name); return v != "" && v != "0" }
 	s.outColor, s.screen.color = s.OutTTY, s.ErrTTY
@@ -169,8 +168,8 @@ func (s *Streams) SetColor(mode string) {
 	}
 }
 
-// A painted text is between the mark of its colour and endMark. Marks are noncharacters,
-// which Unicode reserves for use inside a program. Marks in other texts can only colour them.
+// A painted text is between the mark of its color and endMark. Marks are noncharacters, which
+// Unicode reserves for use inside a program. Marks in other texts can only color them.
 const (
 	firstMark = '\uFDD0'
 	endMark   = '\uFDEF'
@@ -178,7 +177,7 @@ const (
 
 var painted = regexp.MustCompile(`([\x{FDD1}-\x{FDD6}])([^\x{FDD0}-\x{FDEF}]*)\x{FDEF}`)
 
-// Paint colours a text of one line, if the stream on which it is printed has colours.
+// Paint colors a text of one line, if the stream on which it is printed has colors.
 func Paint(c Color, text string) string {
 	if c == 0 {
 		return text
@@ -186,10 +185,10 @@ func Paint(c Color, text string) string {
 	return string(firstMark+rune(c)) + text + string(endMark)
 }
 
-// shown returns a text for people: visible, and coloured if colored is set.
+// shown returns a text for people: visible, and with colors if colored is set.
 func shown(colored bool, text string) string {
 	switch {
-	case !strings.ContainsRune(text, endMark): // as fast as it can be
+	case !strings.ContainsRune(text, endMark): // the fastest case
 		return visible(text)
 	case !colored:
 		return visible(painted.ReplaceAllString(text, "$2"))
@@ -197,20 +196,20 @@ func shown(colored bool, text string) string {
 	return painted.ReplaceAllStringFunc(visible(text), func(text string) string {
 		parts := painted.FindStringSubmatch(text)
 		c := color.New(attributes[[]rune(parts[1])[0]-firstMark])
-		c.EnableColor() // the default depends on standard output only
+		c.EnableColor() // the default depends only on standard output
 		return c.Sprint(parts[2])
 	})
 }
 
-// table lays rows out in columns, the titles first, and returns a line for each. A
-// column with only a title is left out.
+// table formats rows in columns, the titles first, and returns a line for each. It omits a column
+// that has only a title.
 func table(rows [][]string) []string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, text := range row {
 			if slices.ContainsFunc(rows[1:], func(below []string) bool { return below[i] != "" }) {
-				_, _ = w.Write([]byte(visible(oneLine(text)) + "\t")) // a Builder takes everything
+				_, _ = w.Write([]byte(visible(oneLine(text)) + "\t")) // a Builder accepts every write
 			}
 		}
 		_, _ = w.Write([]byte("\n"))

@@ -12,7 +12,7 @@ import (
 func TestSetColor(t *testing.T) {
 	tests := []struct {
 		mode, env string
-		out, err  bool // on a terminal for standard error alone
+		out, err  bool // on a terminal only for standard error
 	}{
 		{"auto", "", false, true},
 		{"always", "NO_COLOR=1 TERM=dumb", true, true},

@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/lines"
 )
 
-// sized is a terminal of a width that may change.
+// sized is a terminal whose width may change.
 type sized struct {
 	mu    sync.Mutex
 	got   bytes.Buffer
@@ -43,7 +43,7 @@ func (w *sized) resize(width int) {
 	w.width = width
 }
 
-// take is what was written since the last take.
+// take returns what was written since the last take.
 func (w *sized) take() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,8 +51,8 @@ func (w *sized) take() string {
 	return w.got.String()
 }
 
-// On one terminal for both streams every line stands by itself, and the line of a wait
-// comes back below it.
+// TestWaiting checks that on one terminal for both streams every line is separate, and that the
+// line of a wait returns below it.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := testStreams("")
@@ -80,7 +80,7 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// Of two waits the first is shown, and then the other.
+// TestWaitingOverlap checks that the first of two waits is shown, and then the other.
 func TestWaitingOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := testStreams("")
@@ -127,7 +127,7 @@ func TestWaitingElsewhere(t *testing.T) {
 	})
 }
 
-// The line never wraps, since what wraps cannot be erased.
+// TestWaitingWidth checks that the line never wraps, because a wrapped line cannot be erased.
 func TestWaitingWidth(t *testing.T) {
 	for _, what := range []string{"starting " + strings.Repeat("plugins/greeter/", 10), strings.Repeat("日本語", 40), "a\tb" + strings.Repeat("👩\u200d💻❤\ufe0f", 60)} {
 		synctest.Test(t, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestLinesCounts(t *testing.T) {
 	}
 }
 
-// TestLinesProgressLog holds that a log gets a line every ten seconds if the input is a file.
+// TestLinesProgressLog checks that a log gets a line every ten seconds if the input is a file.
 func TestLinesProgressLog(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in")
 	if err := os.WriteFile(in, make([]byte, 200), 0o600); err != nil {
