@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestJSONBeforeFlagsAreRead verifies that --json holds for errors of the command line, too.
+// TestJSONBeforeFlagsAreRead checks that --json also applies to errors of the command line.
 func TestJSONBeforeFlagsAreRead(t *testing.T) {
 	for _, c := range []struct {
 		line string

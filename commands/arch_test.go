@@ -20,10 +20,11 @@ import (
 
 const module = "github.com/pyplug/pyplug"
 
-// roomRow is a row of the table of rooms: the package, what it is, its budget of tokens, what it imports.
+// roomRow matches a row of the table of packages: the package, its description, its token budget,
+// its imports.
 var roomRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*) \\| ([0-9 ]+) \\| ?([^|]*?) ?\\|$")
 
-// roomRows returns the columns of each room in the table of docs/ARCHITECTURE.md.
+// roomRows returns the columns of each package in the table of docs/ARCHITECTURE.md.
 func roomRows(t *testing.T) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("docs/ARCHITECTURE.md")
@@ -39,8 +40,8 @@ func roomRows(t *testing.T) map[string][]string {
 	return rows
 }
 
-// rooms says what of this module each package may import. A package that is not in
-// the table of docs/ARCHITECTURE.md fails the test: give it a place there first.
+// rooms returns the packages of this module that each package may import. A package that is not in
+// the table of docs/ARCHITECTURE.md fails the test. Add it there first.
 func rooms(t *testing.T) map[string][]string {
 	t.Helper()
 	table := map[string][]string{}
@@ -50,10 +51,10 @@ func rooms(t *testing.T) map[string][]string {
 	return table
 }
 
-// testsOnly are packages that no program imports.
+// testsOnly lists packages that no program imports.
 var testsOnly = []string{"runner/runnertest"}
 
-// reserved packages, and all below them, belong to the rooms named.
+// reserved maps a package, or a path prefix of packages, to the only packages that may import it.
 var reserved = map[string][]string{
 	"github.com/fatih/color":         {"commands/ui"},
 	"github.com/mattn/go-isatty":     {"commands/ui"},
@@ -65,16 +66,16 @@ var reserved = map[string][]string{
 	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock", "packaging"},
 }
 
-// light rooms initialise before anything else in the program, so of others they
-// may import nothing that costs more than it has to.
+// light packages are initialized before anything else in the program, so they may import only cheap
+// packages.
 var light = map[string][]string{
 	"runner/proc/guard": {"bufio", "bytes", "os", "os/signal", "slices", "strconv", "strings", "syscall", "time"},
-	// A test of fastcall holds the order of initialisation that this is for.
+	// A test of fastcall checks the order of initialization that this ensures.
 	"commands/fastcall": {"os", "strings", "syscall", "time"},
 }
 
-// ownWay are files of other systems than Linux in a light room, which find in os
-// what they need.
+// ownWay matches files for other systems than Linux in a light package. They find the functions
+// that they need in os.
 var ownWay = regexp.MustCompile(`_(darwin|windows|other)\.go$`)
 
 func TestImports(t *testing.T) {
@@ -115,15 +116,15 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// unbounded are calls that wait for a pipe's writer, read what does not end, or compute for long.
+// unbounded lists calls that wait for a pipe's writer, read endless files, or compute for long.
 var unbounded = []string{"os.Open", "os.OpenFile", "os.ReadFile", "os.ReadDir", "toml.Unmarshal", "toml.NewDecoder"}
 
-// TestBounded holds that the rooms which read files of a project do so by the package bounded.
+// TestBounded checks that the packages that read files of a project use package bounded.
 func TestBounded(t *testing.T) {
 	rooms := []string{"interp", "interp/env", "interp/pysrc", "runner/manifest", "runner/check", "runner/pyworker", "runner", "runner/plan"}
 	other := map[string]string{
-		"interp/env/make.go":         "os.OpenFile", // makes a lock
-		"runner/plan/descriptors.go": "os.ReadFile", // of what flags name, which may be a pipe
+		"interp/env/make.go":         "os.OpenFile", // creates a lock
+		"runner/plan/descriptors.go": "os.ReadFile", // files that flags name, which may be pipes
 	}
 	for _, f := range sources(t, ".go") {
 		if strings.HasSuffix(f.path, "_test.go") || !slices.Contains(rooms, path.Dir(f.path)) {
@@ -141,8 +142,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// ofJSON are the files that decode JSON themselves, and what they decode. All others use
-// schema.Decode, which keeps to the exact keys of an object.
+// ofJSON maps files that decode JSON themselves to what they decode. All others use schema.Decode,
+// which requires the exact keys of an object.
 var ofJSON = map[string]string{
 	"packaging/notices.go":              "the output of the go command",
 	"runner/cases/difference.go":        "texts",
@@ -175,7 +176,7 @@ var ofJSON = map[string]string{
 	"runner/calls.go":                   "the result of a hook",
 }
 
-// TestDecoders holds that objects which come from outside are decoded by their exact keys.
+// TestDecoders checks that objects from outside are decoded by their exact keys.
 func TestDecoders(t *testing.T) {
 	for _, f := range sources(t, ".go") {
 		if _, ok := ofJSON[f.path]; ok || strings.HasSuffix(f.path, "_test.go") {
@@ -190,14 +191,14 @@ func TestDecoders(t *testing.T) {
 	}
 }
 
-// ofTransport are the files of the façade that may import the package of a transport.
+// ofTransport lists the files of package runner that may import the package of a transport.
 var ofTransport = map[string][]string{
 	"runner/pyworker":   {"runner/pipe.go"},
 	"runner/grpcplugin": {"runner/grpc.go"},
 }
 
-// TestTransports holds that nothing asks which transport a plugin has: one value, chosen
-// by [runner.Open], knows what is different.
+// TestTransports checks that no code asks which transport a plugin has. One value, chosen by
+// [runner.Open], contains the differences.
 func TestTransports(t *testing.T) {
 	for _, f := range sources(t, ".go") {
 		room := path.Dir(f.path)
@@ -216,7 +217,7 @@ func TestTransports(t *testing.T) {
 	}
 }
 
-// TestTransportTests holds what TestTransports finds.
+// TestTransportTests checks what TestTransports detects.
 func TestTransportTests(t *testing.T) {
 	for body, want := range map[string]int{
 		`if s.Transport == "grpc" {}`:                 1,
@@ -233,7 +234,7 @@ func TestTransportTests(t *testing.T) {
 	}
 }
 
-// transportTests returns what a file compares with the name of a transport.
+// transportTests returns the expressions in a file that are compared with the name of a transport.
 func transportTests(file *ast.File) (found []string) {
 	look := func(all ...ast.Expr) {
 		for _, e := range all {
@@ -256,8 +257,8 @@ func transportTests(file *ast.File) (found []string) {
 	return found
 }
 
-// TestHints holds that hints are data: hook.Word alone puts flags and commands into words, and
-// nobody reads those.
+// TestHints checks that hints are data: only hook.Word formats flags and commands, and no code
+// reads the formatted text.
 func TestHints(t *testing.T) {
 	for _, f := range sources(t, ".go") {
 		if strings.HasSuffix(f.path, "_test.go") || f.path == "runner/hook/hint.go" {
@@ -269,7 +270,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestHintFaults holds what TestHints finds.
+// TestHintFaults checks what TestHints detects.
 func TestHintFaults(t *testing.T) {
 	for body, want := range map[string]int{
 		`schema.Hintf("raise --queue")`:                                               1,
@@ -293,7 +294,8 @@ func TestHintFaults(t *testing.T) {
 // spelled matches a flag or a command of pyplug as it is typed.
 var spelled = regexp.MustCompile("--[a-z]|`pyplug ")
 
-// hintFaults returns where a file spells a flag or a command in a hint, or reads a hint's words.
+// hintFaults returns the places where a file spells a flag or a command in a hint, or reads the
+// words of a hint.
 func hintFaults(file *ast.File) (faults []string) {
 	spells := func(n ast.Node) bool {
 		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
@@ -315,7 +317,7 @@ func hintFaults(file *ast.File) (faults []string) {
 		case *ast.CallExpr:
 			switch name := strings.TrimPrefix(types.ExprString(n.Fun), "schema."); {
 			case name == "Hintf" || name == "Hints":
-				ast.Inspect(n.Args[0], spells) // what is no format may be the line of another program
+				ast.Inspect(n.Args[0], spells) // a text that is not a format may be the line of another program
 			case strings.HasSuffix(name, ".Parts"):
 				faults = append(faults, "reads a hint: "+name)
 			case strings.HasPrefix(name, "strings.") && name != "strings.Join":
@@ -346,7 +348,7 @@ func TestPackages(t *testing.T) {
 		}
 		doc := path.Join(room, "doc.go")
 		if room == "." {
-			doc = "main.go" // short enough to carry it
+			doc = "main.go" // too short for a doc.go
 		}
 		documented[room] = documented[room] || f.path == doc && tree.Doc != nil
 	}
@@ -370,13 +372,13 @@ func TestFileLength(t *testing.T) {
 	}
 }
 
-// delays are files with programs that are slow, whatever the test of them waits for.
+// delays lists files with programs that are slow on purpose.
 var delays = []string{"runner/grpcplugin/main_test.go", "runner/grpcplugin/health_test.go"}
 
-// TestNoSleep holds that tests wait for what happens and not for the clock: none
-// calls Sleep or receives from a timer outside of a select, which waits for more.
-// Inside a synctest bubble the clock is the test's own, so there a sleep is fine;
-// so is one of an hour, by which a test's bad program hangs.
+// TestNoSleep checks that tests wait for events, not for the clock: no test calls Sleep or receives
+// from a timer outside of a select that also waits for something else. Inside a synctest bubble the
+// test controls the clock, so a sleep is allowed. A sleep of an hour is also allowed, for a test
+// program that hangs.
 func TestNoSleep(t *testing.T) {
 	for _, f := range sources(t, ".go") {
 		if !strings.HasSuffix(f.path, "_test.go") || slices.Contains(f.imports(t), "testing/synctest") || slices.Contains(delays, f.path) {
@@ -388,7 +390,7 @@ func TestNoSleep(t *testing.T) {
 	}
 }
 
-// TestSleeps holds what TestNoSleep finds.
+// TestSleeps checks what TestNoSleep detects.
 func TestSleeps(t *testing.T) {
 	for body, want := range map[string]int{
 		"time.Sleep(time.Second)":                                     1,
@@ -410,9 +412,9 @@ func TestSleeps(t *testing.T) {
 	}
 }
 
-// sleeps returns what waits in a file for the clock alone.
+// sleeps returns the expressions in a file that wait only for the clock.
 func sleeps(file *ast.File) (found []string) {
-	beside := map[ast.Node]bool{} // receives of a select that waits for something else, too
+	beside := map[ast.Node]bool{} // receives of a select that also waits for something else
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectStmt:
@@ -438,7 +440,7 @@ func sleeps(file *ast.File) (found []string) {
 	return found
 }
 
-// isClock tells whether an expression is the channel of a timer.
+// isClock reports whether an expression is the channel of a timer.
 func isClock(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.CallExpr:
@@ -449,7 +451,7 @@ func isClock(e ast.Expr) bool {
 	return false
 }
 
-// isTime tells whether an expression is time.name.
+// isTime reports whether an expression is time.name.
 func isTime(e ast.Expr, name string) bool {
 	selector, ok := e.(*ast.SelectorExpr)
 	if !ok || selector.Sel.Name != name {
@@ -459,14 +461,14 @@ func isTime(e ast.Expr, name string) bool {
 	return ok && pkg.Name == "time"
 }
 
-// source is a file of this repository; its path has slashes.
+// source is a file of this repository. Its path has slashes.
 type source struct {
 	path string
 	text []byte
 }
 
-// sources are the files of this module with one of the endings, for whatever
-// system they are; what lies under testdata is not part of the program.
+// sources returns the files of this module with one of the endings, for all systems. Files below
+// testdata are not part of the program.
 func sources(t *testing.T, endings ...string) []source {
 	t.Helper()
 	var found []source
@@ -511,7 +513,7 @@ func (f source) imports(t *testing.T) []string {
 	return paths
 }
 
-// inModule tells the room that an import path of this module names.
+// inModule returns the package of this module that an import path names.
 func inModule(imported string) (string, bool) {
 	if imported == module {
 		return ".", true

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// attackHook is a hook of attack.py: the kind of error that it ends with, empty if it
-// succeeds, and how often it is called.
+// attackHook is a hook of attack.py, with the kind of its error, or "" if it succeeds, and the
+// number of its calls.
 type attackHook struct {
 	name, kind string
 	weight     int
@@ -32,13 +32,13 @@ var attackHooks = []attackHook{
 	{"forks", "", 3}, {"closes", "", 1}, {"holds", "", 2}, {"stays", "", 1}, {"ends", "", 2},
 }
 
-// disturbed are the kinds of errors that a disturbance may cause.
+// disturbed lists the kinds of errors that a disturbance may cause.
 var disturbed = []string{"crash", "unavailable", "timeout", "start", "canceled"}
 
-// exitKinds are the kinds of the exit codes of a call.
+// exitKinds maps the exit codes of a call to kinds.
 var exitKinds = map[int]string{0: "", 1: "hook", 5: "start", 6: "handshake", 8: "crash", 9: "unavailable", 124: "timeout", 130: "canceled"}
 
-// next chooses a hook, and makes the token of a call.
+// next chooses a hook, and returns a new token for its call.
 func (a *attack) next(from string) (attackHook, string) {
 	n := rand.IntN(86)
 	i := slices.IndexFunc(attackHooks, func(h attackHook) bool { n -= h.weight; return n < 0 })
@@ -48,7 +48,7 @@ func (a *attack) next(from string) (attackHook, string) {
 	return attackHooks[max(i, 0)], fmt.Sprintf("%s-%d", from, a.token)
 }
 
-// got judges the end of a call: its kind of error, or else its result.
+// got checks the end of a call: its kind of error, or its result.
 func (a *attack) got(h attackHook, token, kind string, begun bool, result string, detail any) {
 	a.mu.Lock()
 	a.answers[token] = answer{ok: kind == "", begun: kind == "" || begun}
@@ -69,10 +69,10 @@ func (a *attack) got(h attackHook, token, kind string, begun bool, result string
 	}
 }
 
-// request calls a hook of a target by HTTP.
+// request calls a hook of a target over HTTP.
 func (a *attack) request(g target) {
 	h, token := a.next(g.name)
-	body, _ := json.Marshal([]string{token}) // texts can be marshaled
+	body, _ := json.Marshal([]string{token}) // texts can always be encoded
 	path := "/hooks/" + h.name
 	if g.plugin != "" {
 		h = attackHook{name: "Put"}
@@ -106,7 +106,7 @@ func (a *attack) request(g target) {
 			a.t.Errorf("%s of %s after %v: %v", h.name, token, time.Since(began), err)
 		}
 		a.lost(token)
-		a.pause(10 * time.Millisecond) // until its daemon is started again
+		a.pause(10 * time.Millisecond) // until its daemon has been restarted
 		return
 	}
 	kind, begun, result := readAnswer(resp, text)
@@ -117,14 +117,14 @@ func (a *attack) request(g target) {
 	a.got(h, token, kind, begun, result, string(text[:min(len(text), 2000)]))
 }
 
-// over notes how long beyond its limit a call took.
+// over records by how much a call exceeded its limit.
 func (a *attack) over(d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.latest = max(a.latest, d)
 }
 
-// lost notes a call whose answer was lost with its daemon.
+// lost records a call whose answer was lost with its daemon.
 func (a *attack) lost(token string) {
 	a.count("lost connection")
 	a.mu.Lock()
@@ -132,14 +132,14 @@ func (a *attack) lost(token string) {
 	a.answers[token] = answer{begun: true}
 }
 
-// failure is the shape of an error.
+// failure is the JSON of an error.
 type failure struct {
 	Kind string
 	Sent bool
 }
 
-// readAnswer returns the kind of error of an HTTP answer, or else its result, of which
-// items are joined by commas.
+// readAnswer returns the kind of error of an HTTP answer, or its result. Items are joined by
+// commas.
 func readAnswer(resp *http.Response, body []byte) (kind string, begun bool, result string) {
 	var e struct{ Error failure }
 	if resp.StatusCode != http.StatusOK {
@@ -171,10 +171,10 @@ func readAnswer(resp *http.Response, body []byte) (kind string, begun bool, resu
 		}
 		items = append(items, item.Item)
 	}
-	return "crash", true, "" // the daemon's death cut it off
+	return "crash", true, "" // the death of the daemon interrupted it
 }
 
-// call calls a hook of a target by pyplug call.
+// call calls a hook of a target with pyplug call.
 func (a *attack) call(g target) {
 	h, token := a.next(g.name)
 	words := []string{"call", g.name, h.name, "=" + token}
@@ -192,8 +192,8 @@ func (a *attack) call(g target) {
 	a.got(h, token, kind, true, result, errs)
 }
 
-// readOutput returns the kind of error of a pyplug that has ended, and its result, of which
-// items are joined by commas.
+// readOutput returns the kind of error of a pyplug that has ended, and its result. Items are joined
+// by commas.
 func readOutput(out string, code int) (kind, result string) {
 	kind, known := exitKinds[code]
 	if !known {
@@ -202,7 +202,7 @@ func readOutput(out string, code int) (kind, result string) {
 	return kind, strings.NewReplacer("\n", ",", `"`, "").Replace(strings.TrimSpace(out))
 }
 
-// once calls a hook by a plain run.
+// once calls a hook with a plain run.
 func (a *attack) once() {
 	h, token := a.next("once")
 	out, errs, code := a.pyplug("run", "--timeout", "1s", a.file(target{name: "once"}), h.name, "="+token)
@@ -210,7 +210,7 @@ func (a *attack) once() {
 	a.got(h, token, kind, true, result, errs)
 }
 
-// lines answers lines by run --lines, whose answers come in order.
+// lines answers lines with run --lines, whose answers must be in order.
 func (a *attack) lines(flags ...string) {
 	type call struct {
 		ID   string   `json:"id"`
@@ -223,7 +223,7 @@ func (a *attack) lines(flags ...string) {
 	for range 40 {
 		h, token := a.next("lines")
 		calls, hooks = append(calls, call{token, h.name, []string{token}}), append(hooks, h)
-		_ = json.NewEncoder(&input).Encode(calls[len(calls)-1]) // into memory
+		_ = json.NewEncoder(&input).Encode(calls[len(calls)-1]) // writing to memory
 	}
 	cmd := a.command(append(append([]string{"run", "--lines", "--timeout", "1s"}, flags...), a.file(target{name: "lines"}))...)
 	var errs bytes.Buffer

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// keepsFiles calls hooks that keep files open, in a plugin that is started in a random
-// way, and stops it. What a hook accepted is in its files then, once.
+// keepsFiles calls hooks that keep files open, in a plugin that is started in a random way, and
+// stops the plugin. Its files must then contain everything that a hook accepted, once.
 func (a *attack) keepsFiles() {
 	dir, err := os.MkdirTemp(a.dir, "files")
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *attack) keepsFiles() {
 	if !way(flags, []string{"KEEPS_FILES=" + dir}, tokens) {
 		return
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is right
+	files, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is valid
 	written := map[string]int{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -53,10 +53,10 @@ func (a *attack) keepsFiles() {
 
 const keepsFiles = "testdata/plugins/keeps_files.py"
 
-// keepsFilesHooks are its hooks.
+// keepsFilesHooks lists the hooks of that plugin.
 var keepsFilesHooks = []string{"at_import", "at_first_call"}
 
-// putLines calls the hooks by run --lines. It reports whether all tokens were accepted.
+// putLines calls the hooks with run --lines. It reports whether all tokens were accepted.
 func (a *attack) putLines(flags, env, tokens []string) bool {
 	var input bytes.Buffer
 	for _, token := range tokens {

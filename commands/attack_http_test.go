@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// smuggledToken is the argument of calls that nobody makes: they are parts of words.
+// smuggledToken is the argument of calls that nobody makes, because they are parts of words.
 const smuggledToken = "smuggled"
 
-// quiet attacks a target that nothing else disturbs, by HTTP alone: so its worker must not
-// die, and no connection may break.
+// quiet attacks a target without other disturbances, only over HTTP. Its worker must not die, and
+// no connection may break.
 func (a *attack) quiet() {
 	g := target{name: "quiet", flags: []string{"--threads", "--concurrency", "4"}, steady: true}
 	a.start(g)
@@ -36,8 +36,8 @@ func (a *attack) quiet() {
 	}
 }
 
-// words posts words of a fuzzer to a hook that does not exist: the daemon or the worker
-// rejects them, and nothing is called.
+// words posts words of a fuzzer to a hook that does not exist. The daemon or the worker rejects
+// them, and no hook is called.
 func (a *attack) words(client *http.Client) {
 	body := anyWords()
 	if kind, result, err := a.post(client, "nosuch", "application/vnd.pyplug.words+json", bytes.NewReader(body)); kind != "request" {
@@ -46,11 +46,11 @@ func (a *attack) words(client *http.Client) {
 	a.count("words of a fuzzer")
 }
 
-// clientStream posts a client stream, which a functions file does not accept, and then
-// makes a call, perhaps on the same connection.
+// clientStream posts a client stream, which a functions file does not accept, and then makes a
+// call, perhaps on the same connection.
 func (a *attack) clientStream(client *http.Client) {
 	from, to := io.Pipe()
-	go func() { // ends when the daemon has closed the connection, at the latest
+	go func() { // ends when the daemon closes the connection, or earlier
 		for range rand.IntN(20) {
 			if _, err := io.WriteString(to, `{"a": 1}`+"\n"); err != nil {
 				return
@@ -67,7 +67,7 @@ func (a *attack) clientStream(client *http.Client) {
 	a.count("client stream")
 	h := attackHooks[0]
 	_, token := a.next("quiet")
-	body, _ := json.Marshal([]string{token}) // texts can be marshaled
+	body, _ := json.Marshal([]string{token}) // texts can always be encoded
 	kind, result, err = a.post(client, h.name, "application/json", bytes.NewReader(body))
 	if err != nil || kind != "" {
 		a.t.Errorf("the call after a client stream: kind %q, %s, %v", kind, result, err)
@@ -87,8 +87,7 @@ func (a *attack) post(client *http.Client, hook, mediaType string, body io.Reade
 	return kind, result, err
 }
 
-// anyWords returns a body with words, mostly a wrong one. Text that is to be JSON is
-// frequent.
+// anyWords returns a body with words, usually a wrong one. Text that should be JSON is frequent.
 func anyWords() []byte {
 	values := []string{
 		`"a"`, `"a=1"`, `"n:={}"`, `""`, `"\ud800"`, `"json"`, `"text"`, `"YQ=="`, `null`, `1`, `[]`, `{"a":1}`, "\"\xff\"", `"[1"`,
@@ -116,7 +115,7 @@ func anyWords() []byte {
 
 func quoted(text string) string { return fmt.Sprintf("%q", text) }
 
-// notSmuggled wants no call whose arguments were parts of words.
+// notSmuggled checks that no call had arguments that were parts of words.
 func (a *attack) notSmuggled() {
 	text, err := os.ReadFile(a.record)
 	if err != nil || slices.Contains(strings.Fields(string(text)), smuggledToken) {

@@ -15,9 +15,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// signaled sends a signal at a random moment to a run --lines with several workers, and
-// wants answers without gaps and nothing left over. A second signal cancels the calls,
-// which are answered, too.
+// signaled sends a signal at a random moment to a run --lines with several workers, and checks that
+// there are no gaps in the answers and that nothing is left. A second signal cancels the calls,
+// which are also answered.
 func (a *attack) signaled() {
 	signal, code := syscall.SIGINT, 130
 	if rand.IntN(2) == 0 {
@@ -47,7 +47,7 @@ func (a *attack) signaled() {
 	first := make([]byte, 1)
 	_, err := io.ReadFull(out, first)
 	late := time.AfterFunc(rand.N(300*time.Millisecond), func() {
-		_ = cmd.Process.Signal(signal) // it waits for one
+		_ = cmd.Process.Signal(signal) // the program waits for a signal
 		if mode == "twice" {
 			time.AfterFunc(rand.N(5*time.Millisecond), func() { _ = cmd.Process.Signal(signal) }) // it may have ended
 		}
@@ -68,7 +68,7 @@ func (a *attack) signaled() {
 	}
 }
 
-// gapIn says what is wrong with answers, which are those of the lines 1, 2, 3…
+// gapIn says what is wrong with the answers to the lines 1, 2, 3…
 func gapIn(answers []byte, mode string) string {
 	var lines []int
 	for line := range bytes.Lines(answers) {

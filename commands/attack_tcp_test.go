@@ -21,24 +21,24 @@ import (
 )
 
 const (
-	// tcpToken is what a client of the target needs.
+	// tcpToken is the token for the target.
 	tcpToken = "the-token"
-	// cutAfter is more than the server gives a client that sends slowly or does not read.
+	// cutAfter is longer than the server allows a client that sends slowly or does not read.
 	cutAfter = 50 * time.Second
-	// dialLimit is how long a client waits for a connection to an address that is flooded.
+	// dialLimit is how long a client waits for a connection to a flooded address.
 	dialLimit = 10 * time.Second
 )
 
-// tcpTarget is a plugin that serve offers over TCP.
+// tcpTarget is a plugin that serve makes available over TCP.
 type tcpTarget struct {
 	target
 	address  string
 	client   *http.Client // has its connections before the attack floods the address
-	stranger *http.Client // needs new ones, because the server closes them
+	stranger *http.Client // needs new connections, because the server closes them
 }
 
-// overTCP attacks a plugin of serve --listen. Its worker is killed like those of others, and no
-// connection of a good client may break.
+// overTCP attacks a plugin of serve --listen. Its worker is killed like those of others, but no
+// connection of a well-behaved client may break.
 func (a *attack) overTCP() {
 	tokens := filepath.Join(a.dir, "tokens")
 	if err := os.WriteFile(tokens, []byte(tcpToken+"\n"), 0o600); err != nil {
@@ -64,8 +64,8 @@ func (a *attack) overTCP() {
 	}
 	g.address = strings.TrimPrefix(at.URLs[0], "http://")
 	a.kept.Go(func() {
-		_, _ = io.Copy(io.Discard, ready) // until it ends
-		_ = cmd.Wait()                    // it was stopped
+		_, _ = io.Copy(io.Discard, ready) // until the program ends
+		_ = cmd.Wait()                    // the program was stopped
 	})
 	a.t.Cleanup(g.client.CloseIdleConnections)
 	a.t.Cleanup(g.stranger.CloseIdleConnections)
@@ -81,20 +81,20 @@ func (a *attack) overTCP() {
 	a.repeat(func() { a.frozen(g) })
 }
 
-// tcpHeader is the header of a call of echo, without the empty line that ends it.
+// tcpHeader returns the header of a call of echo, without the empty line that ends it.
 func tcpHeader(lines ...string) string {
 	all := append([]string{"POST /hooks/echo HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", "Authorization: Bearer " + tcpToken}, lines...)
 	return strings.Join(all, "\r\n") + "\r\n"
 }
 
-// requestTCP calls a hook like a good client, by its path or as a tool.
+// requestTCP calls a hook like a well-behaved client, by its path or as a tool.
 func (a *attack) requestTCP(g *tcpTarget) {
 	h, token := a.next(g.name)
 	limit := 3 * time.Second
 	if h.kind == "timeout" {
 		limit = 300 * time.Millisecond
 	}
-	body, _ := json.Marshal([]string{token}) // texts can be marshaled
+	body, _ := json.Marshal([]string{token}) // texts can always be encoded
 	r, err := http.NewRequestWithContext(a.ctx, http.MethodPost, "http://"+g.address+"/hooks/"+h.name+"?timeout="+url.QueryEscape(limit.String()), bytes.NewReader(body))
 	if err != nil {
 		a.t.Error(err)
@@ -119,10 +119,10 @@ func (a *attack) requestTCP(g *tcpTarget) {
 	a.got(h, token, kind, begun, result, string(text[:min(len(text), 2000)]))
 }
 
-// stranger calls with a wrong token, or from a page of another host. Nothing is called.
+// stranger calls with a wrong token, or from a page of another host. No hook may be called.
 func (a *attack) stranger(g *tcpTarget) {
 	_, token := a.next(g.name)
-	body, _ := json.Marshal([]string{token}) // texts can be marshaled
+	body, _ := json.Marshal([]string{token}) // texts can always be encoded
 	r, err := http.NewRequestWithContext(a.ctx, http.MethodPost, "http://"+g.address+"/hooks/echo", bytes.NewReader(body))
 	if err != nil {
 		a.t.Error(err)
@@ -137,7 +137,7 @@ func (a *attack) stranger(g *tcpTarget) {
 	case 2:
 		r.Header.Set("Authorization", "Basic "+tcpToken)
 	case 3:
-		r.Header["Authorization"] = []string{"Bearer wrong", "Bearer " + tcpToken} // the first counts
+		r.Header["Authorization"] = []string{"Bearer wrong", "Bearer " + tcpToken} // only the first counts
 	case 4:
 		r.Header.Set("Authorization", "Bearer "+tcpToken)
 		r.Header.Set("Origin", []string{"null", "https://evil.example", "http://127.0.0.1.evil.example", "file://"}[rand.IntN(4)])
@@ -147,7 +147,7 @@ func (a *attack) stranger(g *tcpTarget) {
 	if err != nil {
 		return // the address is flooded
 	}
-	text, _ := io.ReadAll(answer.Body) // its status counts
+	text, _ := io.ReadAll(answer.Body) // only the status matters
 	answer.Body.Close()
 	if answer.StatusCode != want {
 		a.t.Errorf("a stranger with %q, %q: status %d, %s", r.Header["Authorization"], r.Header["Origin"], answer.StatusCode, text)
@@ -156,7 +156,8 @@ func (a *attack) stranger(g *tcpTarget) {
 	a.got(attackHook{name: "echo", kind: "request"}, token, "request", false, "", nil)
 }
 
-// smuggle sends a request whose end a proxy could see elsewhere, with a call in its body, which is not made.
+// smuggle sends a request that a proxy could split differently, with a call in its body. That call
+// must not be made.
 func (a *attack) smuggle(g *tcpTarget) {
 	hidden := tcpHeader(fmt.Sprint("Content-Length: ", len(smuggledToken)+4)) + "\r\n[\"" + smuggledToken + "\"]"
 	length := fmt.Sprint("Content-Length: ", len(hidden))
@@ -190,7 +191,7 @@ func (a *attack) smuggle(g *tcpTarget) {
 	a.count("smuggled requests")
 }
 
-// flood opens many connections that send nothing, if this process may have so many files.
+// flood opens many connections that send nothing, if this process may open that many files.
 func (a *attack) flood(g *tcpTarget) {
 	var most syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most); err != nil {
@@ -200,7 +201,7 @@ func (a *attack) flood(g *tcpTarget) {
 	for range min(5000, most.Cur/4) {
 		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(a.ended, "tcp", g.address)
 		if err != nil {
-			break // as many as the system takes
+			break // the system allows no more
 		}
 		all = append(all, c)
 	}
@@ -211,7 +212,8 @@ func (a *attack) flood(g *tcpTarget) {
 	a.pause(rand.N(10 * time.Second))
 }
 
-// slow sends what begins a request, and then a byte a second. The server closes the connection.
+// slow sends the beginning of a request, and then one byte per second. The server closes the
+// connection.
 func (a *attack) slow(g *tcpTarget, begin string) {
 	a.cut(g, "slow", func(c net.Conn, ended <-chan struct{}) {
 		_, _ = io.WriteString(c, begin) // the next write fails, too
@@ -219,10 +221,10 @@ func (a *attack) slow(g *tcpTarget, begin string) {
 	}, true)
 }
 
-// frozen asks for large answers and does not read them.
+// frozen requests large answers and does not read them.
 func (a *attack) frozen(g *tcpTarget) {
 	a.cut(g, "frozen", func(c net.Conn, ended <-chan struct{}) {
-		_ = c.(*net.TCPConn).SetReadBuffer(4096) // else more answers fit
+		_ = c.(*net.TCPConn).SetReadBuffer(4096) // otherwise more answers fit
 		for range 100 {
 			_, token := a.next(g.name)
 			a.lost(token) // nobody reads its answer
@@ -233,7 +235,7 @@ func (a *attack) frozen(g *tcpTarget) {
 	}, false)
 }
 
-// trickle sends a byte a second until the server closes the connection.
+// trickle sends one byte per second until the server closes the connection.
 func trickle(c net.Conn, ended <-chan struct{}) {
 	for {
 		select {
@@ -247,8 +249,8 @@ func trickle(c net.Conn, ended <-chan struct{}) {
 	}
 }
 
-// cut talks to the server until it closes the connection, which takes it at most cutAfter. reads says whether the client
-// reads.
+// cut talks to the server until the server closes the connection, which must happen within
+// cutAfter. reads says whether the client reads.
 func (a *attack) cut(g *tcpTarget, what string, talk func(net.Conn, <-chan struct{}), reads bool) {
 	c, err := net.DialTimeout("tcp", g.address, dialLimit)
 	if err != nil {
@@ -267,7 +269,7 @@ func (a *attack) cut(g *tcpTarget, what string, talk func(net.Conn, <-chan struc
 	go func() {
 		defer close(read)
 		if reads {
-			_, _ = io.Copy(io.Discard, c) // until the server closes it, or this test
+			_, _ = io.Copy(io.Discard, c) // until the server or this test closes it
 		} else {
 			<-talked
 		}

@@ -24,10 +24,10 @@ import (
 
 var attackTime = flag.Duration("attack", 0, "how long TestAttack attacks; 0 skips it")
 
-// TestAttack calls hooks that return, fail, hang, fork and die, in plugins that are kept
-// alive in every way, from every kind of client, while processes are killed and suspended,
-// plugins restarted and stopped, and their file is edited. No answer is wrong, no call is
-// made twice, none hangs, and nothing is left. `make attack T=60s` runs it.
+// TestAttack calls hooks that return, fail, hang, fork and die, in plugins that are kept alive in
+// every way, from every kind of client, while processes are killed and suspended, plugins restarted
+// and stopped, and their file is edited. No answer is wrong, no call is made twice or hangs, and
+// nothing is left. `make attack T=60s` runs it.
 func TestAttack(t *testing.T) {
 	if *attackTime == 0 {
 		t.Skip("make attack runs it")
@@ -67,10 +67,10 @@ func TestAttack(t *testing.T) {
 // target is a plugin in the background.
 type target struct {
 	name     string
-	plugin   string // empty: a copy of attack.py
+	plugin   string // "" for a copy of attack.py
 	flags    []string
-	manifest string // the text of its pyplug.toml; empty: none
-	keep     bool   // by serve
+	manifest string // the text of its pyplug.toml, or ""
+	keep     bool   // started with serve
 	steady   bool   // its daemon is never ended, so no connection may be lost
 }
 
@@ -79,28 +79,28 @@ type attack struct {
 	*daemons
 	t       *testing.T
 	dir     string
-	source  []byte // of attack.py
-	record  string // the tokens of the calls that began
+	source  []byte // the text of attack.py
+	record  string // the file with the tokens of calls that began
 	temp    string // TMPDIR
-	races   string // what the race detector writes begins so
+	races   string // prefix of the files of the race detector
 	ended   context.Context
-	running sync.WaitGroup // what repeats
-	kept    sync.WaitGroup // serve
+	running sync.WaitGroup // repeated actions
+	kept    sync.WaitGroup // processes of serve
 
 	mu      sync.Mutex
 	token   int
 	answers map[string]answer
 	counts  map[string]int
-	latest  time.Duration // the longest time beyond its limit that a request took
+	latest  time.Duration // the longest time by which a request exceeded its limit
 }
 
-// answer is how a call ended.
+// answer says how a call ended.
 type answer struct {
-	ok    bool // it succeeded
-	begun bool // it may have begun
+	ok    bool // the call succeeded
+	begun bool // the call may have begun
 }
 
-// noisy runs before each worker.
+// noisy is a command that runs before each worker.
 const noisy = "import os; print('noise', flush=True); os.system('(echo noise; sleep 0.02; echo noise) &')\n"
 
 func newAttack(t *testing.T) *attack {
@@ -125,7 +125,7 @@ func newAttack(t *testing.T) *attack {
 	return a
 }
 
-// repeat does something again and again until the attack ends, or a test has failed.
+// repeat repeats an action until the attack ends, or a test has failed.
 func (a *attack) repeat(do func()) {
 	a.running.Go(func() {
 		for a.ended.Err() == nil && !a.t.Failed() {
@@ -134,7 +134,7 @@ func (a *attack) repeat(do func()) {
 	})
 }
 
-// pause lets time pass until the attack ends.
+// pause waits, at most until the attack ends.
 func (a *attack) pause(d time.Duration) {
 	select {
 	case <-a.ended.Done():
@@ -142,20 +142,20 @@ func (a *attack) pause(d time.Duration) {
 	}
 }
 
-// count counts something for the log.
+// count counts an event for the log.
 func (a *attack) count(what string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.counts[what]++
 }
 
-// file returns the path of a target's plugin, a copy of attack.py for each.
+// file returns the path of a target's plugin. Each target has its own copy of attack.py.
 func (a *attack) file(g target) string {
 	if g.plugin != "" {
 		return g.plugin
 	}
 	dir := a.dir
-	if g.manifest != "" { // of its directory
+	if g.manifest != "" { // the manifest of its directory
 		dir = filepath.Join(dir, g.name)
 	}
 	path := filepath.Join(dir, g.name+".py")
@@ -170,7 +170,7 @@ func (a *attack) file(g target) string {
 	return path
 }
 
-// edit replaces a file, which is never seen half written.
+// edit replaces a file atomically.
 func (a *attack) edit(path string, text []byte) {
 	next := fmt.Sprintf("%s.%d", path, rand.Int())
 	if err := errors.Join(os.WriteFile(next, text, 0o600), os.Rename(next, path)); err != nil {
@@ -178,7 +178,7 @@ func (a *attack) edit(path string, text []byte) {
 	}
 }
 
-// start starts a target, which may run.
+// start starts a target, which may already run.
 func (a *attack) start(g target) {
 	words := append([]string{"start", "--name", g.name, "--cwd", a.dir, "--stop-timeout", "1s"}, g.flags...)
 	if g.keep {
@@ -188,11 +188,11 @@ func (a *attack) start(g target) {
 			a.t.Error(err)
 			return
 		}
-		a.kept.Go(func() { _ = cmd.Wait() }) // it was killed or stopped
+		a.kept.Go(func() { _ = cmd.Wait() }) // the process was killed or stopped
 		runnertest.Soon(func() bool { _, _, code := a.pyplug("health", g.name); return code == 0 || !alive(cmd.Process.Pid) })
 		return
 	}
-	if out, errs, code := a.pyplug(append(words, a.file(g))...); code != 0 && code != 5 { // 5: the file is being edited
+	if out, errs, code := a.pyplug(append(words, a.file(g))...); code != 0 && code != 5 { // 5 while the file is being edited
 		a.t.Errorf("start of %s: exit code %d, %s%s", g.name, code, out, errs)
 	}
 }
@@ -210,7 +210,7 @@ func (a *attack) disturb(g target) {
 	acts[rand.IntN(len(acts))](g)
 }
 
-// processes returns the daemon of a target, and what it has started.
+// processes returns the daemon of a target, and its child processes.
 func (a *attack) processes(g target) (daemon int, children []int) {
 	text, err := os.ReadFile(filepath.Join(a.run, g.name+".json"))
 	var s state
@@ -285,7 +285,7 @@ func (a *attack) restart(g target) {
 	}
 }
 
-// change makes a target's file one that cannot be loaded, for a moment.
+// change makes a target's file invalid for a moment.
 func (a *attack) change(g target) {
 	a.count("edited")
 	path := a.file(g)
@@ -294,7 +294,7 @@ func (a *attack) change(g target) {
 	a.edit(path, fmt.Appendf(slices.Clone(a.source), "# %d\n", rand.Int()))
 }
 
-// settles wants the daemon of a target to have no more descriptors open than a fresh one.
+// settles checks that the daemon of a target has no more open descriptors than a fresh one.
 func (a *attack) settles(g target) {
 	fresh := target{name: "fresh"}
 	a.start(fresh)
@@ -317,7 +317,7 @@ func (a *attack) settles(g target) {
 	}
 }
 
-// end stops all, and wants every answer to fit what was recorded, and nothing left.
+// end stops everything, and checks that every answer matches the record, and that nothing is left.
 func (a *attack) end() {
 	if _, errs, code := a.pyplug("stop", "--all"); code != 0 {
 		a.t.Errorf("stop --all: exit code %d, %s", code, errs)
@@ -348,7 +348,7 @@ func (a *attack) end() {
 			a.t.Errorf("left in the %s: %v, %v", what, left, err)
 		}
 	}
-	if races, _ := filepath.Glob(a.races + "*"); len(races) > 0 { // the pattern is right
+	if races, _ := filepath.Glob(a.races + "*"); len(races) > 0 { // the pattern is valid
 		text, _ := os.ReadFile(races[0])
 		a.t.Errorf("%d data races, the first:\n%s", len(races), text)
 	}

@@ -19,7 +19,7 @@ func runDir(t testing.TB) string {
 	t.Helper()
 	short := "/tmp"
 	if runtime.GOOS == "windows" {
-		short = "" // there are no background plugins, and so no sockets
+		short = "" // without background plugins there are no sockets
 	}
 	base, err := os.MkdirTemp(short, "pp")
 	if err != nil {
@@ -27,7 +27,7 @@ func runDir(t testing.TB) string {
 	}
 	dir := filepath.Join(base, "run")
 	t.Cleanup(func() {
-		states, _ := filepath.Glob(filepath.Join(dir, "*.json")) // the pattern is right
+		states, _ := filepath.Glob(filepath.Join(dir, "*.json")) // the pattern is valid
 		for _, file := range states {
 			t.Errorf("%s is left", file)
 			var id struct{ PID int }
@@ -44,7 +44,7 @@ func runDir(t testing.TB) string {
 	return dir
 }
 
-// waitFor is `waitfor COMMAND ARG...`. It runs the command until it succeeds.
+// waitFor implements `waitfor COMMAND ARG...`. It runs the command until it succeeds.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: waitfor COMMAND ARG...")

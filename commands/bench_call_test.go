@@ -12,10 +12,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// BenchmarkFigureCall calls a hook of a background plugin as a shell does, in a
-// process of its own: by pyplug, by a static C program that does the same, and
-// by Python, which starts for it. Each follows each: what ran before has the
-// processor's caches.
+// BenchmarkFigureCall calls a hook of a background plugin from a new process, as a shell does: with
+// pyplug, with a static C program that does the same, and with Python, which has to start for it.
+// They alternate, because each run leaves the processor's caches in its own state.
 //
 //	go test -run '^$' -bench FigureCall -benchtime 200x ./commands
 func BenchmarkFigureCall(b *testing.B) {
@@ -46,7 +45,7 @@ func BenchmarkFigureCall(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// callInC builds the baseline, without what a dynamic program loads.
+// callInC builds the baseline without the start-up of a dynamic program.
 func callInC(b *testing.B) string {
 	b.Helper()
 	gcc, err := exec.LookPath("gcc")
@@ -60,7 +59,7 @@ func callInC(b *testing.B) string {
 	return path
 }
 
-// spawned starts a program with as little as a shell does, and waits for it.
+// spawned starts a program with as few resources as a shell uses, and waits for it.
 func spawned(b *testing.B, env, program []string) time.Duration {
 	b.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -81,11 +80,10 @@ func spawned(b *testing.B, env, program []string) time.Duration {
 	return took
 }
 
-// background starts greeter.py as "bench", and returns the environment in which
-// it is found.
+// background starts greeter.py as "bench", and returns the environment for calls of it.
 func background(b *testing.B, pyplug, python string) []string {
 	b.Helper()
-	base, err := os.MkdirTemp("", "call") // b's own would be too long for a socket
+	base, err := os.MkdirTemp("", "call") // the path of b.TempDir is too long for a socket
 	if err != nil {
 		b.Fatal(err)
 	}

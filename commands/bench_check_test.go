@@ -12,16 +12,16 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// compileOnly is what a check cannot do without: Python compiles the source.
+// compileOnly is the part that every check needs: Python compiles the source.
 const compileOnly = `import sys
 for name in sys.argv[1:]:
     with open(name, "rb") as file:
         compile(file.read(), name, "exec", dont_inherit=True)`
 
-// BenchmarkFigureCheck checks a plugin that is good, and tells what that takes
-// beyond what it starts: Python to compile it, the plugin itself, and for a gRPC
-// plugin that again without its cookie and by a stock host. Each is done by
-// itself, in turn with the check.
+// BenchmarkFigureCheck checks a plugin without faults, and reports how much longer that takes than
+// the programs that it starts: Python to compile the source, the plugin itself, and for a gRPC
+// plugin the plugin again without its cookie and under a stock host. Each of these is also run
+// alone, in alternation with the check.
 //
 //	go test -run '^$' -bench FigureCheck -benchtime 30x ./commands
 func BenchmarkFigureCheck(b *testing.B) {
@@ -53,10 +53,10 @@ func BenchmarkFigureCheck(b *testing.B) {
 	})
 }
 
-// overhead tells what check takes beyond parts, which are measured in turn: the
-// median of the differences, since the machine is another one every second.
+// overhead reports how much longer check takes than parts. Both alternate, and the result is the
+// median of the differences, because the speed of a machine changes every second.
 func overhead(b *testing.B, check, parts func() time.Duration) {
-	check() // the worker's files are put in place
+	check() // writes the worker's files
 	var checks, sums, over []time.Duration
 	for b.Loop() {
 		sum, whole := parts(), check()

@@ -19,10 +19,10 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// BenchmarkFigureGRPC calls a gRPC plugin once: by pyplug, and by an ordinary
-// host of go-plugin. What either takes beyond the plugin's own times is told,
-// each run in turn: the time to its handshake, and that to its end when it is
-// asked to go, which for a Python is mostly that of its garbage collector.
+// BenchmarkFigureGRPC calls a gRPC plugin once: with pyplug, and with an ordinary host of
+// go-plugin. It reports how much longer each takes than the plugin's own times, in alternation: the
+// time to its handshake, and the time from the request to exit until its end, which for Python is
+// mostly that of its garbage collector.
 //
 //	go test -run '^$' -bench FigureGRPC -benchtime 30x ./commands
 func BenchmarkFigureGRPC(b *testing.B) {
@@ -35,7 +35,7 @@ func BenchmarkFigureGRPC(b *testing.B) {
 		plugin []string // the program and its arguments
 		pyplug []string // its words after "run"
 		method string
-		signal syscall.Signal // 0: it is asked by its controller
+		signal syscall.Signal // 0 if its controller ends it
 	}{
 		"python without controller": {
 			[]string{"ZOO_COOKIE=monkey"}, []string{python, zoo},
@@ -84,9 +84,8 @@ func report(b *testing.B, unit string, d time.Duration) {
 	b.ReportMetric(float64(d.Microseconds())/1000, unit)
 }
 
-// own starts a plugin as a host does, and ends it by a signal or through its
-// controller. It is the time until its line is there, and from the asking to its
-// end.
+// own starts a plugin as a host does, and ends it with a signal or through its controller. It
+// returns the time until its handshake, and from the request to exit until its end.
 func own(b *testing.B, command []string, signal syscall.Signal) (start, end time.Duration) {
 	b.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
@@ -109,7 +108,7 @@ func own(b *testing.B, command []string, signal syscall.Signal) (start, end time
 	return start, time.Since(began)
 }
 
-// controller connects to a plugin, and returns what asks it to go.
+// controller connects to a plugin, and returns a function that asks it to exit.
 func controller(b *testing.B, address string) func() error {
 	b.Helper()
 	cc, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -118,7 +117,7 @@ func controller(b *testing.B, address string) func() error {
 	}
 	b.Cleanup(func() { cc.Close() })
 	var none emptypb.Empty
-	// Whatever is answered, the connection is there then.
+	// Any answer shows that the connection is ready.
 	_ = cc.Invoke(b.Context(), "/plugin.GRPCController/Nothing", &none, &none)
 	return func() error { return cc.Invoke(b.Context(), "/plugin.GRPCController/Shutdown", &none, &none) }
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// bareLoop answers the lines as a script of a user's might.
+// bareLoop answers the lines like a user's script.
 const bareLoop = `
 import json, sys
 def f(x): return x
@@ -22,8 +22,9 @@ for n, line in enumerate(sys.stdin, 1):
     sys.stdout.write('{"id":%d,"result":%s}\n' % (n, json.dumps(f(*json.loads(line)))))
 `
 
-// BenchmarkFigureLines answers 100 000 trivial lines in each way, in turn: the speed of the defaults and of two workers
-// beside a bare Python loop, and that of --fail-fast, --retries and call --lines beside the defaults.
+// BenchmarkFigureLines answers 100 000 trivial lines in each way, in alternation: the speed of the
+// defaults and of two workers compared with a bare Python loop, and the speed of --fail-fast,
+// --retries and call --lines compared with the defaults.
 func BenchmarkFigureLines(b *testing.B) {
 	python, pyplug, dir := runnertest.Python(b), binary(b), b.TempDir()
 	plugin, input := filepath.Join(dir, "plugin.py"), filepath.Join(dir, "in")
@@ -72,7 +73,7 @@ func BenchmarkFigureLines(b *testing.B) {
 		}
 	}
 	for _, way := range ways[1:] {
-		var ratios []float64 // in turn: a machine's speed changes from second to second
+		var ratios []float64 // in alternation, because a machine's speed changes every second
 		for i, t := range took[way.name] {
 			ratios = append(ratios, float64(took[way.beside][i])/float64(t))
 		}

@@ -23,13 +23,13 @@ import (
 type mcpPeer struct {
 	name, tag string
 	start     func() *exec.Cmd
-	// The times from the start of the process to an answer, of a call, and from the answer to a call that
-	// ends the plugin to the answer of the next.
+	// Times from the start of the process to an answer, times of a call, and times from the answer
+	// to a call that ends the plugin until the next answer.
 	initialized, listed, first, warm, next []time.Duration
 	one, five                              int // KiB, the sum of PSS
 }
 
-// serverHeads are the other libraries, and where each has its server.
+// serverHeads maps the other libraries to the modules of their servers.
 var serverHeads = map[string]string{
 	"mcp==1.30.0":     "from mcp.server.fastmcp import FastMCP",
 	"mcp==2.3.0":      "from mcp.server.mcpserver import MCPServer",
@@ -38,8 +38,8 @@ var serverHeads = map[string]string{
 	"fastmcp==4.1.0":  "from fastmcp import FastMCP",
 }
 
-// BenchmarkMCP prints how mcp compares to the servers of the Python SDK and of fastmcp, of a file that
-// imports nothing and of one that imports pandas. All are measured in turn in one run:
+// BenchmarkMCP compares mcp with the servers of the Python SDK and of fastmcp, for a file that
+// imports nothing and for one that imports pandas. All are measured alternately in one run:
 //
 //	go test -run '^$' -bench MCP -benchtime 10x ./commands
 func BenchmarkMCP(b *testing.B) {
@@ -155,7 +155,7 @@ func (p *mcpPeer) round(b *testing.B, dies bool) {
 	_ = cmd.Wait()
 }
 
-// memory measures one session, and five, each after a call.
+// memory measures the memory of one session, and of five, each after a call.
 func (p *mcpPeer) memory(b *testing.B) {
 	for n := range 5 {
 		cmd := p.start()
@@ -177,7 +177,7 @@ func (p *mcpPeer) memory(b *testing.B) {
 	}
 }
 
-// pss is the sum of the proportional set sizes of the processes with a tag, in KiB.
+// pss returns the sum of the proportional set sizes of the processes with a tag, in KiB.
 func pss(tag string) (sum int) {
 	for _, pid := range runnertest.WithEnv(tag) {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))

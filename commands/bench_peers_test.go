@@ -25,27 +25,27 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// peer is one way to keep a Python function at hand.
+// peer is one way to keep a Python function ready for calls.
 type peer struct {
 	name string
-	// start returns when the first call can be made, and stop when all is gone.
+	// start returns when the first call can be made. stop returns when all processes are gone.
 	start func(b *testing.B) (call func() error, stop func())
 }
 
-// BenchmarkPeers starts each peer and calls an echo of a few bytes, in turn, and
-// tells the medians and the ratios to pyplug's. Pinned to one core it is the work
-// that is measured, and not how long a core takes to wake up:
+// BenchmarkPeers starts each peer and calls an echo of a few bytes, in alternation, and reports the
+// medians and their ratios to pyplug's. Pin it to one core, to measure the work rather than how
+// long a core takes to wake up:
 //
 //	taskset -c 1 go test -run '^$' -bench Peers -benchtime 40x ./commands
 //
-// It fetches promptfoo's package by npm, and leaves it out where that fails.
+// It installs promptfoo's package with npm, and omits promptfoo if that fails.
 func BenchmarkPeers(b *testing.B) {
 	peers := []peer{pyplugPeer(b), grpcPeer(b)}
 	if wrapper := promptfoo(b); wrapper != "" {
 		peers = append(peers, promptfooPeer(runnertest.Python(b), wrapper))
 	}
 	const starts = 10
-	const inARow = 50 // a call after another peer's meets cold caches
+	const inARow = 50 // a call after another peer's calls would meet cold caches
 	ready, warm := make([][]time.Duration, len(peers)), make([][]time.Duration, len(peers))
 	calls := make([]func() error, len(peers))
 	for n := range starts {
@@ -130,8 +130,7 @@ func grpcPeer(b *testing.B) peer {
 	}}
 }
 
-// promptfoo fetches promptfoo's package and returns its worker, empty when it
-// cannot be had.
+// promptfoo installs promptfoo's package and returns its worker, or "" if that fails.
 func promptfoo(b *testing.B) string {
 	dir := b.TempDir()
 	fetch := exec.CommandContext(b.Context(), "npm", "pack", "--silent", "promptfoo@0.121.20")
@@ -147,9 +146,9 @@ func promptfoo(b *testing.B) string {
 	return filepath.Join(dir, "package/dist/src/python/persistent_wrapper.py")
 }
 
-// promptfooPeer is promptfoo's worker, driven as its Node side does that: for
-// each call a directory, a file with the arguments, a line on standard input, a
-// line on standard output, and a file with the answer.
+// promptfooPeer is promptfoo's worker, used like promptfoo's Node side does: for each call a
+// directory, a file with the arguments, a line on standard input, a line on standard output, and a
+// file with the answer.
 func promptfooPeer(python, wrapper string) peer {
 	return peer{"promptfoo", func(b *testing.B) (func() error, func()) {
 		cmd := exec.Command(python, wrapper, plugin(b, "conformance.py"), "echo")
@@ -192,7 +191,7 @@ func viaFiles(in io.Writer, out *bufio.Reader) error {
 	return nil
 }
 
-// until reads up to a line.
+// until reads until a line.
 func until(out *bufio.Reader, line string) error {
 	for {
 		got, err := out.ReadString('\n')

@@ -11,9 +11,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// BenchmarkFigurePython compares python find, python list and sync with pyplug version and with
-// what uv, venv and pyenv do. sync makes the environment anew each time, of a package that
-// the installer has in its cache.
+// BenchmarkFigurePython compares python find, python list and sync with pyplug version and with uv,
+// venv and pyenv. sync makes a new environment each time, with a package that is in the installer's
+// cache.
 //
 //	go test -run '^$' -bench FigurePython -benchtime 20x ./commands
 func BenchmarkFigurePython(b *testing.B) {

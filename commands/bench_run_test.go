@@ -20,9 +20,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// The figures are ratios and differences to `python3 -c pass` of the same
-// interpreter, measured in turn in the same run, as medians: a machine's speed
-// changes from second to second.
+// The figures are ratios to and differences from `python3 -c pass` of the same interpreter. Both
+// alternate in one run, and the figures are medians, because a machine's speed changes every
+// second.
 //
 //	go test -run '^$' -bench Figure -benchtime 50x ./commands
 
@@ -32,14 +32,14 @@ func pass(b *testing.B, python string) time.Duration {
 	return timed(b, 0, python, "-c", "pass")
 }
 
-// timed runs a command and wants an exit code.
+// timed runs a command, checks its exit code, and returns its duration.
 func timed(b *testing.B, code int, name string, args ...string) time.Duration {
 	b.Helper()
 	cmd := exec.Command(name, args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	began := time.Now()
-	_ = cmd.Run() // the code is looked at
+	_ = cmd.Run() // the exit code is checked
 	took := time.Since(began)
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
 		b.Fatalf("%s %q: %v, want exit code %d\n%s", name, args, cmd.ProcessState, code, &said)
@@ -52,9 +52,9 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// compare measures a and the baseline in turn.
+// compare measures a and the baseline in alternation.
 func compare(b *testing.B, python string, a func() time.Duration) {
-	a() // the worker's files are put in place
+	a() // writes the worker's files
 	pass(b, python)
 	var as, passes []time.Duration
 	for b.Loop() {
@@ -68,7 +68,7 @@ func compare(b *testing.B, python string, a func() time.Duration) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// binary builds pyplug as it is shipped.
+// binary builds pyplug as it is released.
 func binary(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "pyplug")
@@ -122,7 +122,7 @@ func BenchmarkFigureBrokenImport(b *testing.B) {
 	})
 }
 
-// BenchmarkFigureMemory tells the most memory that pyplug itself had resident.
+// BenchmarkFigureMemory reports the maximum resident memory of pyplug itself.
 func BenchmarkFigureMemory(b *testing.B) {
 	python, pyplug, greeter := runnertest.Python(b), binary(b), plugin(b, "greeter.py")
 	most := int64(0)
@@ -160,8 +160,8 @@ func BenchmarkFigureWarmCall(b *testing.B) {
 	b.ReportMetric(float64(median(all).Nanoseconds())/1000, "µs-p50")
 }
 
-// BenchmarkFigureRecord answers 100 000 trivial lines without a record, with a new one, and from one
-// that has all answers.
+// BenchmarkFigureRecord answers 100 000 trivial lines without a record, with a new record, and from
+// a record that has all answers.
 func BenchmarkFigureRecord(b *testing.B) {
 	python, pyplug, greeter, dir := runnertest.Python(b), binary(b), plugin(b, "greeter.py"), b.TempDir()
 	input, record := filepath.Join(dir, "in"), filepath.Join(dir, "record")
@@ -188,7 +188,7 @@ func BenchmarkFigureRecord(b *testing.B) {
 	}
 	var none, first, again []time.Duration
 	for b.Loop() {
-		_ = os.Remove(record) // there is none at first
+		_ = os.Remove(record) // it does not exist at first
 		none, first, again = append(none, run()), append(first, run("--record", record)), append(again, run("--record", record))
 	}
 	b.ReportMetric(float64(median(first))/float64(median(none)), "x-of-none")

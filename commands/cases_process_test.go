@@ -26,8 +26,8 @@ def wait(begun, release):
         time.sleep(0.01)
 `
 
-// TestCasesSignals holds that a signal ends a run of cases after those that run, with a report, and
-// that a second one ends these, too.
+// TestCasesSignals checks that a signal ends a run of cases after the running ones, with a report,
+// and that a second signal also ends those.
 func TestCasesSignals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -86,8 +86,8 @@ func TestCasesSignals(t *testing.T) {
 	}
 }
 
-// TestCasesKilled holds that kill -9 of a run of cases leaves no process, no other file than the report,
-// which is empty, and the cases as they were.
+// TestCasesKilled checks that kill -9 of a run of cases leaves no process and no file except the
+// report, which is empty, and does not change the cases.
 func TestCasesKilled(t *testing.T) {
 	t.Parallel()
 	dir, temp := t.TempDir(), t.TempDir()

@@ -21,7 +21,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// endsWhen ends by itself when there is the file that the variable END names.
+// endsWhen exits when the file in the variable END exists.
 const endsWhen = `
 import os, threading, time
 def wait():
@@ -33,14 +33,14 @@ def work():
     return "done"
 `
 
-// A plugin that ends by itself when it was ready does not pass, whichever stage is
-// the first to see it.
+// TestCheckEndedByItself checks that a plugin that exits by itself after it was ready does not
+// pass, whichever stage detects it first.
 func TestCheckEndedByItself(t *testing.T) {
 	for _, c := range []struct {
 		transport string
 		after     string // the stage after which it ends
 		skip      []string
-		want      string // the stage that tells it
+		want      string // the stage that reports it
 	}{
 		{"pipe", "health", nil, "hooks"},
 		{"pipe", "health", []string{"hooks"}, "stop"},
@@ -74,7 +74,7 @@ func TestCheckEndedByItself(t *testing.T) {
 					}
 					pid := keeper.Newest().PID
 					err := os.WriteFile(end, nil, 0o600)
-					if c.transport == "grpc" { // which reads no file
+					if c.transport == "grpc" { // it reads no file
 						err = syscall.Kill(pid, syscall.SIGKILL)
 					}
 					if err != nil {
@@ -105,8 +105,8 @@ func TestCheckEndedByItself(t *testing.T) {
 
 var moments = flag.Int("moments", 4, "how many moments TestCheckDies has plugins die at")
 
-// A plugin that dies soon after its handshake does not pass, at whichever moment. Most of them
-// outlive every question of pyplug and of its host.
+// TestCheckDies checks that a plugin that dies soon after its handshake does not pass, at any
+// moment. Most of them outlive every request of pyplug and of its host.
 func TestCheckDies(t *testing.T) {
 	t.Parallel()
 	const last, atOnce = 600 * time.Millisecond, 4
@@ -129,8 +129,8 @@ func TestCheckDies(t *testing.T) {
 	}
 }
 
-// The end of a functions file, and what its manifest has called at its beginning
-// and its end.
+// TestCheckEnds checks the end of a functions file, and the calls of its manifest after the start
+// and before the stop.
 func TestCheckEnds(t *testing.T) {
 	t.Parallel()
 	const hangs = "import atexit, time\natexit.register(time.sleep, 3600)\n"
@@ -140,7 +140,7 @@ func TestCheckEnds(t *testing.T) {
 		flags            []string
 		code             int
 		want             []string
-		says             string // what the stage of the first says
+		says             string // the message of the first stage
 	}{
 		"with code 3": {"import atexit, os\natexit.register(os._exit, 3)\n" + hooks, "", nil, 0, []string{"stop warning stop-unclean"}, ""},
 		"with code 3, strictly": {"import atexit, os\natexit.register(os._exit, 3)\n" + hooks, "", []string{"--strict"}, 7,
@@ -165,8 +165,8 @@ func TestCheckEnds(t *testing.T) {
 	}
 }
 
-// A call that is over before the kill is not said to be killed in. On a busy
-// machine it may be that the call comes late, though not each time.
+// TestCheckAnsweredBeforeKill checks that a call that ended before the kill is not reported as
+// killed. On a busy machine the call may come too late, but not each time.
 func TestCheckAnsweredBeforeKill(t *testing.T) {
 	t.Parallel()
 	message := ""

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// checked is what check --json says of a plugin.
+// checked is the output of check --json for a plugin.
 type checked struct {
 	Transport string
 	Verdict   string
@@ -27,7 +27,7 @@ type checkedStage struct {
 
 type checkedFinding struct{ ID, Status, Message, Fix string }
 
-// stage is the stage of a name; the zero one when it did not come to it.
+// stage returns the stage with a name, or the zero value if the check did not reach it.
 func (c checked) stage(name string) checkedStage {
 	for _, st := range c.Stages {
 		if st.Name == name {
@@ -37,12 +37,12 @@ func (c checked) stage(name string) checkedStage {
 	return checkedStage{}
 }
 
-// serious are the warnings and failures, as "STAGE VERDICT ID", in their order.
+// serious returns the warnings and failures, as "STAGE VERDICT ID", in their order.
 func (c checked) serious() []string {
 	return c.told("warning", "failure")
 }
 
-// told are the findings of some verdicts.
+// told returns the findings with some verdicts.
 func (c checked) told(verdicts ...string) []string {
 	found := []string{}
 	for _, st := range c.Stages {
@@ -55,16 +55,16 @@ func (c checked) told(verdicts ...string) []string {
 	return found
 }
 
-// checkPlugin runs check --json to its end. No process of it is left after the test.
+// checkPlugin runs check --json to its end. No process of it may be left after the test.
 func checkPlugin(t *testing.T, env []string, words ...string) checked {
 	t.Helper()
 	return startCheck(t, env, words...).checked(t)
 }
 
-// startCheck begins what checkPlugin does.
+// startCheck starts the check of checkPlugin.
 func startCheck(t *testing.T, env []string, words ...string) *session {
 	t.Helper()
-	// Actions has its own files, which are no matter of a test.
+	// GitHub Actions has its own files, which are not for tests.
 	s := pyplug(t, append([]string{"GITHUB_ACTIONS="}, env...), append([]string{"check", "--json"}, words...)...)
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
@@ -72,10 +72,10 @@ func startCheck(t *testing.T, env []string, words ...string) *session {
 	return s
 }
 
-// checked waits for what it says.
+// checked waits for the output.
 func (s *session) checked(t *testing.T) checked {
 	t.Helper()
-	_ = s.Wait() // its code is looked at
+	_ = s.Wait() // its exit code is checked
 	var c checked
 	if err := json.Unmarshal(s.out.Bytes(), &c); err != nil {
 		t.Fatalf("%v: %s%s", err, &s.out, &s.errs)
@@ -86,9 +86,8 @@ func (s *session) checked(t *testing.T) checked {
 	return c
 }
 
-// holds wants just these warnings and failures, and of the report that it is
-// whole: what needs a stage that failed was skipped, and each of them says what to
-// do.
+// holds checks that the report has exactly these warnings and failures, and that it is complete:
+// stages that need a failed one were skipped, and each finding says what to do.
 func (c checked) holds(t *testing.T, code int, serious ...string) {
 	t.Helper()
 	got := c.serious()
@@ -96,7 +95,7 @@ func (c checked) holds(t *testing.T, code int, serious ...string) {
 		t.Logf("this machine is too busy: the plugin was found to be slow, among %q", got)
 		got = slices.DeleteFunc(got, func(id string) bool { return id == slowStart })
 		if code == 0 {
-			code = c.ExitCode // of --strict
+			code = c.ExitCode // the exit code with --strict
 		}
 	}
 	if !slices.Equal(got, serious) {
@@ -128,9 +127,9 @@ func (c checked) holds(t *testing.T, code int, serious ...string) {
 	}
 }
 
-// mended wants every finding to have a name and a message, and each failure and
-// warning to say what to do.
-// Of a finding in plain, the message or the plugin's own error says it all.
+// mended checks that every finding has a name and a message, and that each failure and warning says
+// what to do. A finding in plain needs no fix, because its message or the plugin's own error says
+// it.
 func (c checked) mended(t *testing.T) {
 	t.Helper()
 	for _, st := range c.Stages {
@@ -144,17 +143,16 @@ func (c checked) mended(t *testing.T) {
 
 var plain = []string{"syntax-error", "start-failed"}
 
-// slowStart is what is found of any plugin on a machine that has too much to do.
+// slowStart is a finding about any plugin on an overloaded machine.
 const slowStart = "handshake warning handshake-slow"
 
-// starts are the stages without which there is nothing more to see.
+// starts lists the stages after whose failure nothing else can be checked.
 var starts = []string{"launch", "handshake", "connect"}
 
 const spoken = "print(\"1|1|tcp|$ADDRESS|grpc\")\nhang()"
 
-// fakes are plugins of the fake Python, see grpc_fake_test.go. They are no worse
-// than their name, as far as check comes: with the host left out, which would
-// take as long as it may.
+// fakes are plugins of the fake Python, see grpc_fake_test.go. The check finds only the fault in
+// their name. The stage host is skipped, because it would take its maximum time.
 var fakes = []struct {
 	name, script string
 	flags        string
@@ -214,7 +212,7 @@ func TestCheckFakes(t *testing.T) {
 		"TMPDIR=" + temp, "PYPLUG_PYTHON=", "FOREIGN=" + listening(t, "tcp", "127.0.0.1:0"),
 		"FOREIGN_SOCKET=" + listening(t, "unix", filepath.Join(temp, "socket")),
 	}
-	// Most of them have pyplug wait, so that some go on at once.
+	// Most of them make pyplug wait, so some run at once.
 	const some = 12
 	sessions := make([]*session, len(fakes))
 	for i, row := range fakes {
@@ -228,7 +226,7 @@ func TestCheckFakes(t *testing.T) {
 	}
 }
 
-// startFake begins a check of a script.
+// startFake starts the check of a script.
 func startFake(t *testing.T, env []string, script, flags string) *session {
 	t.Helper()
 	dir := written(t, map[string]string{"plugin.py": "import grpc\n" + script})
@@ -239,7 +237,7 @@ func startFake(t *testing.T, env []string, script, flags string) *session {
 	return startCheck(t, env, words...)
 }
 
-// leftEmpty is a directory for temporary files, of which none may be left.
+// leftEmpty returns a directory for temporary files that must be empty at the end.
 func leftEmpty(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -251,7 +249,7 @@ func leftEmpty(t *testing.T) string {
 	return dir
 }
 
-// listening is an address at which this process listens until the test is over.
+// listening returns an address at which this process listens until the test ends.
 func listening(t *testing.T, network, address string) string {
 	t.Helper()
 	l, err := net.Listen(network, address)

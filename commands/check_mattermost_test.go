@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// base prints which Python a venv is made of, its version, and where grpcio is.
+// base prints the base Python of a venv, its version, and where grpcio is.
 const base = `
 import json, os, sys, grpc
 print(json.dumps({
@@ -23,8 +23,8 @@ print(json.dumps({
     "GRPC": os.path.dirname(os.path.dirname(grpc.__file__)),
 }))`
 
-// mattermost copies the plugin of testdata/plugins/mattermost and makes a venv
-// beside it, by hand and without a network, that has its SDK and grpcio.
+// mattermost copies the plugin of testdata/plugins/mattermost and makes a venv in its directory, by
+// hand and without a network, that has its SDK and grpcio.
 func mattermost(t *testing.T) (dir, python string) {
 	t.Helper()
 	outside := runnertest.GRPCIO(t)
@@ -41,7 +41,7 @@ func mattermost(t *testing.T) (dir, python string) {
 	if err := os.CopyFS(dir, os.DirFS("testdata/plugins/mattermost")); err != nil {
 		t.Fatal(err)
 	}
-	sdk := filepath.Join(root, "sdk") // which is not the plugin's
+	sdk := filepath.Join(root, "sdk") // not in the plugin's directory
 	if err := os.Rename(filepath.Join(dir, "sdk"), sdk); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func mattermost(t *testing.T) (dir, python string) {
 	}
 	for name, text := range map[string]string{
 		filepath.Join(venv, "pyvenv.cfg"): "home = " + filepath.Dir(b.Python) + "\ninclude-system-site-packages = false\nversion = " + b.Version + "\n",
-		// As pip has it for an editable SDK.
+		// The same as for an editable SDK of pip.
 		filepath.Join(packages, "sdk.pth"): sdk + "\n" + b.GRPC + "\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -68,8 +68,8 @@ func mattermost(t *testing.T) (dir, python string) {
 	return dir, python
 }
 
-// A plugin for Mattermost is found out by its manifest, or by what its SDK does,
-// and is checked in its own venv with that host's cookie.
+// TestCheckMattermost checks that a plugin for Mattermost is detected by its manifest, or by its
+// SDK, and is checked in its own venv with Mattermost's cookie.
 func TestCheckMattermost(t *testing.T) {
 	t.Parallel()
 	dir, python := mattermost(t)
@@ -97,7 +97,7 @@ func TestCheckMattermost(t *testing.T) {
 	checkPlugin(t, env, "--strict", "--skip", "host", dir).holds(t, 7, "stop warning no-controller")
 
 	t.Run("another Python", func(t *testing.T) {
-		// It has grpcio, and no SDK.
+		// This Python has grpcio, but not the SDK.
 		c := checkPlugin(t, env, "--python", runnertest.GRPCIO(t), dir)
 		c.holds(t, 5, "launch failure import-missing")
 		if got := c.stage("launch").Message; !strings.Contains(got, "mmsdk") {

@@ -16,7 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// A check that is ended tells what it has seen so far, and leaves nothing.
+// TestCheckSignals checks that an interrupted check reports what it has found so far, and leaves
+// nothing.
 func TestCheckSignals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -69,7 +70,7 @@ func TestCheckSignals(t *testing.T) {
 	}
 }
 
-// A standard output that takes nothing is a failure of its own.
+// TestCheckStandardOutput checks that a standard output that cannot be written is a failure.
 func TestCheckStandardOutput(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -90,12 +91,13 @@ func TestCheckStandardOutput(t *testing.T) {
 	}
 }
 
-// The verdict counts without a reader, too, and nothing is told of that.
+// TestCheckReaderLeaves checks that the verdict counts even without a reader, and that no error is
+// printed.
 func TestCheckReaderLeaves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		words []string
-		reads int // bytes
+		reads int // number of bytes
 		code  int
 	}{
 		"a failure":          {[]string{"import_raises.py"}, 10, 5},
@@ -129,7 +131,7 @@ func TestCheckReaderLeaves(t *testing.T) {
 	}
 }
 
-// unread starts it with a pipe for its standard output.
+// unread starts the check with a pipe for its standard output that nobody reads.
 func (s *session) unread(t *testing.T) *os.File {
 	t.Helper()
 	out, in, err := os.Pipe()
@@ -145,7 +147,8 @@ func (s *session) unread(t *testing.T) *os.File {
 	return out
 }
 
-// A check whose reader does not read ends with the second signal at the latest.
+// TestCheckUnread checks that a check whose reader does not read ends at the second signal or
+// earlier.
 func TestCheckUnread(t *testing.T) {
 	t.Parallel()
 	words := []string{"check"}
@@ -156,7 +159,7 @@ func TestCheckUnread(t *testing.T) {
 	out := s.unread(t)
 	runnertest.Until(t, "the pipe is full", func() bool {
 		n, err := unix.IoctlGetInt(int(out.Fd()), unix.TIOCINQ)
-		return err != nil || n > 50<<10 // of 64 KiB; the next report does not fit
+		return err != nil || n > 50<<10 // of 64 KiB, so the next report does not fit
 	})
 	signals := &interrupts{process: s.Process}
 	runnertest.Until(t, "it ends", func() bool {
@@ -168,7 +171,8 @@ func TestCheckUnread(t *testing.T) {
 	s.ends(t, 130)
 }
 
-// What reads descriptors can be interrupted, also while nobody writes them.
+// TestCheckInterruptProtoset checks that reading descriptors can be interrupted, even while nobody
+// writes them.
 func TestCheckInterruptProtoset(t *testing.T) {
 	t.Parallel()
 	dir := written(t, map[string]string{"plugin.py": "import grpc\n" + spoken})
@@ -183,7 +187,7 @@ func TestCheckInterruptProtoset(t *testing.T) {
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waits := 0 // how often it was seen to wait for one who writes
+	waits := 0 // how often it was waiting for a writer
 	runnertest.Until(t, "it opens the pipe", func() bool {
 		if waits++; !s.opens() {
 			waits = 0
@@ -197,9 +201,9 @@ func TestCheckInterruptProtoset(t *testing.T) {
 	s.ends(t, 130)
 }
 
-// opens tells whether a thread of the process is opening a file.
+// opens reports whether a thread of the process is opening a file.
 func (s *session) opens() bool {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", s.Process.Pid)) // the pattern is right
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", s.Process.Pid)) // the pattern is valid
 	for _, thread := range threads {
 		call, err := os.ReadFile(thread)
 		if err == nil && strings.HasPrefix(string(call), fmt.Sprint(syscall.SYS_OPENAT, " ")) {

@@ -10,17 +10,17 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// quirks are plugins in a real Python, most of them with one thing wrong, that
-// TestStrictMeansHost has pyplug and a host start. Further handshakes are among fakes. Their cookie is named unless the
+// quirks are plugins in a real Python, most of them with one fault. TestStrictMeansHost starts them
+// with pyplug and with a host. Other handshakes are among fakes. Their cookie is set unless the
 // flags do so.
 var quirks = []struct {
 	name      string
-	file, set string   // below testdata/plugins/grpc, and a variable
-	flags     []string // beside --strict
+	file, set string   // the file below testdata/plugins/grpc, and a variable
+	flags     []string // in addition to --strict
 	code      int
 	found     []string
-	host      string // what becomes of it there; empty: it is not tried
-	waits     string // what it has them do, those that test together
+	host      string // the outcome in the host, or "" if it is not tried
+	waits     string // why it makes both wait; those with the same reason run together
 }{
 	{"good.py", "good.py", "QUIRK=", nil, 0, nil, works, ""},
 	{"controller", "zoo.py", "ZOO=--controller --reflection", nil, 0, nil, works, ""},
@@ -68,7 +68,8 @@ var quirks = []struct {
 	{"fixed port", "quirks.py", "QUIRK=fixed port", nil, 7, []string{"host warning address-fixed"}, "", ""},
 }
 
-// A Shutdown that answers with an error is noted, and the plugin still has its time to exit.
+// TestCheckShutdownError checks that an error answer to Shutdown is noted, and that the plugin
+// still has its time to exit.
 func TestCheckShutdownError(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "QUIRK=shutdown returns None"}
@@ -79,7 +80,8 @@ func TestCheckShutdownError(t *testing.T) {
 	}
 }
 
-// A plugin that exits because it lacks its cookie gets the one that its source names.
+// TestCheckNoCookie checks that a plugin that exits because it lacks its cookie gets the one in its
+// source.
 func TestCheckNoCookie(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "QUIRK=none"}

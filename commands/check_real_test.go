@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestCheckExamples checks go-plugin's own examples where they lie.
+// TestCheckExamples checks go-plugin's own examples in place.
 func TestCheckExamples(t *testing.T) {
 	t.Parallel()
 	cookie, dir := []string{"--cookie", "BASIC_PLUGIN=hello", "--cwd"}, t.TempDir()
@@ -41,7 +41,8 @@ func TestCheckExamples(t *testing.T) {
 	})
 }
 
-// Generated code that does not go with what is installed, or with other such code.
+// TestCheckGenerated checks generated code that does not match the installed library, or other such
+// code.
 func TestCheckGenerated(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "PYTHONDONTWRITEBYTECODE=1"}
@@ -53,7 +54,7 @@ func TestCheckGenerated(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
-		told  string // what the library or Python says
+		told  string // the error of the library or of Python
 	}{
 		"module":       {map[string]string{"plugin.py": "import zoo_nope\n" + good, "zoo_pb2.py": pb2}, "launch failure import-missing", "'zoo_nope'"},
 		"protobuf":     {map[string]string{"plugin.py": good, "zoo_pb2.py": replaced(t, newer, "    6,\n    31,", "    99,\n    31,")}, "launch failure start-failed", "gencode 99.31.1"},
@@ -84,7 +85,7 @@ func TestCheckGenerated(t *testing.T) {
 	})
 }
 
-// newerGRPC is how grpcio-tools begins its files, of a version to come.
+// newerGRPC is the beginning of files from a future version of grpcio-tools.
 const newerGRPC = `"""Client and server classes corresponding to protobuf-defined services."""
 import grpc
 
@@ -115,7 +116,7 @@ func content(t *testing.T, name string) string {
 	return string(text)
 }
 
-// replaced wants a text to have what is to be replaced.
+// replaced replaces a part of a text, which must contain it.
 func replaced(t *testing.T, text, old, new string) string {
 	t.Helper()
 	if !strings.Contains(text, old) {
@@ -124,7 +125,7 @@ func replaced(t *testing.T, text, old, new string) string {
 	return strings.Replace(text, old, new, 1)
 }
 
-// written is a directory with files.
+// written returns a directory with files.
 func written(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

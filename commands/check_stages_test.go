@@ -18,11 +18,11 @@ import (
 	"github.com/pyplug/pyplug/runner/check"
 )
 
-// zoo are functions files of testdata/plugins that are wrong, or that check could take for
-// wrong, with what it finds, as "STAGE VERDICT ID".
+// zoo are functions files of testdata/plugins with a fault, or with something that check could
+// mistake for one, with the findings as "STAGE VERDICT ID".
 var zoo = []struct {
 	plugin string
-	words  string // flags, and variables for the environment
+	words  string // flags, and environment variables
 	code   int
 	want   []string
 }{
@@ -35,7 +35,7 @@ var zoo = []struct {
 	{"catch_term.py", "", 0, nil},
 	{"close_fds.py", "", 0, nil},
 	{"dataclass_future.py", "", 0, nil},
-	{"exit_soon.py", "--skip launch", 0, nil}, // when it ends is a matter of luck
+	{"exit_soon.py", "--skip launch", 0, nil}, // when it ends is random
 	{"forks.py", "", 0, nil},
 	{"greeter.py", "", 0, nil},
 	{"hang_atexit.py", "--stop-timeout 0.2", 0, []string{"stop warning stop-killed"}},
@@ -45,7 +45,7 @@ var zoo = []struct {
 	{"import_error.py", "", 5, []string{"launch failure import-missing"}},
 	{"import_exit.py", "", 5, []string{"launch failure start-failed"}},
 	{"import_serves.py", "LEAVE=1", 5, []string{"launch failure start-failed", "launch warning handshake-imported"}},
-	{"import_noise.py", "", 0, nil}, // a functions file may print what it likes
+	{"import_noise.py", "", 0, nil}, // a functions file may print anything
 	{"import_raises.py", "", 5, []string{"launch failure start-failed"}},
 	{"import_segfault.py", "", 5, []string{"launch failure start-failed"}},
 	{"import_sys_exit.py", "", 5, []string{"launch failure start-failed"}},
@@ -82,8 +82,8 @@ var zoo = []struct {
 	{"values.py", "", 0, nil},
 }
 
-// TestCheckHandshakeImported names a gRPC plugin that was imported, once. The stage depends on when
-// its output is read.
+// TestCheckHandshakeImported checks that a gRPC plugin that was imported is reported once. The
+// stage depends on when its output is read.
 func TestCheckHandshakeImported(t *testing.T) {
 	t.Parallel()
 	c := checkPlugin(t, []string{"PYTHONDONTWRITEBYTECODE=1"}, "testdata/plugins/import_serves.py")
@@ -92,7 +92,7 @@ func TestCheckHandshakeImported(t *testing.T) {
 	}
 }
 
-// TestCheckZoo checks them.
+// TestCheckZoo checks the plugins in zoo.
 func TestCheckZoo(t *testing.T) {
 	t.Parallel()
 	temp := leftEmpty(t)
@@ -126,12 +126,12 @@ func TestCheckZoo(t *testing.T) {
 	}
 }
 
-// skips wants all stages in their order, and those skipped, with a reason, that a
-// functions file has not, that were not asked for, or that come after one without
-// which there is nothing to see.
+// skips checks that the report has all stages in their order, and that a stage is skipped, with a
+// reason, if a functions file does not have it, if it was not requested, or if it comes after a
+// stage that must succeed.
 func (c checked) skips(t *testing.T, flags []string) {
 	t.Helper()
-	never := append([]string{"connect", "cookie", "host", "again"}, flags...) // --skip STAGE among them
+	never := append([]string{"connect", "cookie", "host", "again"}, flags...) // including the stage of --skip
 	over, ended := false, false
 	var names []string
 	for _, st := range c.Stages {
@@ -162,7 +162,7 @@ func unasked() []string {
 	return slices.DeleteFunc(check.Stages(), func(name string) bool { return name == "mcp" })
 }
 
-// checkReport is the documented shape of check --json.
+// checkReport is the documented JSON of check.
 type checkReport struct {
 	Schema    int
 	Plugin    string
@@ -183,8 +183,8 @@ type checkReport struct {
 	Error json.RawMessage
 }
 
-// With --json there is a line for each plugin, of the documented shape, and nothing
-// else, whatever the plugins print.
+// TestCheckJSONLines checks that --json prints a documented line for each plugin, and nothing else,
+// whatever the plugins print.
 func TestCheckJSONLines(t *testing.T) {
 	t.Parallel()
 	noted := filepath.Join(written(t, map[string]string{"noted.py": "def work(when: 'Nowhere'): return 1\n"}), "noted.py")
@@ -228,8 +228,8 @@ func TestCheckJSONLines(t *testing.T) {
 	}
 }
 
-// The report of JUnit's XML is whole whatever was in its file before, also when the
-// check is ended.
+// TestCheckJUnit checks that the JUnit XML is complete whatever its file contained before, even if
+// the check is interrupted.
 func TestCheckJUnit(t *testing.T) {
 	t.Parallel()
 	report := filepath.Join(t.TempDir(), "report.xml")

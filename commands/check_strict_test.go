@@ -19,24 +19,23 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// hosted is what became of a plugin under testdata/stockhost.
+// hosted is the outcome of a plugin under testdata/stockhost.
 type hosted struct {
-	err   string // why the call, or the end, did not come about
-	out   string // what the call returned
+	err   string // why the call or the stop failed
+	out   string // the result of the call
 	hangs bool   // the host did not end
-	// left are the processes that were there when the host was not.
+	// left is the number of processes that the host left.
 	left int
 }
 
-// How long a host may take, which waits for ever where it does, and one that is
-// known to do so.
+// How long a host may take, in general and if it is known to wait forever.
 const (
 	hostLimit = time.Minute
 	hangLimit = 3 * time.Second
 )
 
-// underHost has an ordinary host of go-plugin call a plugin once and stop it. All
-// processes carry the tag.
+// underHost has an ordinary host of go-plugin call a plugin once and stop it. All processes have
+// the tag.
 func underHost(ctx context.Context, host, tag string, p pair) hosted {
 	limit := hostLimit
 	if p.host == hangs {
@@ -48,7 +47,7 @@ func underHost(ctx context.Context, host, tag string, p pair) hosted {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, host, append([]string{key, value, p.method, p.text}, p.program...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, &out, &errs
-	cmd.Env = append(os.Environ(), append(p.env, "PYTHONUNBUFFERED=", tag)...) // what hosts do not set
+	cmd.Env = append(os.Environ(), append(p.env, "PYTHONUNBUFFERED=", tag)...) // hosts do not set it
 	cmd.WaitDelay = time.Second
 	h := hosted{}
 	if err := cmd.Run(); err != nil {
@@ -59,7 +58,7 @@ func underHost(ctx context.Context, host, tag string, p pair) hosted {
 	return h
 }
 
-// killed ends the processes that have the tag, and counts them.
+// killed kills the processes that have the tag, and counts them.
 func killed(t *testing.T, tag string) int {
 	t.Helper()
 	left := runnertest.WithEnv(tag)
@@ -70,7 +69,7 @@ func killed(t *testing.T, tag string) int {
 	return len(left)
 }
 
-// What becomes of a plugin under a host.
+// The outcomes of a plugin under a host.
 const (
 	works   = "works"
 	leaves  = "works and leaves a process"
@@ -78,7 +77,7 @@ const (
 	hangs   = "hangs"
 )
 
-// verdict is the word for it.
+// verdict returns the word for the outcome.
 func (h hosted) verdict(want string) string {
 	switch {
 	case h.hangs:
@@ -91,25 +90,25 @@ func (h hosted) verdict(want string) string {
 	return works
 }
 
-// pair is a plugin as pyplug and as a host start it, with what each finds.
+// pair is a plugin as pyplug and as a host start it, with the expected outcomes.
 type pair struct {
 	env   []string
 	check []string // words after "check --strict"
 	code  int
 	found []string
-	waits string // as that of the row
+	waits string // as in a row of quirks
 
-	host   string // empty: none has it
+	host   string // "" if there is no such host
 	cookie string
-	method string // and the text of its argument
+	method string // the method and the text of its argument
 	text   string
-	// program is the plugin as a host has it.
+	// program is the plugin's command line in a host.
 	program []string
-	want    string // what the call returns
+	want    string // the result of the call
 	dir     string
 }
 
-// pairs are plugins, good and bad, by their names.
+// pairs returns plugins with and without faults, by their names.
 func pairs(t *testing.T) map[string]pair {
 	python, dir := runnertest.GRPCIO(t), t.TempDir()
 	all := map[string]pair{}
@@ -158,12 +157,12 @@ func pairs(t *testing.T) map[string]pair {
 	return all
 }
 
-// What passes --strict works under an ordinary host of go-plugin, and what such a
-// host does not get to work does not pass.
+// TestStrictMeansHost checks that a plugin that passes --strict works under an ordinary host of
+// go-plugin, and that a plugin that does not work there does not pass.
 func TestStrictMeansHost(t *testing.T) {
 	t.Parallel()
 	host := stockHost(t)
-	// Those that have pyplug and hosts wait go on at once: they need no processor.
+	// Plugins that make pyplug and hosts wait run at once, because they need no processor.
 	groups := map[string]map[string]pair{}
 	for name, p := range pairs(t) {
 		group := name
@@ -204,7 +203,7 @@ func strictMeansHost(t *testing.T, host string, members map[string]pair) {
 		}
 		came := make(chan hosted, 1)
 		hosts[name] = came
-		go func() { came <- underHost(t.Context(), host, tag(name), p) }() // which has a limit
+		go func() { came <- underHost(t.Context(), host, tag(name), p) }() // underHost has a limit
 	}
 	for name, came := range hosts {
 		p, h := members[name], <-came

@@ -29,7 +29,7 @@ func TestReadCall(t *testing.T) {
 	}
 }
 
-// The exit code is the first failure's, and that of the signal where one came.
+// TestVerdictCode checks that the exit code is that of the first failure, or of a signal.
 func TestVerdictCode(t *testing.T) {
 	of := func(findings ...hook.Finding) hook.Report {
 		var r hook.Report

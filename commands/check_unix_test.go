@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A report may be a pipe that nobody reads: to wait for a reader ends with the
-// first signal, before anything is checked.
+// TestCheckReportPipe checks that the wait for the reader of a report that is a pipe ends with the
+// first signal, before any check.
 func TestCheckReportPipe(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -24,8 +24,8 @@ func TestCheckReportPipe(t *testing.T) {
 	if code := exitCode(err); code != 130 || out.Len()+errs.Len() > 0 {
 		t.Errorf("got %v (exit code %d), %q, %q; want it interrupted", err, code, out, errs)
 	}
-	// Now somebody reads: what still waits to open it, or is about to, is through when
-	// this is, and makes no file of that name when the directory goes.
+	// With a reader, every pending open succeeds, and none creates a file with that name after the
+	// directory is removed.
 	reader, err := os.Open(fifo)
 	if err != nil {
 		t.Fatal(err)

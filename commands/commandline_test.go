@@ -113,7 +113,7 @@ func TestReadLineKeepsWordsAsTheyAre(t *testing.T) {
 	}
 }
 
-// No word behind HOOK changes what pyplug itself does.
+// FuzzData checks that no word after HOOK changes what pyplug itself does.
 func FuzzData(f *testing.F) {
 	f.Add("--json --keep -q --timeout 5 -- --lines -m x --help-all")
 	f.Add("-h --help")
@@ -128,7 +128,7 @@ func FuzzData(f *testing.F) {
 	})
 }
 
-// What completes never panics, whatever the words.
+// FuzzComplete checks that completion never panics, whatever the words.
 func FuzzComplete(f *testing.F) {
 	f.Add("run --python ")
 	f.Add("run p.py greet --")
@@ -143,8 +143,8 @@ func FuzzComplete(f *testing.F) {
 	})
 }
 
-// Every flag of every command is offered, and of a value that is not one of a few
-// the names of files at most.
+// TestCompleteFlags checks that every flag of every command is offered, and that values are offered
+// only for a fixed set of words or as file names.
 func TestCompleteFlags(t *testing.T) {
 	prog := &program{}
 	prog.commands = commandList(prog)

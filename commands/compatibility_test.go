@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The tables of docs/compatibility.md name the packages and versions that scripts install.
+// TestCompatibility checks that the tables of docs/compatibility.md have the packages and versions
+// that scripts install.
 func TestCompatibility(t *testing.T) {
 	text, err := os.ReadFile("docs/compatibility.md")
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// A host of go-plugin attaches by the printed line, calls and leaves. The plugin stays.
+// TestKeepAttach checks that a host of go-plugin can attach with the printed line, call and leave,
+// and that the plugin stays.
 func TestKeepAttach(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -46,7 +47,7 @@ func TestKeepAttach(t *testing.T) {
 	if err := syscall.Kill(worker, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	again := k.next(t) // of the next generation
+	again := k.next(t) // the line of the next generation
 	if again == line {
 		t.Errorf("it prints %s again", again)
 	}
@@ -88,7 +89,7 @@ func hostAttaches(t *testing.T, line string) {
 		Reattach: &goplugin.ReattachConfig{Protocol: goplugin.ProtocolGRPC, ProtocolVersion: c.ProtocolVersion, Pid: c.Pid, Test: c.Test, Addr: addr},
 		Logger:   hclog.NewNullLogger(),
 	})
-	defer client.Kill() // which, with Test, only says goodbye
+	defer client.Kill() // with Test, it only disconnects
 	protocol, err := client.Client()
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +106,7 @@ func hostAttaches(t *testing.T, line string) {
 	}
 }
 
-// caller hands out the connection itself.
+// caller provides the connection itself.
 type caller struct {
 	goplugin.NetRPCUnsupportedPlugin
 }

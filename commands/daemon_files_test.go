@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A run directory that cannot hold sockets, or that another user could change, is an error.
+// TestDaemonDirectories checks that a run directory that cannot contain sockets, or that another
+// user could change, is an error.
 func TestDaemonDirectories(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -86,7 +87,7 @@ func chown(dir string, uid int) error {
 	return os.Chown(dir, uid, uid)
 }
 
-// A full disk loses lines of the log and no calls.
+// TestDaemonLogFull checks that a full disk loses lines of the log, but no calls.
 func TestDaemonLogFull(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -100,8 +101,8 @@ func TestDaemonLogFull(t *testing.T) {
 	if err := os.WriteFile(log, bytes.Repeat([]byte("12345678901234\n\n"), size/16), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// As much as a file may have: what the log has from before. The shell counts in 512
-	// bytes. All else that is written is shorter.
+	// The limit of a file's size is the size of the existing log. The shell counts in 512 bytes.
+	// All other files are shorter.
 	limited := fmt.Sprintf(`ulimit -S -f %d; exec "$@"`, size/512)
 	cmd := exec.CommandContext(d.ctx, "sh", "-c", limited, "sh", d.bin, "start", "testdata/plugins/prints.py")
 	cmd.Env = d.env

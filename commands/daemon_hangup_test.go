@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// hangingUp is a plugin that writes down each import, and whose first one sends SIGHUP to pyplug.
+// hangingUp is a plugin that records each import. The first import sends SIGHUP to pyplug.
 const hangingUp = `
 import os, signal
 first = not os.path.exists(%[1]q)
@@ -31,12 +31,13 @@ if first:
 %[2]s
 `
 
-// SIGHUP at any moment of the first start waits until the plugin is ready, and restarts it then.
+// TestKeepHangup checks that a SIGHUP at any moment of the first start waits until the plugin is
+// ready, and then restarts it.
 func TestKeepHangup(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		rest    string // of the plugin
-		line    string // of the shell that starts pyplug
+		rest    string // the rest of the plugin's source
+		line    string // the shell command that starts pyplug
 		code    int
 		imports int
 	}{
@@ -79,8 +80,8 @@ func TestKeepHangup(t *testing.T) {
 	}
 }
 
-// closingTerminal runs a program on a terminal, closes that once the plugin is ready, and prints the
-// exit code.
+// closingTerminal runs a program on a terminal, closes the terminal when the plugin is ready, and
+// prints the exit code.
 const closingTerminal = `
 import os, pty, sys
 pid, fd = pty.fork()
@@ -93,7 +94,7 @@ os.close(fd)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `
 
-// The end of its terminal ends serve.
+// TestKeepTerminal checks that the end of its terminal ends serve.
 func TestKeepTerminal(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

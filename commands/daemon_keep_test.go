@@ -19,10 +19,10 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// kept is a `serve` of a test.
+// kept is a running `serve` of a test.
 type kept struct {
 	*exec.Cmd
-	lines *bufio.Scanner // of its standard output
+	lines *bufio.Scanner // lines of its standard output
 	errs  strings.Builder
 }
 
@@ -39,26 +39,26 @@ func (d *daemons) keep(words ...string) *kept {
 func (k *kept) next(t *testing.T) string {
 	t.Helper()
 	if !k.lines.Scan() {
-		_ = k.Wait() // it ended, and its words say why
+		_ = k.Wait() // it ended, and its output says why
 		t.Fatalf("it printed nothing more: %s", &k.errs)
 	}
 	return k.lines.Text()
 }
 
-// ends waits for its end.
+// ends waits for its end and checks the exit code.
 func (k *kept) ends(t *testing.T, code int) {
 	t.Helper()
 	for k.lines.Scan() {
 		t.Logf("it also printed %q", k.lines.Text())
 	}
-	_ = k.Wait() // its code is looked at
+	_ = k.Wait() // its exit code is checked
 	if got := shellCode(k.ProcessState); got != code {
 		t.Errorf("exit code %d, want %d\n%s", got, code, &k.errs)
 	}
 }
 
-// SIGTERM, which stops a service, ends serve with 0, and Ctrl-C with 130. SIGHUP restarts
-// the workers if there is no terminal.
+// TestKeepSignals checks that SIGTERM, which stops a service, ends serve with 0, and Ctrl-C with
+// 130. SIGHUP restarts the workers if there is no terminal.
 func TestKeepSignals(t *testing.T) {
 	t.Parallel()
 	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 0, syscall.SIGINT: 130, syscall.SIGHUP: 0} {
@@ -94,7 +94,8 @@ func TestKeepSignals(t *testing.T) {
 	}
 }
 
-// A plugin that is killed, by a second signal or after --stop-timeout, did not stop cleanly.
+// TestKeepKilled checks that a plugin that is killed, by a second signal or after --stop-timeout,
+// did not stop cleanly.
 func TestKeepKilled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -111,7 +112,7 @@ func TestKeepKilled(t *testing.T) {
 			k.next(t)
 			worker := d.worker("hang-atexit")
 			for i := range c.signals {
-				if i > 0 { // two that are there at once are one
+				if i > 0 { // two pending signals count as one
 					runnertest.Until(t, "it stops", func() bool {
 						out, _, _ := d.pyplug("status", "hang-atexit")
 						return strings.Contains(out, "stopping")
@@ -129,7 +130,7 @@ func TestKeepKilled(t *testing.T) {
 	}
 }
 
-// Signals in quick succession leave nothing of a name.
+// TestKeepHaste checks that signals in quick succession leave no file of a name.
 func TestKeepHaste(t *testing.T) {
 	t.Parallel()
 	for _, signals := range [][]syscall.Signal{
@@ -145,9 +146,9 @@ func TestKeepHaste(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_ = k.Wait() // the exit code is that of the signal that came first
+			_ = k.Wait() // the exit code is that of the first signal
 			left, err := os.ReadDir(d.run)
-			left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return e.Name() == "counter.log" }) // outlives the plugin
+			left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return e.Name() == "counter.log" }) // it outlives the plugin
 			if len(left) > 0 || err != nil {
 				t.Errorf("left %v, %v", left, err)
 			}
@@ -155,8 +156,8 @@ func TestKeepHaste(t *testing.T) {
 	}
 }
 
-// serve notifies a service manager at a path or an abstract name. The plugin does not
-// get the variables of the manager.
+// TestKeepNotifies checks that serve notifies a service manager at a path or an abstract name, and
+// that the plugin does not get the manager's variables.
 func TestKeepNotifies(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]string{
@@ -186,7 +187,7 @@ func TestKeepNotifies(t *testing.T) {
 			wants := []string{"STATUS=starting: first start", "READY=1", "WATCHDOG=1", "WATCHDOG=1"}
 			for _, want := range wants {
 				got := read()
-				for strings.HasPrefix(got, "STATUS=ready: ") { // at any time after the start
+				for strings.HasPrefix(got, "STATUS=ready: ") { // this may come at any time after the start
 					got = read()
 				}
 				if got != want {
@@ -210,7 +211,7 @@ func TestKeepNotifies(t *testing.T) {
 	}
 }
 
-// A standard output that is full or closed does not end serve.
+// TestKeepOutput checks that a standard output that is full or closed does not end serve.
 func TestKeepOutput(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
@@ -236,7 +237,7 @@ func TestKeepOutput(t *testing.T) {
 	}
 }
 
-// waits runs pyplug until it succeeds, and checks what it then prints.
+// waits runs pyplug until it succeeds, and checks its output.
 func (d *daemons) waits(want string, words ...string) {
 	d.t.Helper()
 	var out string
@@ -250,8 +251,8 @@ func (d *daemons) waits(want string, words ...string) {
 	}
 }
 
-// --watch loads a changed file. While the new file does not start, the old worker stays; if
-// that one dies, calls fail with the traceback until the file is fixed.
+// TestKeepWatch checks that --watch loads a changed file. While the new file does not start, the
+// old worker stays. If the old worker dies, calls fail with the traceback until the file is fixed.
 func TestKeepWatch(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -284,7 +285,7 @@ func TestKeepWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	runnertest.Until(t, "its death is seen", func() bool { return d.worker("watched") == 0 })
-	for range 2 { // while it is being restarted, and then during the delay
+	for range 2 { // during the restart, and then during the delay
 		out, errs, code := d.pyplug("call", "watched", "version")
 		if code != 5 || out != "" || !strings.Contains(errs, "RuntimeError: no room") || !strings.Contains(errs, "watched.py:1") || !strings.Contains(errs, "restarts in") && !strings.Contains(errs, "is restarting") {
 			t.Errorf("got %q, exit code %d\n%s", out, code, errs)
@@ -299,7 +300,7 @@ func TestKeepWatch(t *testing.T) {
 	d.wants("333", "call", "watched", "version")
 }
 
-// hooks answers while the only worker is busy.
+// TestDaemonHooksWhileBusy checks that hooks answers while the only worker is busy.
 func TestDaemonHooksWhileBusy(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -338,8 +339,8 @@ func TestDaemonHooksWhileBusy(t *testing.T) {
 	}
 }
 
-// As process 1, serve passes SIGTERM on to the plugin, and leaves no zombie of the processes
-// whose parents died.
+// TestKeepAsInit checks that as process 1 serve passes SIGTERM on to the plugin, and leaves no
+// zombies of orphaned processes.
 func TestKeepAsInit(t *testing.T) {
 	t.Parallel()
 	namespace := []string{"unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"}

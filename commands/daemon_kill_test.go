@@ -20,7 +20,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// Whatever is killed, no process is left, and the next call or start works.
+// TestDaemonKilled checks that, whichever process is killed, no process is left, and the next call
+// or start works.
 func TestDaemonKilled(t *testing.T) {
 	t.Parallel()
 	kill := func(t *testing.T, pid int) {
@@ -37,7 +38,7 @@ func TestDaemonKilled(t *testing.T) {
 		d.wants("1", "call", "counter", "increment")
 		old := d.worker("counter")
 		kill(t, old)
-		// A call before its death is known would fail.
+		// A call before the death is detected would fail.
 		runnertest.Until(t, "another takes its place", func() bool { now := d.worker("counter"); return now != 0 && now != old })
 		d.wants("1", "call", "counter", "increment")
 		if alive(old) {
@@ -56,20 +57,21 @@ func TestDaemonKilled(t *testing.T) {
 			}
 			kill(t, state.PID)
 			runnertest.Until(t, "all is gone", func() bool {
-				_, _, code := d.pyplug("status", "counter") // while it dies a connection may still be taken
+				_, _, code := d.pyplug("status", "counter") // while it dies a connection may still be accepted
 				return code == 9 && !alive(worker) && !alive(state.PID)
 			})
 			d.fails(9, "counter is not running", "call", "counter", "increment")
 			d.wants("", "stop", "counter")
 			d.wants("1", "call", "--auto-start", counter, "increment")
 			d.wants("2", "call", "counter", "increment")
-			d.wants("counter", "start", counter) // in the place of one that would end by itself
+			d.wants("counter", "start", counter) // replaces a plugin that would end by itself
 			d.wants("1", "call", "counter", "increment")
 		})
 	}
 }
 
-// A call that the daemon's death ends fails, and is not made again.
+// TestDaemonKilledDuringCall checks that a call that the daemon's death interrupts fails, and is
+// not repeated.
 func TestDaemonKilledDuringCall(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -85,7 +87,7 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 	if err := syscall.Kill(d.state("hang-sleep").PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // its code is looked at
+	_ = cmd.Wait() // its exit code is checked
 	if code := cmd.ProcessState.ExitCode(); code != 9 {
 		t.Errorf("exit code %d, want 9", code)
 	}
@@ -97,14 +99,15 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, errs.String())
 		}
 	}
-	runnertest.Until(t, "it is not there any more", func() bool { // while it dies a connection may still be taken
+	runnertest.Until(t, "it is not there any more", func() bool { // while it dies a connection may still be accepted
 		_, errs, code := d.pyplug("status", "hang-sleep")
 		return code == 9 && strings.Contains(errs, "is not running")
 	})
-	d.pyplug("status") // which looks at all, and removes what is left
+	d.pyplug("status") // it checks all names, and removes old files
 }
 
-// Files that a dead daemon left do not prevent a start, and no process is signaled.
+// TestDaemonStaleFiles checks that the files of a dead daemon do not prevent a start, and that no
+// process gets a signal.
 func TestDaemonStaleFiles(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -119,7 +122,7 @@ func TestDaemonStaleFiles(t *testing.T) {
 	}
 	defer func() {
 		_ = bystander.Process.Kill()
-		_ = bystander.Wait() // as it was killed
+		_ = bystander.Wait() // it was killed
 	}()
 	listener, err := net.Listen("unix", filepath.Join(dir, "counter.sock"))
 	if err != nil {
@@ -140,14 +143,14 @@ func TestDaemonStaleFiles(t *testing.T) {
 	d.wants("", "stop", "counter")
 	d.wants("counter", "start", counter)
 	d.wants("1", "call", "counter", "increment")
-	d.pyplug("status") // which looks at all, and removes what is left
+	d.pyplug("status") // it checks all names, and removes old files
 	if !alive(bystander.Process.Pid) {
 		t.Error("a process was ended that has the number of a daemon of before")
 	}
 }
 
-// A daemon that speaks another version of the protocol, such as one from before HTTP,
-// is shown, and can be stopped.
+// TestDaemonOfAnotherVersion checks that a daemon with another version of the protocol, for example
+// from before HTTP, is listed and can be stopped.
 func TestDaemonOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	for _, api := range []string{`"api": 2`, `"api": 0`} {
@@ -181,7 +184,7 @@ func TestDaemonOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// Fifty clients at once get each its own answer.
+// TestDaemonManyClients checks that fifty concurrent clients get their own answers.
 func TestDaemonManyClients(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -200,7 +203,7 @@ func TestDaemonManyClients(t *testing.T) {
 	work.Wait()
 }
 
-// Ctrl-C ends only that call. The daemon goes on.
+// TestDaemonCallInterrupted checks that Ctrl-C ends only that call, and the daemon continues.
 func TestDaemonCallInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, hooked := range []string{"hang_sleep.py", "hang_c_loop.py"} {
@@ -210,7 +213,7 @@ func TestDaemonCallInterrupted(t *testing.T) {
 			name := strings.ReplaceAll(strings.TrimSuffix(hooked, ".py"), "_", "-")
 			d.stopped(name)
 			d.wants(name, "start", "testdata/plugins/"+hooked)
-			for _, flags := range [][]string{nil, {"--json"}} { // the quick way, and the ordinary one
+			for _, flags := range [][]string{nil, {"--json"}} { // with fastcall, and with the ordinary code
 				marker := filepath.Join(t.TempDir(), "marker")
 				cmd := d.command(append(append([]string{"call"}, flags...), name, "hang", "marker="+marker)...)
 				if err := cmd.Start(); err != nil {
@@ -220,7 +223,7 @@ func TestDaemonCallInterrupted(t *testing.T) {
 				if err := cmd.Process.Signal(os.Interrupt); err != nil {
 					t.Fatal(err)
 				}
-				_ = cmd.Wait() // its code is looked at
+				_ = cmd.Wait() // its exit code is checked
 				if code := shellCode(cmd.ProcessState); code != 130 {
 					t.Errorf("%q: exit code %d, want 130", flags, code)
 				}
@@ -236,7 +239,8 @@ func TestDaemonCallInterrupted(t *testing.T) {
 	}
 }
 
-// health reports the back-off of a plugin that is not running.
+// TestDaemonHealthInBackoff checks that health reports the back-off of a plugin that is not
+// running.
 func TestDaemonHealthInBackoff(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -260,7 +264,8 @@ func TestDaemonHealthInBackoff(t *testing.T) {
 	})
 }
 
-// A suspended daemon has the status unknown, requests fail, and stop ends all its processes.
+// TestDaemonSuspended checks that a suspended daemon has the status unknown, that requests fail,
+// and that stop ends all its processes.
 func TestDaemonSuspended(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// start returns although its daemon stays, even if somebody waits for the end of its
-// descriptors, such as a shell's $(…).
+// TestStartReturns checks that start returns although its daemon stays, even if the caller waits
+// for the end of start's descriptors, as a shell's $(…) does.
 func TestStartReturns(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -67,7 +67,8 @@ func TestStartReturns(t *testing.T) {
 	}
 }
 
-// The plugin runs even if its name cannot be printed. The error says so.
+// TestStartOutput checks that the plugin runs even if its name cannot be printed. The error says
+// so.
 func TestStartOutput(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -89,7 +90,7 @@ func TestStartOutput(t *testing.T) {
 			cmd.Env = append(d.env, "PATH="+filepath.Dir(d.bin)+":"+os.Getenv("PATH"))
 			var errs strings.Builder
 			cmd.Stderr = &errs
-			_ = cmd.Run() // its code is looked at
+			_ = cmd.Run() // its exit code is checked
 			if got := shellCode(cmd.ProcessState); got != c.code || !strings.Contains(errs.String(), c.want) {
 				t.Errorf("exit code %d, want %d, and %q in %q", got, c.code, c.want, errs.String())
 			}
@@ -98,7 +99,7 @@ func TestStartOutput(t *testing.T) {
 	}
 }
 
-// Paths, flags and the plugin's own files need not be UTF-8.
+// TestStartNotUTF8 checks that paths, flags and the plugin's own files need not be UTF-8.
 func TestStartNotUTF8(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -131,7 +132,8 @@ func TestStartNotUTF8(t *testing.T) {
 	d.wants("", "status")
 }
 
-// Starts at once of one plugin start one daemon, and all print its name.
+// TestStartTogether checks that concurrent starts of one plugin start one daemon, and all print its
+// name.
 func TestStartTogether(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{2, 50} {
@@ -158,7 +160,8 @@ func TestStartTogether(t *testing.T) {
 	}
 }
 
-// Plugins with the same default name that are started at once all get different names.
+// TestStartSameNames checks that plugins with the same default name that are started concurrently
+// get different names.
 func TestStartSameNames(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -192,7 +195,7 @@ func TestStartSameNames(t *testing.T) {
 	d.wants("", append([]string{"stop"}, names...)...)
 }
 
-// An interrupted start leaves nothing.
+// TestStartInterrupted checks that an interrupted start leaves nothing.
 func TestStartInterrupted(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -208,14 +211,14 @@ func TestStartInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // its code is looked at
+	_ = cmd.Wait() // its exit code is checked
 	if got := shellCode(cmd.ProcessState); got != 130 || !strings.Contains(errs.String(), "interrupted") {
 		t.Errorf("exit code %d, want 130\n%s", got, errs.String())
 	}
 	d.fails(9, "is not running", "status", "hang-import")
 }
 
-// stop also ends a start in progress.
+// TestStopWhileStarting checks that stop also ends a start in progress.
 func TestStopWhileStarting(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -231,13 +234,13 @@ func TestStopWhileStarting(t *testing.T) {
 		t.Errorf("its status is %q", out)
 	}
 	d.wants("", "stop", "hang-import")
-	_ = cmd.Wait() // its code is looked at
+	_ = cmd.Wait() // its exit code is checked
 	if got := shellCode(cmd.ProcessState); got == 0 {
 		t.Error("start succeeded")
 	}
 }
 
-// --all stops all background plugins.
+// TestStopAll checks that --all stops all background plugins.
 func TestStopAll(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -253,7 +256,7 @@ func TestStopAll(t *testing.T) {
 	}
 }
 
-// The line for Terraform in the help works.
+// TestStartHelp checks that the line for Terraform in the help works.
 func TestStartHelp(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -273,7 +276,8 @@ func TestStartHelp(t *testing.T) {
 	}
 }
 
-// The flags of start are not on a command line, which every user can read.
+// TestStartSecret checks that the flags of start are not on a command line, which every user can
+// read.
 func TestStartSecret(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -289,7 +293,8 @@ func TestStartSecret(t *testing.T) {
 	d.wants("null", "call", "inside", "env", "PYPLUG_DAEMON_WORDS")
 }
 
-// A start or a call during a stop waits for the end of the stop, and then does its work.
+// TestStartWhileStopping checks that a start or a call during a stop waits for the end of the stop,
+// and then succeeds.
 func TestStartWhileStopping(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -319,7 +324,7 @@ func TestStartWhileStopping(t *testing.T) {
 	var work sync.WaitGroup
 	for _, words := range [][]string{
 		{"start", file}, {"call", "--auto-start", file, "pid"},
-		{"call", "gate", "pid"}, {"call", "--verbose", "gate", "pid"}, // the warm way, and the ordinary one
+		{"call", "gate", "pid"}, {"call", "--verbose", "gate", "pid"}, // with fastcall, and with the ordinary code
 	} {
 		work.Go(func() {
 			out, errs, code := d.pyplug(words...)
@@ -331,7 +336,7 @@ func TestStartWhileStopping(t *testing.T) {
 	}
 	touch(until, "")
 	work.Wait()
-	_ = call.Wait() // its result is not looked at
+	_ = call.Wait() // its result does not matter
 	if err := stop.Wait(); err != nil {
 		t.Errorf("stop: %v", err)
 	}

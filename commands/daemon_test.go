@@ -18,15 +18,15 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// daemons is a place where a test has plugins in the background: what runs there
-// when it ends fails it.
+// daemons is an environment for background plugins of a test. Plugins that still run at the end
+// fail the test.
 type daemons struct {
 	t   *testing.T
-	bin string // of pyplug
+	bin string // the path of pyplug
 	run string // PYPLUG_RUN_DIR
-	tag string // in the environment of all that it starts
+	tag string // in the environment of all its processes
 	env []string
-	ctx context.Context // bounds each test
+	ctx context.Context // limits each test
 }
 
 func newDaemons(t *testing.T) *daemons {
@@ -40,7 +40,7 @@ func newDaemons(t *testing.T) *daemons {
 	t.Cleanup(cancel)
 	d := &daemons{t: t, ctx: ctx, tag: fmt.Sprintf("TEST_TAG=%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}
 	t.Cleanup(func() {
-		// Who stops waits for the plugin; its daemon ends just after.
+		// stop waits for the plugin, whose daemon ends soon after.
 		runnertest.Soon(func() bool { return len(runnertest.WithEnv(d.tag)) == 0 })
 		for _, pid := range runnertest.WithEnv(d.tag) {
 			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -54,18 +54,18 @@ func newDaemons(t *testing.T) *daemons {
 		t.Fatal(err)
 	}
 	d.env = append(os.Environ(), "PYPLUG_PYTHON="+python, "XDG_CACHE_HOME="+filepath.Join(t.TempDir(), "cache"),
-		"PYPLUG_RUN_DIR="+d.run, d.tag, "NOTIFY_SOCKET=", "PYPLUG_TEST_REQUIRE=") // any other variable of ours would turn fastcall off
+		"PYPLUG_RUN_DIR="+d.run, d.tag, "NOTIFY_SOCKET=", "PYPLUG_TEST_REQUIRE=") // any other variable of pyplug would disable fastcall
 	return d
 }
 
-// command prepares pyplug.
+// command returns a command that runs pyplug.
 func (d *daemons) command(words ...string) *exec.Cmd {
 	cmd := exec.CommandContext(d.ctx, d.bin, words...)
 	cmd.Env = d.env
 	return cmd
 }
 
-// pyplug runs it to its end.
+// pyplug runs pyplug to its end.
 func (d *daemons) pyplug(words ...string) (out, errs string, code int) {
 	d.t.Helper()
 	var o, e bytes.Buffer
@@ -79,7 +79,7 @@ func (d *daemons) pyplug(words ...string) (out, errs string, code int) {
 	return o.String(), e.String(), shellCode(cmd.ProcessState)
 }
 
-// wants runs pyplug, which has to succeed and print that.
+// wants runs pyplug, which must succeed and print want.
 func (d *daemons) wants(want string, words ...string) {
 	d.t.Helper()
 	out, errs, code := d.pyplug(words...)
@@ -88,7 +88,7 @@ func (d *daemons) wants(want string, words ...string) {
 	}
 }
 
-// fails runs pyplug, which has to fail with that code and say that.
+// fails runs pyplug, which must fail with code and print want.
 func (d *daemons) fails(code int, want string, words ...string) {
 	d.t.Helper()
 	out, errs, got := d.pyplug(words...)
@@ -97,7 +97,7 @@ func (d *daemons) fails(code int, want string, words ...string) {
 	}
 }
 
-// stopped says that a name's plugin is stopped at the end of the test.
+// stopped checks at the end of the test that the plugins with these names are stopped.
 func (d *daemons) stopped(names ...string) {
 	d.t.Cleanup(func() {
 		if _, errs, code := d.pyplug(append([]string{"stop"}, names...)...); code != 0 {
@@ -106,7 +106,7 @@ func (d *daemons) stopped(names ...string) {
 	})
 }
 
-// state is what is written of a name.
+// state is the content of a name's state file.
 type state struct {
 	PID          int
 	Socket, Log  string
@@ -126,7 +126,7 @@ func (d *daemons) state(name string) state {
 	return s
 }
 
-// worker is the process of a name's plugin.
+// worker returns the process of a name's plugin.
 func (d *daemons) worker(name string) int {
 	d.t.Helper()
 	out, errs, code := d.pyplug("status", "--json", name)

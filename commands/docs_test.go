@@ -21,14 +21,13 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// unproven are the pages without examples.
+// unproven lists the pages without examples.
 var unproven = []string{"ARCHITECTURE.md", "BENCHMARKS.md", "compatibility.md", "install.md"}
 
-// TestDocs runs the examples of the README and of every page in docs, as in a
-// terminal: in each console block a line that begins with "$ " is a command, with more
-// lines that begin with "> ", and the lines below are what it prints. A block whose
-// first line is a comment with a file's name is that file. A command that fails must
-// print an error.
+// TestDocs runs the examples of the README and of every page in docs, as in a terminal. In each
+// console block a line that begins with "$ " is a command, which continues on lines that begin with
+// "> ". The lines below are its output. A block whose first line is a comment with a file's name is
+// that file. A command that fails must print an error.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
@@ -53,7 +52,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// docStep is a file that a page shows, or a command and what it prints.
+// docStep is a file on a page, or a command and its output.
 type docStep struct{ file, command, text string }
 
 var fileName = regexp.MustCompile(`^(?:#|//) (\w[\w./-]*\.\w+)(?:$|: )`)
@@ -160,8 +159,8 @@ func (d *docRun) useGRPCIO(t *testing.T) {
 func (d *docRun) constant(output string) string {
 	output = strings.NewReplacer(d.runDir, "/run/user/1000/pyplug", d.dir, "/srv", d.python, "PYTHON").Replace(output)
 	for _, r := range []struct{ pattern, by string }{
-		{`(?m)  \d[\d.]*m?s$`, ""}, // the column of durations, which short ones leave empty
-		{`(?m)^slowest: .*\n`, ""}, // of cases, on a busy machine
+		{`(?m)  \d[\d.]*m?s$`, ""}, // the column of durations, which is empty for short ones
+		{`(?m)^slowest: .*\n`, ""}, // cases on a busy machine
 		{`(in|after) \d[\d.]*[mµ]?s`, "$1 Nms"},
 		{`python 3\.\d+\.\d+(, [^\s)]+)?( \(\w+\))?`, "python 3.N"},
 		{`("(?:\w+_ms|pid|daemon_pid|memory_bytes|per_second)":)[\d.]+`, "${1}N"},
@@ -173,7 +172,7 @@ func (d *docRun) constant(output string) string {
 	return output
 }
 
-// TestErrorKeys verifies that docs/json.md explains every key of an error.
+// TestErrorKeys checks that docs/json.md explains every key of an error.
 func TestErrorKeys(t *testing.T) {
 	text, err := os.ReadFile("docs/json.md")
 	if err != nil {
@@ -190,7 +189,7 @@ func TestErrorKeys(t *testing.T) {
 	if err := json.Unmarshal(full, &keys); err != nil {
 		t.Fatal(err)
 	}
-	// message stands for Err; details and status_message are two more keys, of Status; Permanent,
+	// message stands for Err. details and status_message are two more keys, of Status. Permanent,
 	// Alone and Unanswered are not in the JSON.
 	if len(keys) != reflect.TypeFor[hook.Error]().NumField()+2-3 {
 		t.Errorf("the error has %d keys: %s", len(keys), full)
@@ -202,7 +201,7 @@ func TestErrorKeys(t *testing.T) {
 	}
 }
 
-// TestDocLinks verifies that the pages lead to files that exist, and to headings that do.
+// TestDocLinks checks that the links of the pages lead to existing files and headings.
 func TestDocLinks(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
@@ -227,7 +226,7 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
-// anchors are the names by which links lead to the headings of a page, as GitHub makes them.
+// anchors returns the names with which links lead to the headings of a page, in GitHub's form.
 func anchors(page string) []string {
 	var all []string
 	for _, heading := range regexp.MustCompile(`(?m)^##* (.*)$`).FindAllStringSubmatch(page, -1) {
@@ -237,7 +236,8 @@ func anchors(page string) []string {
 	return all
 }
 
-// The file that the README shows lies in docs, for the first command of a new user.
+// TestExampleFile checks that the README's example file is in docs, for the first command of a new
+// user.
 func TestExampleFile(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {

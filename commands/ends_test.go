@@ -11,7 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// ends has what the plugin ends.py leaves of calls with 1, 2 and 3, and of its end.
+// ends maps the files that the plugin ends.py writes in calls with 1, 2 and 3, and at its end, to
+// their content.
 var ends = map[string]string{
 	"text": "import, 1\n2\n3\n", "append": "import, 1\n2\n3\n", "lines": "import, 1\n2\n3\n", "layers": "import, 1\n2\n3\n",
 	"binary": "import, 1\n2\n3\n", "unbuffered": "import, 1\n2\n3\n", "enclosed": "import, 1\n2\n3\n", "untouched": "import\n",
@@ -22,8 +23,8 @@ var ends = map[string]string{
 	"later atexit": "ended\n", "later deleted": "ended\n", "later cycle": "ended\n", "later finalize": "ended\n",
 }
 
-// TestEnds holds that a worker ends as a Python program does, whether it was forked or
-// not: the files that the plugin has open are written, once, and the rest is finalized.
+// TestEnds checks that a worker ends as a Python program does, whether it was forked or not: the
+// plugin's open files are written once, and the rest is finalized.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	plugin, err := filepath.Abs("testdata/plugins/ends.py")
@@ -39,7 +40,8 @@ func TestEnds(t *testing.T) {
 			"threads":     {"--concurrency=3", "--threads", plugin, "put_all"},
 			"run":         nil, "start off": {"--preload=off"}, "start": {"--preload=auto"},
 		} {
-			// One at a time: a worker that takes a second to end is terminated, and a busy machine is slow.
+			// One at a time, because a worker that takes a second to end is terminated, and a busy
+			// machine is slow.
 			t.Run(filepath.Base(filepath.Dir(filepath.Dir(python)))+" "+name, func(t *testing.T) {
 				dir := t.TempDir()
 				env := []string{"PYPLUG_PYTHON=" + python, "ENDS=" + dir}
@@ -59,7 +61,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// endsOf runs pyplug to its end, which writes nothing to standard error.
+// endsOf runs pyplug to its end. It must write nothing to standard error.
 func endsOf(t *testing.T, env []string, input string, words ...string) {
 	t.Helper()
 	s := pyplug(t, env, words...)

@@ -42,7 +42,7 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-// The README's table is the code's.
+// TestReadmeHasTheCodes checks that the README's table has the codes of the program.
 func TestReadmeHasTheCodes(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {

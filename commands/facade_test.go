@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestFacade holds that a reader of the façade and of the plan only goes down: no file needs a file that
-// needs the first one.
+// TestFacade checks that the files of package runner and of package plan have an order: no file
+// needs a file that needs the first one.
 func TestFacade(t *testing.T) {
 	for _, room := range []string{"runner", "runner/plan"} {
 		t.Run(room, func(t *testing.T) { goesDown(t, room) })
@@ -34,7 +34,7 @@ func goesDown(t *testing.T, room string) {
 		files = append(files, file)
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	// Without an importer, the names of other packages stay unknown. They do not matter here.
+	// Without an importer, names of other packages are unknown. They do not matter here.
 	checker := types.Config{Error: func(error) {}}
 	facade, _ := checker.Check(room, fset, files, info)
 

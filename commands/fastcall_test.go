@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Packages that take long to initialise do so after fastcall, which calls in its init, and hangup,
-// which catches a signal there.
+// TestFastcallOrder checks that packages that take long to initialize come after fastcall, which
+// makes its call in init, and hangup, which catches a signal there.
 func TestFastcallOrder(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -36,7 +36,8 @@ func TestFastcallOrder(t *testing.T) {
 	}
 }
 
-// A plain call prints the same as a call with a flag, which fastcall leaves.
+// TestFastcallSame checks that a plain call prints the same as a call with a flag, which fastcall
+// does not make.
 func TestFastcallSame(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -54,8 +55,8 @@ func TestFastcallSame(t *testing.T) {
 	}
 }
 
-// A typed name reaches the plugin whose name has - for _, by fastcall and by the ordinary way. The
-// name itself comes first.
+// TestTypedNames checks that a typed name with _ reaches the plugin whose name has -, with fastcall
+// and with the ordinary code. The exact name has precedence.
 func TestTypedNames(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -72,7 +73,7 @@ func TestTypedNames(t *testing.T) {
 	d.wants("", "stop", "my-tool")
 	d.wants(`"underscored"`, "call", "my-tool", "which")
 	d.wants("", "stop", "my-tool")
-	d.stopped("other-tool") // at the end of the test it does not run
+	d.stopped("other-tool") // it must not run at the end of the test
 	third := filepath.Join(written(t, map[string]string{"other_tool.py": "print('imported')\n"}), "other_tool.py")
 	d.wants("other-tool", "start", third)
 	d.wants("", "stop", "other_tool")
@@ -81,7 +82,7 @@ func TestTypedNames(t *testing.T) {
 	}
 }
 
-// A call that takes longer than fastcall waits is made once.
+// TestFastcallOnce checks that a call that takes longer than fastcall waits is made only once.
 func TestFastcallOnce(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -93,8 +94,8 @@ func TestFastcallOnce(t *testing.T) {
 	}
 }
 
-// A call that a daemon rejects because it is being stopped is made again once the name
-// is free.
+// TestFastcallStopping checks that a call that a daemon rejects because it is being stopped is
+// repeated when the name is free.
 func TestFastcallStopping(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -106,7 +107,7 @@ func TestFastcallStopping(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	go func() { // ends with the one call
+	go func() { // ends after the only call
 		conn, err := socket.Accept()
 		if err != nil {
 			return

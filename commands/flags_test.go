@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// setFlags reads flags as typed and from the environment.
+// setFlags reads flags from words and from the environment.
 func setFlags(flags []cli.Flag, words ...string) error {
 	_, err := cmdline.Read(&cli.Command{Flags: flags}, allWords, words)
 	if err == nil {
@@ -22,11 +22,11 @@ func setFlags(flags []cli.Flag, words ...string) error {
 	return err
 }
 
-// TestFlagWords verifies that another pyplug gets the flags as this one did, however they
-// were given.
+// TestFlagWords checks that another pyplug gets the same flags as this one, however they were
+// given.
 func TestFlagWords(t *testing.T) {
 	t.Setenv("PYPLUG_STOP_TIMEOUT", "3")
-	t.Setenv("PYPLUG_START_TIMEOUT", "") // which is none
+	t.Setenv("PYPLUG_START_TIMEOUT", "") // counts as unset
 	for _, c := range []struct{ line, want string }{
 		{"", "--stop-timeout=3"},
 		{"--python=3.12 -clean-env --start-timeout 90 --env A=1,2 --env=B", "--python=3.12 --env=A=1,2 --env=B --clean-env=true --start-timeout=90 --stop-timeout=3"},
@@ -42,7 +42,7 @@ func TestFlagWords(t *testing.T) {
 	}
 }
 
-// TestOneDefault holds that help tells one default of each flag.
+// TestOneDefault checks that the help has only one default for each flag.
 func TestOneDefault(t *testing.T) {
 	for _, cmd := range commandList(&program{}) {
 		for _, f := range cmd.Flags {

@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// says runs pyplug to its end, which has a code, and wants standard output, or,
-// for a code that is not 0, standard error, to match.
+// says runs pyplug to its end and checks its exit code. Standard output, or standard error for a
+// code that is not 0, must match want.
 func (s *session) says(t *testing.T, code int, want string) {
 	t.Helper()
 	if err := s.Start(); err != nil {
@@ -29,14 +29,13 @@ func (s *session) says(t *testing.T, code int, want string) {
 	}
 }
 
-// kv is the start of one of go-plugin's own examples. It keeps its values
-// in the directory dir.
+// kv returns the words that start one of go-plugin's own examples. The example keeps its values in
+// the directory dir.
 func kv(dir string, words ...string) []string {
 	return append([]string{"run", "--cookie", "BASIC_PLUGIN=hello", "--cwd", dir}, words...)
 }
 
-// TestExamplePython calls the Python example where it lies, by its own generated
-// code.
+// TestExamplePython calls the Python example in place, with its own generated code.
 func TestExamplePython(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "PYTHONDONTWRITEBYTECODE=1"}
@@ -48,7 +47,7 @@ func TestExamplePython(t *testing.T) {
 	pyplug(t, env, kv(dir, plugin, "Get", "key=nothing")...).says(t, 1, `(?m)^error: Get: UNKNOWN: .*No such file`)
 	pyplug(t, env, kv(dir, plugin, "Get", "name=nothing")...).says(t, 4, `(?m)^error: Get: .*name`)
 
-	// A second one prints a good line, too, for the port that it shares.
+	// A second one also prints a valid handshake for the shared port.
 	first := pyplug(t, env, append([]string{"health", "--watch"}, kv(dir, plugin)[1:]...)...)
 	out := reading(t, first.Cmd)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
@@ -62,7 +61,7 @@ func TestExamplePython(t *testing.T) {
 	first.ends(t, 130)
 }
 
-// TestExampleGo calls the Go example, which is a program.
+// TestExampleGo calls the Go example, which is an executable.
 func TestExampleGo(t *testing.T) {
 	t.Parallel()
 	plugin, dir := runnertest.GoExample(t), t.TempDir()
@@ -86,8 +85,8 @@ func TestExampleBidirectional(t *testing.T) {
 	}
 }
 
-// TestExampleNegotiated calls the Go example that speaks net/rpc at version 2, and gRPC at
-// version 3.
+// TestExampleNegotiated calls the Go example that speaks net/rpc at version 2, and gRPC at version
+// 3.
 func TestExampleNegotiated(t *testing.T) {
 	t.Parallel()
 	plugin, dir := runnertest.GoExampleOf(t, "negotiated/plugin-go"), t.TempDir()

@@ -29,19 +29,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// The fake Python is this test binary under the name python, in what looks like
-// a venv. It runs scripts of simple calls, one to a line, that are Go as well as
-// Python, and that pyplug takes for the text of a gRPC plugin:
+// The fake Python is this test binary with the name python, in a directory that looks like a venv.
+// It runs scripts of simple calls, one per line, that are valid Go and valid Python, and that
+// pyplug reads as the text of a gRPC plugin:
 //
 //	import grpc
 //	listen("mute")
 //	print("1|1|tcp|$ADDRESS|grpc")
 //	hang()
 //
-// With it the worst of plugins need no Python, and no luck with their timing.
+// With it the worst plugins need no Python, and their timing is certain.
 
-// fakePython makes "-- DIR/plugin.py --" of a script a plugin of the fake.
-// `fakepython DIR...` is its command.
+// fakePython turns "-- DIR/plugin.py --" of a script into a plugin of the fake. It implements the
+// command `fakepython DIR...`.
 func fakePython(ts *testscript.TestScript, neg bool, args []string) {
 	if runtime.GOOS == "windows" {
 		ts.Fatalf("a venv looks different there")
@@ -67,7 +67,7 @@ func makeFake(dir string) error {
 	return os.Symlink(self, filepath.Join(venv, "bin", "python"))
 }
 
-// runFake runs the script that is its last argument, as Python does.
+// runFake runs the script in its last argument, as Python does.
 func runFake() error {
 	if slices.Contains(os.Args, "-c") {
 		return errors.New("this python runs scripts alone")
@@ -92,7 +92,7 @@ func runFake() error {
 	return nil
 }
 
-// perform does one call of a script.
+// perform runs one call of a script.
 func perform(line string) error {
 	e, err := parser.ParseExpr(line)
 	if err != nil {
@@ -121,7 +121,7 @@ func perform(line string) error {
 	return do(text, number)
 }
 
-// value is that of a string, a number, or a string times a number.
+// value returns the value of a string, a number, or a string times a number.
 func value(e ast.Expr) any {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -141,8 +141,8 @@ func value(e ast.Expr) any {
 	return nil
 }
 
-// calls are what a script may do, with the one text and the one number that it
-// gives.
+// calls maps the functions of a script to their implementation, with one text and one number as
+// arguments.
 var calls = map[string]func(text string, n int) error{
 	"print": func(text string, _ int) error { _, err := fmt.Println(text); return err },
 	"write": func(text string, _ int) error { _, err := fmt.Print(text); return err },
@@ -163,7 +163,7 @@ var calls = map[string]func(text string, n int) error{
 	"serve":       serve,
 }
 
-// flood writes n megabytes without a newline; 0: it does not end.
+// flood writes n megabytes without a newline, or endlessly if n is 0.
 func flood(_ string, n int) error {
 	block := strings.Repeat("x", 1<<20)
 	for i := 0; n == 0 || i < n; i++ {
@@ -174,7 +174,7 @@ func flood(_ string, n int) error {
 	return nil
 }
 
-// mark makes the file that a test waits for, if it waits.
+// mark creates the file that a test waits for, if there is one.
 func mark() error {
 	if path := os.Getenv("MARKER"); path != "" {
 		return os.WriteFile(path, nil, 0o600)
@@ -182,17 +182,16 @@ func mark() error {
 	return nil
 }
 
-// opened is what listen opened last, secure how serve encrypts.
+// opened is the listener of the last listen. secure says how serve encrypts.
 var (
 	opened net.Listener
 	secure *tls.Config
 )
 
-// listen listens at $ADDRESS, or, after no at, at a free port, and serves what is
-// no gRPC:
+// listen listens at $ADDRESS, or, without at, at a free port. It serves something that is not gRPC:
 //
 //	closed  nothing any more
-//	mute    connections, in silence
+//	mute    connections without answers
 //	ssh     the greeting of another protocol
 func listen(kind string, _ int) error {
 	address, network := os.Getenv("ADDRESS"), "tcp"
@@ -229,8 +228,8 @@ func listen(kind string, _ int) error {
 	return os.Setenv("ADDRESS", l.Addr().String())
 }
 
-// makeCertificate sets $CERTIFICATE to what the sixth field has, and has serve
-// encrypt with it for the client in the environment. "=" makes it padded.
+// makeCertificate sets $CERTIFICATE to the text of the sixth field, and makes serve encrypt with it
+// for the client in the environment. "=" adds padding.
 func makeCertificate(padding string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -243,7 +242,7 @@ func makeCertificate(padding string) error {
 		if der, err = x509.CreateCertificate(rand.Reader, template, template, key.Public(), key); err != nil {
 			return err
 		}
-		template.DNSNames = append(template.DNSNames, "xx") // its length is no multiple of 3
+		template.DNSNames = append(template.DNSNames, "xx") // makes its length not a multiple of 3
 	}
 	secure = &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
@@ -257,7 +256,7 @@ func makeCertificate(padding string) error {
 	return os.Setenv("CERTIFICATE", encoding.EncodeToString(der))
 }
 
-// foreign is the command that listens at $FOREIGN, in the test's own process.
+// foreign implements the command that listens at $FOREIGN in the test's own process.
 func foreign(ts *testscript.TestScript, neg bool, args []string) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	ts.Check(err)

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// inputPlugin makes a plugin of the fake that makes its marker when it is ready,
-// and returns the words of a pyplug that calls it: Hang takes a stream, Echo does
-// not.
+// inputPlugin makes a plugin of the fake that creates its marker when it is ready, and returns the
+// words of a pyplug that calls it. Hang has a client stream, Echo does not.
 func inputPlugin(t *testing.T) (words []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,8 +33,8 @@ service Fake { rpc Hang(stream Text) returns (Text); rpc Echo(Text) returns (Tex
 	return []string{"run", "--protoset", set, plugin}
 }
 
-// TestGRPCInputNeverComes waits for input from a pipe that nobody opens, and from
-// one that nobody writes to. The limit of the call counts, and a signal does.
+// TestGRPCInputNeverComes checks the wait for input from a pipe that nobody opens, and from one
+// that nobody writes to. It ends at the limit of the call, or at a signal.
 func TestGRPCInputNeverComes(t *testing.T) {
 	t.Parallel()
 	words, fifo := inputPlugin(t), filepath.Join(t.TempDir(), "fifo")
@@ -72,7 +71,7 @@ func TestGRPCInputNeverComes(t *testing.T) {
 	}
 }
 
-// TestGRPCInputTooLong gives a message that cannot become one that is small enough.
+// TestGRPCInputTooLong checks input whose message cannot be small enough.
 func TestGRPCInputTooLong(t *testing.T) {
 	t.Parallel()
 	words, input := inputPlugin(t), filepath.Join(t.TempDir(), "input")

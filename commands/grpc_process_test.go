@@ -13,13 +13,13 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// states are plugins that make $MARKER where they hold pyplug up: scripts of the
-// fake Python, and hooks of the zoo, which runs in a real one.
+// states are plugins that create $MARKER when they make pyplug wait: scripts of the fake Python,
+// and hooks of the zoo, which runs in a real one.
 var states = map[string]struct {
 	script string
 	flags  []string
 	hook   string
-	says   string // when it is interrupted
+	says   string // the output after an interrupt
 }{
 	"before the handshake": {"mark()\nhang()", nil, "Echo", "error: canceled: interrupted"},
 	"in the connection":    {"listen(\"mute\")\nprint(\"1|1|tcp|$ADDRESS|grpc\")\nhang()", nil, "Echo", "error: canceled: interrupted"},
@@ -35,7 +35,7 @@ var states = map[string]struct {
 	"in Python's stream":  {"", nil, "Count", "error: Count: interrupted"},
 }
 
-// methods is what the fake's server serves.
+// methods describes the methods of the fake's server.
 const methods = `syntax = "proto3";
 message Text { string text = 1; }
 service Fake {
@@ -69,7 +69,7 @@ func held(t *testing.T, state string) (s *session, temp string) {
 		if err := makeFake(filepath.Dir(plugin)); err != nil {
 			t.Fatal(err)
 		}
-		env = append(env, "PYPLUG_PYTHON=") // its own
+		env = append(env, "PYPLUG_PYTHON=") // its own Python
 		words = append(words, "--protoset", set, plugin, c.hook)
 	}
 	if c.hook == "Count" {
@@ -86,7 +86,7 @@ func held(t *testing.T, state string) (s *session, temp string) {
 	return s, temp
 }
 
-// A plugin that is interrupted goes, wherever it was.
+// TestGRPCInterrupted checks that an interrupt ends a plugin in every state.
 func TestGRPCInterrupted(t *testing.T) {
 	t.Parallel()
 	for state, c := range states {
@@ -107,7 +107,7 @@ func TestGRPCInterrupted(t *testing.T) {
 	}
 }
 
-// When pyplug is killed, nothing of it outlives it.
+// TestGRPCKilled checks that no process outlives a killed pyplug.
 func TestGRPCKilled(t *testing.T) {
 	t.Parallel()
 	for state := range states {
@@ -126,12 +126,12 @@ func TestGRPCKilled(t *testing.T) {
 }
 
 func entries(dir string) []string {
-	found, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is right
+	found, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is valid
 	return found
 }
 
-// A watch prints a line for each change. A signal is no failure of it, the end of
-// the plugin is.
+// TestWatch checks that a watch prints a line for each change. A signal is not a failure, but the
+// end of the plugin is.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	zoo := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "ZOO_COOKIE=monkey"}
@@ -173,7 +173,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// An interrupt during a call of the manifest lets the plugin end as it does.
+// TestInterruptBootstrap checks that an interrupt during a bootstrap call still lets the plugin end
+// normally.
 func TestInterruptBootstrap(t *testing.T) {
 	t.Parallel()
 	s := pyplug(t, []string{"ATEXIT_MARKER=MARKER.bye"}, "run", "PLUGIN", "pid")

@@ -26,8 +26,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// protosets makes FILE.pb of each FILE.proto, as protoc -o does. `protoset FILE.proto...` is its
-// command.
+// protosets implements `protoset FILE.proto...`. It makes FILE.pb from each FILE.proto, as protoc
+// -o does.
 func protosets(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		ts.Check(makeProtoset(strings.TrimSuffix(ts.MkAbs(name), ".proto")+".pb", ts.ReadFile(name)))
@@ -47,9 +47,9 @@ func makeProtoset(path, text string) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-// serve is the fake Python's gRPC server at $ADDRESS. What it is given is its
-// health, by the name of a status, or "none", or "hang". It has the service of
-// zoo.proto, and any other, as far as the fake's messages go.
+// serve is the fake Python's gRPC server at $ADDRESS. answer is its health: the name of a status,
+// "none", or "hang". It has the service of zoo.proto, and accepts any other method whose messages
+// the fake can handle.
 func serve(answer string, _ int) error {
 	if err := listen("", 0); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (hanging) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest) 
 	return nil, ctx.Err()
 }
 
-// handle is every method of every service.
+// handle implements every method of every service.
 func handle(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	var in raw
@@ -103,7 +103,7 @@ func handle(_ any, stream grpc.ServerStream) error {
 		text := strings.Repeat("x", int(in.number()))
 		out := raw(protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), text))
 		return stream.SendMsg(&out)
-	case "Broken": // no message at all
+	case "Broken": // not a valid message
 		return stream.SendMsg(&raw{0xff, 0xff})
 	case "Twice":
 		if err := stream.SendMsg(&in); err != nil {
@@ -142,10 +142,10 @@ func handle(_ any, stream grpc.ServerStream) error {
 	return status.Errorf(codes.Unimplemented, "no method %s", method)
 }
 
-// raw is a message as its bytes.
+// raw contains the bytes of a message.
 type raw []byte
 
-// number is the field 1 of a message that has nothing before it.
+// number returns field 1 of a message. It must be the first field.
 func (r raw) number() uint64 {
 	_, _, tag := protowire.ConsumeTag(r)
 	if tag < 0 {
@@ -155,7 +155,7 @@ func (r raw) number() uint64 {
 	return n
 }
 
-// codec passes raw messages through, and has others encoded as ever.
+// codec leaves raw messages unchanged, and encodes all others as usual.
 type codec struct{ encoding.CodecV2 }
 
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {

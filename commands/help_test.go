@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Every help fits a terminal, has an example, names its flags in order, and ends with where
-// the exit codes are.
+// TestHelp checks that every help fits a terminal, has an example, lists its flags in order, and
+// ends with the place of the exit codes.
 func TestHelp(t *testing.T) {
 	prog := &program{}
 	prog.commands = commandList(prog)
@@ -100,8 +100,8 @@ func TestManifestTable(t *testing.T) {
 	}
 }
 
-// A page is printed as it stands but for its headings, which are bold where standard
-// output is coloured; a comment in an example is no heading.
+// TestFindingHelp checks that a page is printed unchanged, except that headings are bold if
+// standard output has colors. A comment in an example is not a heading.
 func TestFindingHelp(t *testing.T) {
 	page, ok := docs.Findings.Page("stdout-noise")
 	if !ok || !strings.Contains(page, "\n# wrong: ") {
@@ -124,7 +124,7 @@ func TestFindingHelp(t *testing.T) {
 			}
 			text += line
 		}
-		if !slices.Equal(strings.Fields(text), strings.Fields(page)) { // its lines wrap
+		if !slices.Equal(strings.Fields(text), strings.Fields(page)) { // its lines are wrapped
 			t.Errorf("color %s: the page is\n%q, want\n%q", mode, text, page)
 		}
 		want := "# stdout-noise: something was printed before the handshake|## Why hosts care|## How to fix|## Example"

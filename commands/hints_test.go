@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// A hint with --timeout stands only where --timeout sets the limit.
+// TestTimeoutHint checks that a hint with --timeout appears only where --timeout sets the limit.
 func TestTimeoutHint(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
@@ -33,7 +33,7 @@ func TestTimeoutHint(t *testing.T) {
 	}
 }
 
-// Errors with nothing to say get no hint, nor do those that have all of theirs.
+// TestNoHint checks that errors without a fix, and errors that already have all hints, get no hint.
 func TestNoHint(t *testing.T) {
 	for _, c := range []struct {
 		p   plugin

@@ -16,11 +16,11 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// In place of a file's text: a FIFO that nobody writes to, and a sparse file.
+// Special files: a FIFO that nobody writes to, and a sparse file.
 const pipe, sparse = "a pipe", "20 GiB"
 
-// hostile returns projects whose files would make their reader wait, compute for minutes, or take
-// gigabytes.
+// hostile returns projects whose files would make their reader wait, compute for minutes, or
+// allocate gigabytes.
 func hostile() map[string]map[string]string {
 	return map[string]map[string]string{
 		"a pipe beside a lock file":     {"uv.lock": "", "pyproject.toml": pipe},
@@ -41,7 +41,7 @@ func hostile() map[string]map[string]string {
 	}
 }
 
-// rows are n lines of a format that takes the number of the line.
+// rows returns n lines of a format with the number of the line.
 func rows(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -59,8 +59,8 @@ func included(n int) map[string]string {
 	return files
 }
 
-// TestHostileFiles holds that no file of a project makes a command that reads it wait, or take
-// much memory. What the command says of such a project does not matter.
+// TestHostileFiles checks that no file of a project makes a command that reads it wait, or use much
+// memory. The output of the command does not matter.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	python := runnertest.Python(t)
@@ -88,7 +88,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// special makes a file without a text, and reports whether it did.
+// special creates a special file, and reports whether what names one.
 func special(t *testing.T, file, what string) bool {
 	t.Helper()
 	var err error

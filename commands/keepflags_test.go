@@ -59,7 +59,7 @@ func TestKeepFlagsRefuse(t *testing.T) {
 	}
 }
 
-// TestKeepEnvironment has flags come before variables.
+// TestKeepEnvironment checks that flags take precedence over variables.
 func TestKeepEnvironment(t *testing.T) {
 	for name, text := range map[string]string{
 		"PYPLUG_WORKERS": "3", "PYPLUG_CONCURRENCY": "", "PYPLUG_RESTART": "no", "PYPLUG_MAX_MEMORY": "1G", "PYPLUG_PRELOAD": "off",

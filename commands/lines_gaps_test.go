@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestLinesNoGaps holds that after a signal, too, every line in front of one that is
-// answered is answered, by several workers of which some are slower: with --raw results
-// would else belong to other lines.
+// TestLinesNoGaps checks that even after a signal every line before an answered line is answered,
+// by several workers of which some are slow. Otherwise with --raw results would belong to other
+// lines.
 func TestLinesNoGaps(t *testing.T) {
 	t.Parallel()
 	for i := range 4 {

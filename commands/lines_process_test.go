@@ -23,10 +23,10 @@ type lines struct {
 	*session
 	in   io.WriteCloser
 	out  *bufio.Reader
-	pipe io.Closer // of out
+	pipe io.Closer // the reading end of out
 }
 
-// linesOf starts one.
+// linesOf starts a pyplug that answers lines.
 func linesOf(t *testing.T, words ...string) *lines {
 	t.Helper()
 	s := pyplug(t, nil, append([]string{"run", "--lines"}, words...)...)
@@ -42,7 +42,7 @@ func (l *lines) says(t *testing.T, line string) {
 	}
 }
 
-// hears reads an answer that begins so.
+// hears reads an answer that begins with want.
 func (l *lines) hears(t *testing.T, want string) string {
 	t.Helper()
 	line, err := l.out.ReadString('\n')
@@ -52,7 +52,7 @@ func (l *lines) hears(t *testing.T, want string) string {
 	return line
 }
 
-// silent wants nothing more.
+// silent checks that there is no more output.
 func (l *lines) silent(t *testing.T) {
 	t.Helper()
 	if rest, err := io.ReadAll(l.out); len(rest) > 0 || err != nil {
@@ -60,7 +60,7 @@ func (l *lines) silent(t *testing.T) {
 	}
 }
 
-// TestLinesAlive holds that answers come while the input goes on, from one process.
+// TestLinesAlive checks that answers come while the input continues, from one process.
 func TestLinesAlive(t *testing.T) {
 	t.Parallel()
 	l := linesOf(t, "testdata/plugins/counter.py")
@@ -78,8 +78,8 @@ func TestLinesAlive(t *testing.T) {
 	}
 }
 
-// TestLinesSignals holds that a signal ends the reading and not the calls, and that
-// a second one ends the calls, which are answered all the same.
+// TestLinesSignals checks that a signal ends the reading but not the calls, and that a second
+// signal ends the calls, which are still answered.
 func TestLinesSignals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestLinesSignals(t *testing.T) {
 		}()
 		signals, line := &interrupts{process: l.Process}, ""
 		runnertest.Until(t, "the call is answered", func() bool {
-			if signals.sent < 2 { // the third leaves
+			if signals.sent < 2 { // the third would end pyplug
 				signals.again()
 			}
 			select {
@@ -151,7 +151,7 @@ func TestLinesSignals(t *testing.T) {
 	})
 }
 
-// TestLinesReaderGone ends quietly when the reader of the answers has gone.
+// TestLinesReaderGone checks that pyplug ends quietly when the reader of the answers has gone away.
 func TestLinesReaderGone(t *testing.T) {
 	t.Parallel()
 	l := linesOf(t, "testdata/plugins/counter.py", "increment")
@@ -173,7 +173,7 @@ func TestLinesReaderGone(t *testing.T) {
 	}
 }
 
-// TestLinesHead is the same in a shell.
+// TestLinesHead checks the same in a shell.
 func TestLinesHead(t *testing.T) {
 	t.Parallel()
 	bin := filepath.Join(t.TempDir(), "pyplug")
@@ -193,13 +193,12 @@ func TestLinesHead(t *testing.T) {
 	}
 }
 
-// TestLinesMany answers ten thousand lines in order, by several processes of which
-// some die.
+// TestLinesMany answers ten thousand lines in order, with several processes of which some die.
 func TestLinesMany(t *testing.T) {
 	t.Parallel()
 	const n = 10000
 	l := linesOf(t, "--workers", "2", "--no-fail", "--preload", "off", "testdata/plugins/counter.py")
-	go func() { // ends when all is written
+	go func() { // ends when everything is written
 		w := bufio.NewWriter(l.in)
 		for i := range n {
 			hook := "increment"
@@ -208,7 +207,7 @@ func TestLinesMany(t *testing.T) {
 			}
 			fmt.Fprintf(w, `{"id": %d, "hook": %q}`+"\n", i*10, hook)
 		}
-		_ = w.Flush() // what is missing is seen
+		_ = w.Flush() // missing lines are detected later
 		_ = l.in.Close()
 	}()
 	var answer struct {
@@ -243,7 +242,7 @@ func TestLinesMany(t *testing.T) {
 	}
 }
 
-// worked is how much processor time its processes have had, and which they are.
+// worked returns the processes with the processor time that they have used.
 func (s *session) worked() string {
 	var all []string
 	for _, pid := range runnertest.WithEnv(s.tag) {
@@ -255,7 +254,7 @@ func (s *session) worked() string {
 	return strings.Join(all, " ")
 }
 
-// TestLinesSlowReader holds that a reader which takes nothing costs no memory.
+// TestLinesSlowReader checks that a reader that reads nothing costs no memory.
 func TestLinesSlowReader(t *testing.T) {
 	t.Parallel()
 	const n, size = 200, 1 << 20
@@ -288,8 +287,8 @@ func TestLinesSlowReader(t *testing.T) {
 	}
 }
 
-// peak is the most memory that it had resident, in KB. What wait tells counts its
-// parent's, too, from before it was executed.
+// peak returns the maximum resident memory of the process in KB. The value of wait includes the
+// memory of its parent from before exec.
 func (s *session) peak(t *testing.T) (kb int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Process.Pid))

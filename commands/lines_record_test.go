@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// recordSource only computes.
+// recordSource is a plugin that only computes.
 const recordSource = `
 import time
 def call(n):
@@ -26,9 +26,9 @@ def items(n):
     for i in range(n % 4): yield [n, i]
 `
 
-// TestRecordKilled kills pyplug, a worker or both at random moments, and goes on from the record: 6 times,
-// or 100 times with PYPLUG_TEST_LONG=1. Then the output is that of one uninterrupted run, and no
-// answer was printed before it was in the record.
+// TestRecordKilled kills pyplug, a worker or both at random moments, and continues from the record,
+// 6 times, or 100 times with PYPLUG_TEST_LONG=1. After that, the output must equal that of one
+// uninterrupted run, and no answer may have been printed before it was in the record.
 func TestRecordKilled(t *testing.T) {
 	moments, total := 6, 1200
 	if os.Getenv("PYPLUG_TEST_LONG") != "" {
@@ -52,7 +52,7 @@ func TestRecordKilled(t *testing.T) {
 		s.Stdin = lines
 		return s, bufio.NewReader(reading(t, s.Cmd))
 	}
-	answered := int64(0) // bytes of the output so far, at least
+	answered := int64(0) // minimum number of bytes of the output so far
 	for i := range moments {
 		s, out := start()
 		var printed strings.Builder
@@ -83,7 +83,7 @@ func TestRecordKilled(t *testing.T) {
 	}
 }
 
-// killSome kills pyplug, or what it started, or both.
+// killSome kills pyplug, or its child processes, or both.
 func (s *session) killSome(itself, others bool) {
 	for _, pid := range append(runnertest.WithEnv(s.tag), s.Process.Pid) {
 		if pid == s.Process.Pid && itself || pid != s.Process.Pid && others {
@@ -92,7 +92,7 @@ func (s *session) killSome(itself, others bool) {
 	}
 }
 
-// recordLines returns so many lines for recordSource, of which a tenth stands twice, and the answers.
+// recordLines returns lines for recordSource, of which a tenth occurs twice, and the answers.
 func recordLines(total int) (in, want string) {
 	var lines, answers strings.Builder
 	for i := range total {
@@ -126,7 +126,7 @@ func sameLines(t *testing.T, got, want string) {
 	t.Errorf("got %d lines, want %d", len(a), len(b))
 }
 
-// TestRecordInUse holds that a record is used by one pyplug at a time.
+// TestRecordInUse checks that only one pyplug at a time can use a record.
 func TestRecordInUse(t *testing.T) {
 	t.Parallel()
 	record := filepath.Join(t.TempDir(), "record")
@@ -146,7 +146,7 @@ func TestRecordInUse(t *testing.T) {
 	l.ends(t, 0)
 }
 
-// TestRecordPipe holds that a record that is no file is refused, and not opened.
+// TestRecordPipe checks that a record that is not a file is rejected without opening it.
 func TestRecordPipe(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")

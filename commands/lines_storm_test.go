@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestLinesStorm kills workers at random moments while lines are answered as fast as
-// they can be. Every line gets one answer, in order, and its hook is called once or,
-// if the worker died before, not at all.
+// TestLinesStorm kills workers at random moments while lines are answered as fast as possible.
+// Every line gets one answer, in order, and its hook is called once or, if the worker died before,
+// not at all.
 func TestLinesStorm(t *testing.T) {
 	dir := t.TempDir()
 	plugin, record := filepath.Join(dir, "storm.py"), filepath.Join(dir, "record")
@@ -34,7 +34,7 @@ def call(n):
 	s := pyplug(t, []string{"RECORD=" + record}, "run", "--lines", plugin, "call")
 	in, out := talking(t, s.Cmd)
 	const total = 8000
-	go func() { // ends with pyplug, or when all is written
+	go func() { // ends with pyplug, or when everything is written
 		defer in.Close()
 		for n := range total {
 			if _, err := fmt.Fprintf(in, "[%d]\n", n); err != nil {
@@ -56,7 +56,7 @@ def call(n):
 		switch {
 		case a.Error == nil && len(a.Result) == 2 && a.Result[0] == n:
 			if begun[n] = true; rand.IntN(400) == 0 {
-				_ = syscall.Kill(a.Result[1], syscall.SIGKILL) // it may have died before
+				_ = syscall.Kill(a.Result[1], syscall.SIGKILL) // it may be dead already
 				kills++
 			}
 		case a.Error == nil || a.Error.Kind != "crash":

@@ -9,7 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/lines"
 )
 
-// TestInterrupted holds that a signal says what is answered, and only what is certain.
+// TestInterrupted checks that the message after a signal names the answered lines, and only those
+// that are certain.
 func TestInterrupted(t *testing.T) {
 	for _, c := range []struct {
 		signal syscall.Signal

@@ -32,7 +32,8 @@ var (
 
 const clientTools = "testdata/mcpclients/tools.py"
 
-// clientSteps are what every client does, with a part of what it gets. MARKER is a path.
+// clientSteps lists the steps of every client, with a part of the expected output. MARKER is a
+// path.
 var clientSteps = []struct{ step, want string }{
 	{laterStep, laterAnswer}, // before any list
 	{`{}`, `["later","wrong","fail","die","nap","count"]`},
@@ -51,7 +52,7 @@ var clientSteps = []struct{ step, want string }{
 const (
 	laterStep   = `{"tool":"later","args":{"items":[{"name":"a","due":"2026-01-31"},{"name":"b","due":"2026-01-31","level":"high"}]}}`
 	laterAnswer = `{"error":false,"text":"{\"a\":\"2026-02-01\"}","structured":{"a":"2026-02-01"},"progress":[]}`
-	wrongStep   = `{"tool":"wrong","args":{}}` // its annotation is
+	wrongStep   = `{"tool":"wrong","args":{}}` // its annotation is wrong
 	wrongAnswer = `{"error":false,"text":"{\"no\":\"int\"}","structured":{"no":"int"},"progress":[]}`
 )
 
@@ -101,7 +102,7 @@ func TestMCPClients(t *testing.T) {
 	})
 }
 
-// installNPM installs npm's clients into a directory. The error says why they cannot be had.
+// installNPM installs npm's clients into a directory. The error says why that failed.
 func installNPM(t *testing.T) (dir string, err error) {
 	if out, err := exec.Command("npm", "ping").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
@@ -113,7 +114,7 @@ func installNPM(t *testing.T) (dir string, err error) {
 	}
 	program, err := os.ReadFile("testdata/mcpclients/client.mjs")
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "client.mjs"), program, 0o600) // it imports what is beside it
+		err = os.WriteFile(filepath.Join(dir, "client.mjs"), program, 0o600) // it imports the packages of its directory
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func installNPM(t *testing.T) (dir string, err error) {
 	return dir, nil
 }
 
-// testMCPClient does the steps with a client, which is a command.
+// testMCPClient performs the steps with a client, which is a command.
 func testMCPClient(t *testing.T, words []string, version string) {
 	s := pyplug(t, nil, "mcp", clientTools)
 	c := newMCPClient(t, words, s.Args, s.Env, version)
@@ -196,7 +197,7 @@ func (c *mcpClient) close() {
 	}
 }
 
-// testInspector lists and calls by the command line of an inspector.
+// testInspector lists and calls with the command line of an inspector.
 func testInspector(t *testing.T, words []string) {
 	for _, c := range []struct{ args, want string }{
 		{"--method tools/list", `{"name":"later","description":"Put items off.","inputSchema":{"type":"object",`},
@@ -205,9 +206,9 @@ func testInspector(t *testing.T, words []string) {
 	} {
 		s := pyplug(t, nil, "mcp", clientTools)
 		inspector := exec.CommandContext(t.Context(), words[0], slices.Concat(words[1:], []string{"--cli"}, s.Args, strings.Fields(c.args))...)
-		inspector.Env = append(s.Env, "PATH="+filepath.Dir(words[0])+":"+os.Getenv("PATH")) // it starts node
+		inspector.Env = append(s.Env, "PATH="+filepath.Dir(words[0])+":"+os.Getenv("PATH")) // the inspector starts node
 		inspector.Stderr = &s.errs
-		out, _ := inspector.Output() // the newer one exits with 5 after isError
+		out, _ := inspector.Output() // the newer inspector exits with 5 after isError
 		var got bytes.Buffer
 		if err := json.Compact(&got, out); err != nil || !strings.Contains(got.String(), c.want) {
 			t.Errorf("%s prints %s, want %s in it", c.args, out, c.want)
@@ -215,8 +216,9 @@ func testInspector(t *testing.T, words []string) {
 	}
 }
 
-// One process answers both eras, mixed: a request with a version has what the session has. The
-// first call before any list gives what it gives after.
+// TestMCPEras checks that one process answers modern and legacy requests in any order: a request
+// with a version gets the same as a session. The first call before any list has the same result as
+// a later one.
 func TestMCPEras(t *testing.T) {
 	t.Parallel()
 	s := pyplug(t, nil, "mcp", clientTools)

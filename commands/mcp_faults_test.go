@@ -51,7 +51,8 @@ async def later(): return "later"
 def large(n: int): return "x" * n
 `
 
-// Whatever ends a call, its answer says how, and the next call is answered.
+// TestMCPFaults checks that, however a call ends, its answer says how, and the next call is
+// answered.
 func TestMCPFaults(t *testing.T) {
 	t.Parallel()
 	m := mcpOf(t, nil, "--max-memory", "300MB", writePlugin(t, mcpFaults))
@@ -75,7 +76,7 @@ func TestMCPFaults(t *testing.T) {
 	m.close()
 }
 
-// With --threads, plain functions overlap.
+// TestMCPThreads checks that plain functions overlap with --threads.
 func TestMCPThreads(t *testing.T) {
 	t.Parallel()
 	m := mcpOf(t, nil, "--threads", writePlugin(t, mcpFaults))
@@ -83,8 +84,8 @@ func TestMCPThreads(t *testing.T) {
 	m.close()
 }
 
-// Standard output has messages alone, whatever prints, with any flag. What is printed is on
-// standard error.
+// TestMCPNoise checks that standard output has only messages, whatever is printed, with any flag.
+// The plugin's output is on standard error.
 func TestMCPNoise(t *testing.T) {
 	t.Parallel()
 	for _, flags := range [][]string{nil, {"--debug", "wire"}, {"--threads", "-q"}, {"--workers", "2", "--preload", "off"}} {
@@ -113,8 +114,8 @@ func TestMCPNoise(t *testing.T) {
 	}
 }
 
-// A client that reads nothing does not fill the memory: a result that nobody reads keeps the next
-// call from its start.
+// TestMCPUnread checks that a client that reads nothing does not fill the memory: an unread result
+// delays the start of the next call.
 func TestMCPUnread(t *testing.T) {
 	t.Parallel()
 	m := mcpOf(t, nil, writePlugin(t, mcpFaults))

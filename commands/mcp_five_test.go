@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// Five sessions share one plugin process. A crash, a kill, a session that is killed, a stop and a start
-// cost the others no call but the one that was running, and no session.
+// TestMCPFive checks five sessions that share one plugin process. A crash, a kill, a killed
+// session, a stop and a start cost the others only the running call, and no session.
 func TestMCPFive(t *testing.T) {
 	t.Parallel()
 	text := mcpPlugin + "def pid(): return os.getpid()\n"
@@ -26,7 +26,7 @@ func TestMCPFive(t *testing.T) {
 		if err := s.Run(); err != nil {
 			t.Fatal(err)
 		}
-		tags, s.tag = append(tags, s.tag), "" // what it started stays
+		tags, s.tag = append(tags, s.tag), "" // its child processes stay
 	}
 	run("start", path)
 	defer run("stop", "--all")
@@ -61,8 +61,8 @@ func TestMCPFive(t *testing.T) {
 	}
 }
 
-// testDeaths ends the plugin's process by a call, and by a signal in a call, and kills the first session
-// in a call. It returns the other sessions.
+// testDeaths ends the plugin's process with a call, and with a signal during a call, and kills the
+// first session during a call. It returns the other sessions.
 func testDeaths(t *testing.T, all []*mcpSession) (others []*mcpSession) {
 	t.Helper()
 	first, others := all[0], all[1:]
@@ -90,7 +90,8 @@ func testDeaths(t *testing.T, all []*mcpSession) (others []*mcpSession) {
 	return others
 }
 
-// samePID calls pid in each session, and wants one process, which is not that of before.
+// samePID calls pid in each session, and checks that all have one process, which differs from
+// before.
 func samePID(sessions []*mcpSession, before int) (pid int) {
 	for _, m := range sessions {
 		m.t.Helper()
@@ -103,7 +104,7 @@ func samePID(sessions []*mcpSession, before int) (pid int) {
 	return pid
 }
 
-// nap begins a call of nap, and returns its id once it runs.
+// nap begins a call of nap, and returns its id when the call runs.
 func (m *mcpSession) nap() int {
 	m.t.Helper()
 	_ = os.Remove(m.marker)
@@ -112,7 +113,7 @@ func (m *mcpSession) nap() int {
 	return id
 }
 
-// pid is the answer to a call of pid.
+// pid returns the answer to a call of pid.
 func (m *mcpSession) pid(id int) int {
 	m.t.Helper()
 	text := m.answer(id)

@@ -50,10 +50,10 @@ type mcpSession struct {
 	t    *testing.T
 	in   io.WriteCloser
 	out  *bufio.Reader
-	last int // id
+	last int // the last id
 }
 
-// mcpOf begins a session of the era of initialize.
+// mcpOf begins a session of the legacy protocol.
 func mcpOf(t *testing.T, env []string, words ...string) *mcpSession {
 	t.Helper()
 	s := pyplug(t, env, append([]string{"mcp"}, words...)...)
@@ -78,7 +78,7 @@ func (m *mcpSession) begin(method, params string) int {
 	return m.last
 }
 
-// next reads one message, which must be one.
+// next reads one line, which must be a message.
 func (m *mcpSession) next() string {
 	m.t.Helper()
 	line, err := m.out.ReadString('\n')
@@ -97,7 +97,7 @@ func (m *mcpSession) ask(method, params string) string {
 	return m.answer(m.begin(method, params))
 }
 
-// answer returns the answer to a request. Notifications before it are dropped.
+// answer returns the answer to a request. It drops earlier notifications.
 func (m *mcpSession) answer(id int) string {
 	m.t.Helper()
 	for {
@@ -107,7 +107,7 @@ func (m *mcpSession) answer(id int) string {
 	}
 }
 
-// call calls a tool, and wants a text in the answer.
+// call calls a tool, and checks that the answer contains a text.
 func (m *mcpSession) call(tool, args, want string) {
 	m.t.Helper()
 	if got := m.ask("tools/call", `{"name":"`+tool+`","arguments":`+args+`}`); !strings.Contains(got, want) {
@@ -149,8 +149,8 @@ func writePlugin(t *testing.T, text string) string {
 	return path
 }
 
-// The official client calls a plugin in both eras. Whatever the plugin prints, and however it ends,
-// standard output has messages alone.
+// TestMCPClient calls a plugin with the official client, modern and legacy. Whatever the plugin
+// prints, and however it ends, standard output has only messages.
 func TestMCPClient(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -191,7 +191,8 @@ func TestMCPClient(t *testing.T) {
 	}
 }
 
-// A canceled call is interrupted and not answered; coroutines overlap.
+// TestMCPCancel checks that a canceled call is interrupted and not answered, and that coroutines
+// overlap.
 func TestMCPCancel(t *testing.T) {
 	t.Parallel()
 	m := mcpOf(t, nil, writePlugin(t, mcpPlugin))
@@ -206,8 +207,8 @@ func TestMCPCancel(t *testing.T) {
 	m.close()
 }
 
-// A file that is broken at the start answers with its error, and recovers. An edit is live at the
-// next call; one that is broken keeps the old tools.
+// TestMCPEdit checks that a file that is broken at the start answers with its error, and recovers.
+// An edit is live at the next call. A broken edit keeps the old tools.
 func TestMCPEdit(t *testing.T) {
 	t.Parallel()
 	path := writePlugin(t, "def one(): return 1\ndef two(a, b=1): return 2\n1 +\n")
@@ -248,7 +249,8 @@ func TestMCPEdit(t *testing.T) {
 	m.close()
 }
 
-// The list is there before Python is: an earlier session has kept it.
+// TestMCPKept checks that the list is available before Python is ready, because an earlier session
+// stored it.
 func TestMCPKept(t *testing.T) {
 	t.Parallel()
 	for _, flags := range [][]string{nil, {"--auto-start"}} {
@@ -284,7 +286,7 @@ func TestMCPKept(t *testing.T) {
 	}
 }
 
-// Whatever ends the session, nothing is left: [pyplug] looks for that.
+// TestMCPEnds checks that, whatever ends the session, nothing is left. [pyplug] checks that.
 func TestMCPEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(m *mcpSession){
@@ -317,7 +319,8 @@ func TestMCPEnds(t *testing.T) {
 	}
 }
 
-// The session ends with its client, also if another process holds the pipe open.
+// TestMCPClientKilled checks that the session ends with its client, even if another process holds
+// the pipe open.
 func TestMCPClientKilled(t *testing.T) {
 	t.Parallel()
 	m, client := mcpUnder(t, writePlugin(t, mcpPlugin))
@@ -356,7 +359,7 @@ func mcpUnder(t *testing.T, plugin string) (m *mcpSession, client *exec.Cmd) {
 	return m, client
 }
 
-// Sessions share a background plugin. They outlive its stop and start.
+// TestMCPShared checks that sessions share a background plugin, and outlive its stop and start.
 func TestMCPShared(t *testing.T) {
 	t.Parallel()
 	path, dir := writePlugin(t, mcpPlugin), runDir(t)
@@ -367,7 +370,7 @@ func TestMCPShared(t *testing.T) {
 		if err := s.Run(); err != nil {
 			t.Fatal(err)
 		}
-		s.tag = "" // what it started stays
+		s.tag = "" // its child processes stay
 	}
 	run("start", path)
 	defer run("stop", "--all")
@@ -379,7 +382,7 @@ func TestMCPShared(t *testing.T) {
 	b.call("add", `{"a":2}`, `"text":"4"`)
 	run("stop", "tools")
 	a.call("add", `{"a":1}`, `not running`)
-	b.call("add", `{"a":3}`, `"text":"5"`) // starts it
+	b.call("add", `{"a":3}`, `"text":"5"`) // starts the plugin
 	a.call("add", `{"a":1}`, `"text":"3"`)
 	a.close()
 	b.close()
@@ -387,7 +390,7 @@ func TestMCPShared(t *testing.T) {
 	runnertest.Until(t, "the daemon has exited", func() bool { return len(runnertest.WithEnv(a.tag)) == 0 })
 }
 
-// The manifest says what tools do.
+// TestMCPHints checks that the manifest describes the effects of tools.
 func TestMCPHints(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

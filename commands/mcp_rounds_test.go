@@ -15,8 +15,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// Under load, whatever ends a session in a call leaves nothing: 200 times, a call that has a child
-// in a session of its own.
+// TestMCPRounds checks that under load nothing is left, whatever ends a session during a call. It
+// repeats 200 times a call that has a child in its own session.
 func TestMCPRounds(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")
@@ -51,7 +51,7 @@ func TestMCPRounds(t *testing.T) {
 					m, end := round(t)
 					m.begin("tools/call", `{"name":"nap","arguments":{"marker":"`+m.marker+`"}}`)
 					runnertest.Until(t, "the call runs", runnertest.Exists(m.marker))
-					pids := runnertest.WithEnv(m.tag) // to look for these takes little time
+					pids := runnertest.WithEnv(m.tag) // finding these takes little time
 					began := time.Now()
 					end()
 					if m.Process != nil {
@@ -70,7 +70,7 @@ func TestMCPRounds(t *testing.T) {
 	})
 }
 
-// runs reports whether a process runs. One that only waits to be reaped has no environment.
+// runs reports whether a process runs. A process that only waits to be reaped has no environment.
 func runs(pid int) bool {
 	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return len(environ) > 0

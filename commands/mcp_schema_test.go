@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// annotated are parameters of hooks. Of those in parsed, the text of an argument decides, which the
-// schema only names.
+// annotated are parameters of hooks. The hook parses the texts of those in parsed, and the schema
+// only names their format.
 var (
 	annotated = []string{
 		"int", "float", "bool", "str", "bytes", "None", "typing.Any", "list", "dict", "typing.Optional[int]", "typing.Union[int, str]", "typing.Union[float, None, bool]",
@@ -33,8 +33,9 @@ var (
 	}
 )
 
-// The schema never refuses what the hook accepts, but the name of a member of an enum. The hook
-// accepts what the schema accepts, unless it parses a text or a key, or the class itself decides.
+// TestMCPSchemas checks that the schema never rejects what the hook accepts, except the name of a
+// member of an enum. The hook accepts what the schema accepts, unless it parses a text or a key, or
+// the class itself decides.
 func TestMCPSchemas(t *testing.T) {
 	t.Parallel()
 	source := runnertest.AnnotatedTypes
@@ -78,7 +79,7 @@ func TestMCPSchemas(t *testing.T) {
 	m.close()
 }
 
-// returned are hooks whose results are objects, with much that is text in JSON.
+// returned are hooks whose results are objects. Many of their values are text in JSON.
 const returned = runnertest.AnnotatedTypes + `
 @dataclasses.dataclass
 class Given:
@@ -109,8 +110,8 @@ def array() -> typing.List[dict]: return [{}]
 def none(): return {}
 `
 
-// A tool has a schema of its result if it is asked for and the result is an object. Then the result
-// fits.
+// TestMCPResults checks that a tool has a schema of its result if it was requested and the result
+// is an object, and that the result fits.
 func TestMCPResults(t *testing.T) {
 	t.Parallel()
 	path := writePlugin(t, returned)

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// benthos is the program of a module that has what Redpanda Connect's example needs.
+// benthos is the program of a module that has the components of Redpanda Connect's example.
 const benthos = `package main
 
 import (
@@ -28,8 +28,8 @@ import (
 func main() { service.RunCLI(context.Background()) }
 `
 
-// TestPipeline runs the example of docs/recipes.md for Redpanda Connect with a real Benthos, which takes minutes to build.
-// Each message gets its own answer, also behind those that fail.
+// TestPipeline runs the example of docs/recipes.md for Redpanda Connect with a real Benthos, which
+// takes minutes to build. Each message gets its own answer, even after messages that fail.
 func TestPipeline(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")

@@ -22,7 +22,7 @@ import (
 // longest is how long a pyplug of a test may run before it is killed.
 const longest = 5 * runnertest.WaitTimeout
 
-// session is a pyplug that a test started. Every process of it carries tag.
+// session is a pyplug that a test started. All its processes have tag in their environment.
 type session struct {
 	*exec.Cmd
 	tag    string
@@ -31,8 +31,8 @@ type session struct {
 	marker string
 }
 
-// pyplug prepares the test binary as pyplug. "=MARKER" in the words or env becomes a
-// path that the plugin makes when it is where the test wants it.
+// pyplug prepares the test binary as pyplug. "=MARKER" in the words or env becomes a path that the
+// plugin creates when it has reached the required state.
 func pyplug(t *testing.T, env []string, words ...string) *session {
 	t.Helper()
 	python := runnertest.Python(t)
@@ -67,7 +67,7 @@ func pyplug(t *testing.T, env []string, words ...string) *session {
 	return s
 }
 
-// start starts it and waits until the plugin has made its marker.
+// start starts it and waits until the plugin has created its marker.
 func (s *session) start(t *testing.T) {
 	t.Helper()
 	if err := s.Start(); err != nil {
@@ -76,7 +76,7 @@ func (s *session) start(t *testing.T) {
 	runnertest.Until(t, "the plugin makes its marker", runnertest.Exists(s.marker))
 }
 
-// ends waits for the end, and wants an exit code.
+// ends waits for the end, and checks the exit code.
 func (s *session) ends(t *testing.T, code int) {
 	t.Helper()
 	err := s.Wait()
@@ -120,7 +120,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a loop of a shell, which goes on after a program that exits with 130.
+// TestInterruptEndsLoop checks that Ctrl-C ends a loop of a shell, which would continue after a
+// program that exits with 130.
 func TestInterruptEndsLoop(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
@@ -140,15 +141,14 @@ func TestInterruptEndsLoop(t *testing.T) {
 	}
 }
 
-// What reads the arguments can be interrupted too.
+// TestInterruptWhileReading checks that reading the arguments can be interrupted.
 func TestInterruptWhileReading(t *testing.T) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	interruptReading(t, fifo, "run", "--input", fifo, "testdata/plugins/greeter.py", "greet")
 }
 
-// interruptReading interrupts a command that reads a pipe, which is made for it
-// and which nobody writes to.
+// interruptReading interrupts a command that reads a new pipe that nobody writes to.
 func interruptReading(t *testing.T, fifo string, words ...string) {
 	t.Helper()
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -171,12 +171,12 @@ func interruptReading(t *testing.T, fifo string, words ...string) {
 	s.ends(t, 130)
 }
 
-// A plugin that does not want to end is killed by the second signal.
+// TestSecondInterrupt checks that the second signal kills a plugin that does not end.
 func TestSecondInterrupt(t *testing.T) {
 	t.Parallel()
 	s := pyplug(t, nil, "run", "--stop-timeout", "1h", "testdata/plugins/hang_atexit.py", "pid")
 	out := reading(t, s.Cmd)
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the result; now it stops
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the result, before the plugin stops
 		t.Fatal(err)
 	}
 	signals := &interrupts{process: s.Process}
@@ -190,15 +190,15 @@ func TestSecondInterrupt(t *testing.T) {
 	s.ends(t, 0)
 }
 
-// interrupts are signals to a process, with some time between them: two that come
-// at once are one.
+// interrupts are signals to a process, with some time between them, because two pending signals
+// count as one.
 type interrupts struct {
 	process *os.Process
 	sent    int
 	last    time.Time
 }
 
-// again sends the next one, if it is time for it.
+// again sends the next signal, if it is time for it.
 func (i *interrupts) again() {
 	if time.Since(i.last) > 500*time.Millisecond {
 		i.sent, i.last = i.sent+1, time.Now()
@@ -206,13 +206,13 @@ func (i *interrupts) again() {
 	}
 }
 
-// ended tells whether the process has ended, and leaves it to be waited for.
+// ended reports whether the process has ended, without reaping it.
 func (s *session) ended() bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Process.Pid))
 	return err != nil || bytes.Contains(stat, []byte(") Z "))
 }
 
-// When pyplug is killed, nothing of it outlives it.
+// TestKilled checks that no process outlives a killed pyplug.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -337,7 +337,7 @@ func TestStandardOutput(t *testing.T) {
 		if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		// Wait closes the pipe, so the end is waited for first.
+		// Wait closes the pipe, so wait for the end first.
 		runnertest.Until(t, "it ends though nobody reads", s.ended)
 		s.ends(t, 143)
 	})

@@ -19,7 +19,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// squareSource logs its calls. On host2 the fifth call marks that, and then waits for the end of the host.
+// squareSource is a plugin that logs its calls. On host2 the fifth call creates a marker, and then
+// waits for the end of the host.
 const squareSource = `
 import os, time
 calls = 0
@@ -36,9 +37,9 @@ def square(n: int) -> int:
     return n * n
 `
 
-// TestScale runs the example of docs/scale.md: GNU parallel gives the parts of the input to two hosts,
-// which are real SSH servers here, and one of them dies. No line lacks its answer, and only the call
-// that was running is made again.
+// TestScale runs the example of docs/scale.md: GNU parallel distributes parts of the input to two
+// hosts, which are real SSH servers here, and one of them dies. Every line has its answer, and only
+// the interrupted call is repeated.
 func TestScale(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")
@@ -112,8 +113,8 @@ func recorded(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// sshHosts starts an SSH server for each host. It returns a directory for all, the servers, and the command
-// that reaches them by these names.
+// sshHosts starts an SSH server for each host. It returns a directory for all, the servers, and the
+// command that reaches them by these names.
 func sshHosts(t *testing.T, hosts ...string) (dir string, servers map[string]*exec.Cmd, ssh string) {
 	t.Helper()
 	sshd := "/usr/sbin/sshd"
@@ -124,7 +125,7 @@ func sshHosts(t *testing.T, hosts ...string) (dir string, servers map[string]*ex
 	if err != nil {
 		t.Fatal(err)
 	}
-	if self.Uid == "0" { // where it drops its privileges
+	if self.Uid == "0" { // the server drops its privileges there
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +171,7 @@ func sshHosts(t *testing.T, hosts ...string) (dir string, servers map[string]*ex
 	return dir, servers, "ssh -F " + client
 }
 
-// freePort returns a port of this machine that nobody listens at.
+// freePort returns a free port of this machine.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -181,9 +182,9 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// killTree kills a process, and what descends from it.
+// killTree kills a process and its descendants.
 func killTree(pid int) {
-	_ = syscall.Kill(pid, syscall.SIGSTOP) // it starts nothing more
+	_ = syscall.Kill(pid, syscall.SIGSTOP) // it starts no more processes
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, stat := range stats {
 		text, _ := os.ReadFile(stat) // it may have ended

@@ -21,8 +21,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// The test binary is pyplug when a script calls it so, and python in the
-// environments that fakepython makes.
+// The test binary is pyplug if a script calls it with that name, and python in the environments
+// that fakepython makes.
 func TestMain(m *testing.M) {
 	// A program with the race detector sleeps for a second before it exits.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
@@ -35,23 +35,23 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	// A check starts its stock host by the path of its own program, which is this,
-	// and so does start what stays.
+	// A check starts its stock host with the path of its own program, which is this one, and start
+	// does so for its daemon.
 	if len(os.Args) > 1 && (os.Args[1] == "__host" || os.Args[1] == "__daemon") {
 		runMain()
 	}
 	if filepath.Base(os.Args[0]) != "pyplug" {
-		// The examples of the README and of docs run where their reader is.
+		// The examples of the README and of docs run in the root of the repository.
 		if err := os.Chdir(".."); err != nil {
 			panic(err)
 		}
 		runnertest.RestoreSignals()
-		// What checks find here is not for the one who runs these tests.
+		// Annotations of these checks are not for the job that runs the tests.
 		if err := os.Unsetenv("GITHUB_ACTIONS"); err != nil {
 			panic(err)
 		}
 	}
-	// Mostly tests wait for processes. With -parallel, it is as many as that says.
+	// Tests mostly wait for processes. With -parallel, that number applies.
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// runMain is main of pyplug.
+// runMain runs pyplug's main.
 func runMain() {
 	code := commands.Main(os.Args, ui.System())
 	commands.EndBySignal(code)
@@ -75,10 +75,9 @@ func shellCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// TestScripts runs the command line as users do. Every script of the directory
-// runs. `go test -run TestScripts/NAME` runs one; -update rewrites its golden
-// parts. TEST_PROGRAM names the pyplug that these and other tests run; without it, the
-// test binary is pyplug.
+// TestScripts runs the command line as users do. It runs every script of the directory. `go test
+// -run TestScripts/NAME` runs one. -update rewrites the golden parts. TEST_PROGRAM names the pyplug
+// that these and other tests run. Without it, the test binary is pyplug.
 func TestScripts(t *testing.T) {
 	python := runnertest.Python(t)
 	plugins, err := filepath.Abs("testdata/plugins")
@@ -97,7 +96,7 @@ func TestScripts(t *testing.T) {
 			if program := os.Getenv("TEST_PROGRAM"); program != "" {
 				env.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			}
-			env.Setenv("PYPLUGBIN", filepath.SplitList(env.Getenv("PATH"))[0]) // has pyplug alone
+			env.Setenv("PYPLUGBIN", filepath.SplitList(env.Getenv("PATH"))[0]) // contains only pyplug
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("PYTHONDONTWRITEBYTECODE", "1")
 			env.Setenv("PYTHONWARNINGS", "ignore")
@@ -130,7 +129,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// program is the path of the pyplug to run, see [TestScripts].
+// program returns the path of the pyplug to run, see [TestScripts].
 func program(t testing.TB) string {
 	t.Helper()
 	if program := os.Getenv("TEST_PROGRAM"); program != "" {
@@ -143,17 +142,17 @@ func program(t testing.TB) string {
 	return self
 }
 
-// testKey is where a script has its test.
+// testKey is the key of a script's test.
 const testKey = "test"
 
-// grpcio is the command by which a script asks for plugins to run in a Python
-// that has grpcio. Without one the script is skipped.
+// grpcio implements the command that makes plugins run in a Python that has grpcio. Without one,
+// the script is skipped.
 func grpcio(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("PYPLUG_PYTHON", runnertest.GRPCIO(ts.Value(testKey).(runnertest.T)))
 }
 
-// packages is `packages NAME==VERSION...`: plugins run in a Python that has these from
-// PyPI. Where they cannot be had, the script is skipped.
+// packages implements `packages NAME==VERSION...`: plugins run in a Python that has these packages
+// from PyPI. If they cannot be installed, the script is skipped.
 func packages(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: packages NAME==VERSION...")
@@ -161,8 +160,8 @@ func packages(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("PYPLUG_PYTHON", runnertest.Packages(ts.Value(testKey).(runnertest.T), args...))
 }
 
-// fixedPort is `fixedport NAME`: the variable gets a port for a plugin that always
-// listens at the same one.
+// fixedPort implements `fixedport NAME`: the variable gets a port for a plugin that always listens
+// at the same one.
 func fixedPort(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: fixedport NAME")
@@ -170,8 +169,8 @@ func fixedPort(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], runnertest.FixedPort(ts.Value(testKey).(testing.TB)))
 }
 
-// exitCode is `exitcode N [-stdin FILE] COMMAND ARG...`: the command must end
-// with just that code. Its output is looked at with stdout, stderr and cmp.
+// exitCode implements `exitcode N [-stdin FILE] COMMAND ARG...`: the command must end with exactly
+// that code. stdout, stderr and cmp check its output.
 func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exitcode N COMMAND ARG...")

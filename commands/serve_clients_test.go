@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// httpClients are those that read /openapi.json, and what the plugin imports.
+// httpClients lists the programs that read /openapi.json, and the packages that the plugin imports.
 var httpClients = []string{"schemathesis==4.32.5", "openapi-python-client==0.29.1", "pydantic==2.14.4"}
 
 const httpHooks = "testdata/httpclients/zoo.py"
@@ -48,9 +48,9 @@ const clientCalls = `{"hook":"item","args":{"item":{"name":"a","due":"2026-01-31
 {"hook":"position","args":{"a":1}}
 `
 
-// TestHTTPClients serves hooks with annotations of many kinds to programs that know them from /openapi.json alone:
-// schemathesis makes calls of all kinds, and wants the answers that the document has. A generated client gets the same as
-// `pyplug run`.
+// TestHTTPClients serves hooks with annotations of many kinds to programs that only know
+// /openapi.json. schemathesis makes calls of all kinds, and checks that the answers match the
+// document. A generated client gets the same as `pyplug run`.
 func TestHTTPClients(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")
@@ -72,7 +72,7 @@ func TestHTTPClients(t *testing.T) {
 		}
 		test := exec.CommandContext(t.Context(), filepath.Join(bin, "schemathesis"), "--config-file", config, "run", document,
 			"--header", "Authorization: Bearer "+token, "--max-examples", "50", "--seed", "1", "--continue-on-failure", "--no-color")
-		test.Dir = dir // it keeps what it found
+		test.Dir = dir // it stores its findings there
 		out, err := test.CombinedOutput()
 		if err != nil {
 			t.Errorf("%v\n%s", err, out)
@@ -110,7 +110,8 @@ func TestHTTPClients(t *testing.T) {
 	})
 }
 
-// wantSameLines compares the answers of a client to those of run. Over TCP, errors have no traceback.
+// wantSameLines compares the answers of a client with those of run. Over TCP, errors have no
+// traceback.
 func wantSameLines(t *testing.T, calls, got, want []string) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -134,7 +135,7 @@ func wantSameLines(t *testing.T, calls, got, want []string) {
 	}
 }
 
-// get returns what a server answers.
+// get returns the answer of a server.
 func get(t *testing.T, url, token string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

@@ -17,14 +17,15 @@ import (
 	"testing"
 )
 
-// size is the size of a room, without tests.
+// size is the size of a package, without tests.
 type size struct {
-	tokens, lines int // lines have a token on them: no blanks and comments
+	tokens, lines int // lines with a token, without blank lines and comments
 	types, funcs  int
-	once          int // functions whose name stands at one place outside of their declaration
+	once          int // functions whose name occurs once outside of their declaration
 }
 
-// TestSize holds that no room has more tokens than its budget in docs/ARCHITECTURE.md. `make size` prints the sizes.
+// TestSize checks that no package has more tokens than its budget in docs/ARCHITECTURE.md. `make
+// size` prints the sizes.
 func TestSize(t *testing.T) {
 	sizes, sum := sizes(t), size{}
 	table := budgets(t)
@@ -41,7 +42,7 @@ func TestSize(t *testing.T) {
 	logWorker(t)
 }
 
-// budgets returns the budget of each room, the column before the last of the table of rooms.
+// budgets returns the budget of each package, the column before the last one in the table.
 func budgets(t *testing.T) map[string]int {
 	t.Helper()
 	table := map[string]int{}
@@ -55,11 +56,11 @@ func budgets(t *testing.T) map[string]int {
 	return table
 }
 
-// sizes measures every room.
+// sizes measures every package.
 func sizes(t *testing.T) map[string]size {
 	t.Helper()
 	all := map[string]size{}
-	declared, used := map[string][]string{}, map[string]int{} // the rooms of functions, and uses, by name
+	declared, used := map[string][]string{}, map[string]int{} // the packages of functions, and the uses, by name
 	for _, f := range sources(t, ".go") {
 		room := path.Dir(f.path)
 		if strings.HasSuffix(f.path, "_test.go") || slices.Contains(testsOnly, room) {
@@ -84,7 +85,7 @@ func sizes(t *testing.T) map[string]size {
 		all[room] = s
 	}
 	for name, rooms := range declared {
-		if len(rooms) == 1 && used[name] == 1 { // of a name that several functions have, nobody knows who is called
+		if len(rooms) == 1 && used[name] == 1 { // if several functions have a name, it is unknown which one is called
 			s := all[rooms[0]]
 			s.once++
 			all[rooms[0]] = s
@@ -93,7 +94,8 @@ func sizes(t *testing.T) map[string]size {
 	return all
 }
 
-// count counts the tokens of a file, without comments and the semicolons that the scanner inserts, and its lines that have one.
+// count counts the tokens of a file, without comments and inserted semicolons, and its lines that
+// have a token.
 func count(t *testing.T, name string) (tokens, lines int) {
 	t.Helper()
 	text, err := os.ReadFile(name)

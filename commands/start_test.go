@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// No command has two flags with one name.
+// TestFlagsAreUnique checks that no command has two flags with the same name.
 func TestFlagsAreUnique(t *testing.T) {
 	prog := &program{}
 	for _, cmd := range commandList(prog) {

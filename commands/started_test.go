@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// reading starts a command and returns what it prints on standard output, which
-// comes through a pipe.
+// reading starts a command and returns a pipe with its standard output.
 func reading(t testing.TB, cmd *exec.Cmd) io.ReadCloser {
 	t.Helper()
 	cmd.Stdout = nil
@@ -23,7 +22,7 @@ func reading(t testing.TB, cmd *exec.Cmd) io.ReadCloser {
 	return out
 }
 
-// talking is reading of a command whose standard input is a pipe, too.
+// talking is like reading, but standard input is also a pipe.
 func talking(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.ReadCloser) {
 	t.Helper()
 	in, err := cmd.StdinPipe()

@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 )
 
-// testStreams returns streams over memory: no terminals, no colour, no environment. Err is
-// complete once the method that wrote to it, or [ui.Output.Close], has returned.
+// testStreams returns streams in memory: no terminals, no colors, no environment. err is complete
+// after the method that wrote to it, or [ui.Output.Close], has returned.
 func testStreams(in string) (s *ui.Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	s = &ui.Streams{

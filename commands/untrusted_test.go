@@ -14,11 +14,12 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// A program that leaves a mark beside the plugin, then is the Python of the machine.
+// marking is a program that creates a file in the plugin's directory, and then runs the Python of
+// the machine.
 const marking = "#!/bin/sh\n: > \"$ROOT/ran\"\nexec \"$PYTHON\" \"$@\"\n"
 
-// choosing are projects whose files choose what runs the plugin p.py, by the path of each file:
-// a name in bin is a program. $ROOT is the project.
+// choosing are projects whose files choose the program that runs the plugin p.py. The keys are the
+// paths of the files. A file in bin is a program. $ROOT is the project.
 var choosing = map[string]map[string]string{
 	"a .venv":                   {".venv/bin/python": marking, ".venv/pyvenv.cfg": ""},
 	"a .venv of a version":      {".venv/bin/python": marking, ".venv/pyvenv.cfg": "version = 3.11.7"},
@@ -42,14 +43,14 @@ var choosing = map[string]map[string]string{
 	"the #! line of a program":  {"p.py": "def f(): pass", "prog": "#!$ROOT/bin/python\n", "bin/python": marking},
 }
 
-// TestUntrusted holds that the commands that only read a plugin start nothing that its files
-// choose, and that completion knows its hooks all the same.
+// TestUntrusted checks that commands that only read a plugin start no program that its files
+// choose, and that completion still knows its hooks.
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	python := runnertest.Python(t)
 	strace, _ := exec.LookPath("strace")
 	if strace != "" && exec.Command(strace, "true").Run() != nil {
-		strace = "" // which this system does not allow
+		strace = "" // this system does not allow strace
 	}
 	self := filepath.Join(t.TempDir(), "pyplug")
 	if err := os.Symlink(program(t), self); err != nil {
@@ -67,13 +68,13 @@ func TestUntrusted(t *testing.T) {
 			pyplug := func(words ...string) (string, error) {
 				trace := filepath.Join(t.TempDir(), "trace")
 				cmd := exec.Command(self, words...)
-				if strace != "" && words[len(words)-1] != "json" { // which halves the time
+				if strace != "" && words[len(words)-1] != "json" { // halves the time
 					cmd = exec.Command(strace, append([]string{"-f", "-qq", "-e", "trace=execve", "-o", trace, self}, words...)...)
 				}
 				cmd.Dir = root
 				cmd.Env = bare(root, path)
 				out, err := cmd.Output()
-				calls, _ := os.ReadFile(trace) // none without strace
+				calls, _ := os.ReadFile(trace) // empty without strace
 				for line := range strings.Lines(string(calls)) {
 					if strings.Contains(line, `execve("`+root) {
 						t.Errorf("%q started %.100s", words, line)
@@ -94,13 +95,13 @@ func TestUntrusted(t *testing.T) {
 				{"__complete", "call", plugin, ""}, {"__complete", "run", "-m", "p", ""}, {"__complete", "run", "-m", "json", ""},
 				{"check", "--skip", "launch", plugin}, {"check", "--skip", "launch", "-m", "json"}, {"python", "why", plugin}, {"python", "list"},
 			} {
-				_, _ = pyplug(words...) // what it says of such a project is tested elsewhere
+				_, _ = pyplug(words...) // the output for such a project is tested elsewhere
 			}
 		})
 	}
 }
 
-// bare is an environment without a Python but on PATH.
+// bare returns an environment whose only Python is on PATH.
 func bare(root, path string) []string {
 	home := filepath.Join(root, "home")
 	return []string{"PATH=" + path, "HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_RUNTIME_DIR=" + root}
@@ -110,7 +111,7 @@ func bare(root, path string) []string {
 func layOut(t *testing.T, root, python string, files map[string]string) (path string) {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "bin")
-	sum := sha256.Sum256([]byte(root)) // as poetry has it
+	sum := sha256.Sum256([]byte(root)) // as in poetry
 	hash := base64.URLEncoding.EncodeToString(sum[:])[:8]
 	path = bin + ":/usr/bin:/bin"
 	write := func(path, text string, mode os.FileMode) {

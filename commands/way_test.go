@@ -19,7 +19,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// wayPlugin is a plugin whose hook says that it runs and then wayPlugin, or returns more than a pipe holds.
+// wayPlugin is a plugin whose hook reports that it runs and then waits, or returns more than a pipe
+// can contain.
 const wayPlugin = `
 import os
 def wait():
@@ -31,8 +32,8 @@ def large():
     return "x" * 4000000
 `
 
-// TestWay holds that docs/ARCHITECTURE.md lists the functions on the way of a call: those on the stack while Python has
-// the call, and while the result is printed.
+// TestWay checks that docs/ARCHITECTURE.md lists the functions on the way of a call: those on the
+// stack while Python has the call, and while the result is printed.
 func TestWay(t *testing.T) {
 	runnertest.NothingLeft(t)
 	python := runnertest.Python(t)
@@ -110,7 +111,7 @@ func TestWay(t *testing.T) {
 	client := start("call", "--timeout", "10m", "way", "wait")
 	reached()
 	check("`call` with a flag, the client", client, "daemon.(*Client).Call")
-	client = start("call", "--timeout", "10m", "way", "wait") // the first one ended, and so did its call
+	client = start("call", "--timeout", "10m", "way", "wait") // the first client ended, and its call with it
 	reached()
 	check("`call`, the daemon", server, inWorker)
 	_ = client.Wait() // it fails
@@ -127,7 +128,7 @@ type traced struct {
 	errs bytes.Buffer
 }
 
-// stack ends the program, and returns the functions of this module on the stack that has the mark.
+// stack ends the program, and returns the functions of this module on the stack that contains mark.
 func (p *traced) stack(t *testing.T, mark string) []string {
 	t.Helper()
 	if err := p.Process.Signal(syscall.SIGABRT); err != nil { // the Go runtime prints all stacks

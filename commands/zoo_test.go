@@ -12,11 +12,11 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// broken are the plugins that are no Python 3, which is what they are for.
+// broken lists the plugins that are not valid Python 3 on purpose.
 var broken = []string{"python2.py", "syntax_error.py"}
 
-// parse prints, for each file named on standard input, what is wrong with it for
-// Python 3.9, the oldest that is supported, and whether it says what it does.
+// parse prints, for each file named on standard input, the syntax error in Python 3.9, the oldest
+// supported version, and whether the file has a docstring.
 const parse = `
 import ast, json, sys
 found = {}
@@ -33,9 +33,8 @@ for name in json.load(sys.stdin):
 json.dump(found, sys.stdout)
 `
 
-// TestPythonSources holds that every Python file of the repository parses on the
-// oldest Python, but for those that are meant not to, and that each plugin of
-// the zoo says in a docstring what it does.
+// TestPythonSources checks that every Python file of the repository parses on the oldest Python,
+// except those that are broken on purpose, and that each plugin of the zoo has a docstring.
 func TestPythonSources(t *testing.T) {
 	python := runnertest.Python(t)
 	var names []string
