@@ -23,7 +23,7 @@
 //     It kills a tree that exceeds the limit.
 //  7. A process that was started with Forks forks others on request ([Process.Fork]). Each
 //     is a Process like any other. A pidfd reports its death. The process that forked it
-//     reports its status. If that process is gone, the system does.
+//     reports its exit status. If that process is gone, the system reports it.
 //  8. [Run] runs a tool to its end. [Close] ends everything.
 //
 // [Lacks] says which of these promises the system cannot keep.

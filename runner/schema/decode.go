@@ -154,7 +154,8 @@ func (k *keys) blanks() {
 	}
 }
 
-// reject records an error for a key, and hides the key.
+// reject records the error of a key unless there is an earlier one, and hides the key from the
+// decoder.
 func (k *keys) reject(at int, quoted []byte, e KeyError) {
 	if k.wrong == nil {
 		e.Offset = at
@@ -179,7 +180,8 @@ type shape struct {
 	element  reflect.Type   // the element type of a list or a map
 }
 
-// find returns the index of a key, which is a JSON string, or -1, and the key.
+// find returns the index of a key and its name. The index is -1 if the shape does not have the key.
+// The given key is a quoted JSON string.
 func (s *shape) find(quoted []byte) (i int, name string) {
 	inner := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') >= 0 {

@@ -23,7 +23,7 @@ type changes struct {
 	mu     sync.Mutex      // protects the following
 	loaded runner.Snapshot // the files that the workers run
 	broken string          // why the changed files do not start, or ""
-	text   string          // the changes when they were last noted
+	text   string          // the changes that were noted last
 	noted  time.Time
 	took   time.Duration // the shortest time that finding the changes took
 }

@@ -68,7 +68,8 @@ func (s *Service) callFailed(name string, err error) {
 	}
 }
 
-// endFailures ends a second. It writes the number of failed calls that the log does not name.
+// endFailures is called at the end of each second. It logs the number of failed calls above the
+// limit, which the log does not name.
 func (s *Service) endFailures() {
 	f := &s.failures
 	f.mu.Lock()
