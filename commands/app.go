@@ -189,7 +189,7 @@ type program struct {
 	commands []command
 
 	opts     outputOptions // of the command; set after its flags were read
-	line     *cmdline.Line // of the command; nil until it has been read
+	line     *cmdline.Line // of the command, or nil until it has been read
 	showHelp bool          // --help was given
 	helpAll  bool          // --help-all was given
 	keeps    bool          // it keeps a plugin alive under a name, see serve

@@ -29,7 +29,7 @@ func TestReadCall(t *testing.T) {
 	}
 }
 
-// TestVerdictCode checks that the exit code is that of the first failure, or of a signal.
+// TestVerdictCode checks the exit code: the code of the first failure, or of a signal.
 func TestVerdictCode(t *testing.T) {
 	of := func(findings ...hook.Finding) hook.Report {
 		var r hook.Report

@@ -146,7 +146,7 @@ func TestKeepHaste(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_ = k.Wait() // the exit code is that of the first signal
+			_ = k.Wait() // the exit code belongs to the first signal
 			left, err := os.ReadDir(d.run)
 			left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return e.Name() == "counter.log" }) // it outlives the plugin
 			if len(left) > 0 || err != nil {

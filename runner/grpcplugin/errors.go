@@ -111,8 +111,8 @@ func setStatus(e *hook.Error, s *status.Status, d *protoschema.Descriptors) *hoo
 	return e
 }
 
-// hidesTraceback reports whether a status is that of an exception in a method, of which grpcio logged the
-// traceback, but no handler of a log prints it.
+// hidesTraceback reports whether a status comes from an exception in a method whose traceback was
+// not printed: grpcio logged it, but no handler of a log prints it.
 func (c *Config) hidesTraceback(s *status.Status) bool {
 	raised := s.Code() == codes.Unknown &&
 		(strings.HasPrefix(s.Message(), "Exception calling application: ") || strings.HasPrefix(s.Message(), "Unexpected <class "))

@@ -136,7 +136,7 @@ func (m message) checkHeaders(h http.Header) *protocolError {
 	return nil
 }
 
-// checkModern checks the headers of a request of the modern era.
+// checkModern checks the headers of a modern request.
 func (m message) checkModern(version string, h http.Header) *protocolError {
 	method, name := strings.Join(h.Values("Mcp-Method"), ", "), strings.Join(h.Values("Mcp-Name"), ", ")
 	switch {

@@ -74,7 +74,7 @@ type message struct {
 	Error   json.RawMessage `json:"error"`
 
 	method   string
-	tool     *string // the name in its params; nil if there is none
+	tool     *string // the name in its params, or nil
 	version  string  // in its _meta
 	meta     map[string]json.RawMessage
 	isModern bool // whether it is a request of the modern version
