@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"os/exec"
 	"syscall"
 	"testing"
 )
@@ -20,6 +21,8 @@ type served struct {
 func serveTCP(t *testing.T, env []string, words ...string) *served {
 	t.Helper()
 	s := &served{session: pyplug(t, append(env, "PYPLUG_RUN_DIR="+runDir(t)), append([]string{"serve"}, words...)...)}
+	// Some programs call it for longer than [longest] on a busy machine. The test ends it.
+	s.Cmd = &exec.Cmd{Path: s.Path, Args: s.Args, Env: s.Env, Stderr: &s.errs}
 	t.Cleanup(func() {
 		if s.ProcessState == nil {
 			s.stop(t)
