@@ -41,6 +41,7 @@ type answer struct {
 	Word      int          `json:"word"`      // the number, from 1, of the word with that name or of an unnamed word that does not fit; or 0
 	Typed     string       `json:"typed"`     // the word with that name, if it may have been meant as text
 	AsJSON    string       `json:"as_json"`   // a word that passes the parameter as JSON
+	Instead   []string     `json:"instead"`   // the words that were probably meant
 	Near      string       `json:"near"`      // a text that is not one of the choices
 	Choices   []string     `json:"choices"`
 	Other     string       `json:"other"` // a parameter that can only be passed by name
@@ -55,6 +56,9 @@ func (a answer) argumentError(hookName string) *hook.Error {
 		meant = schema.OptionOf(meant)
 	}
 	e.Hints = schema.DidYouMean(meant)
+	if len(a.Instead) > 0 && meant == "" {
+		e.Hints = schema.Hints("write %s", schema.QuoteLine(a.Instead))
+	}
 	if a.Typed != "" {
 		e.Hints = append(e.Hints, schema.Hintf("to pass it as text, write %s", schema.QuoteLine([]string{"=" + a.Typed})))
 	}

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// Param returns the parameter with a name. The name may have dashes instead of underscores.
+// Param returns the parameter with a name. The name may have dashes instead of underscores, and may lack an underscore at the end, as in from_.
 func (h Hook) Param(name string) (Param, bool) {
-	at := slices.IndexFunc(h.Params, func(p Param) bool { return p.Name == name })
-	if at < 0 {
-		at = slices.IndexFunc(h.Params, func(p Param) bool { return p.Name == strings.ReplaceAll(name, "-", "_") })
+	at := -1
+	for _, name := range []string{name, strings.ReplaceAll(name, "-", "_"), strings.ReplaceAll(name, "-", "_") + "_"} {
+		if at < 0 {
+			at = slices.IndexFunc(h.Params, func(p Param) bool { return p.Name == name })
+		}
 	}
 	if at < 0 || h.Params[at].isVariadic() {
 		return Param{}, false
@@ -53,6 +55,9 @@ func (h Hook) checkName(w Word) error {
 		}
 	}
 	p, found := h.Param(name)
+	if head, _, nested := strings.Cut(name, "."); nested && !found && len(h.Messages) > 0 {
+		p, found = h.Param(head) // whether it has the field, the worker says
+	}
 	if !found && w.IsDashed() {
 		name = strings.ReplaceAll(name, "-", "_")
 	}

@@ -163,30 +163,15 @@ class Plan:
         try:
             return self.converted(request)
         except Misfit as error:
-            error.more["whole"] = self.whole(request)
+            core.part("suggest").add(self, request, error)
             raise
-
-    def whole(self, request):
-        """Returns the name of a parameter that accepts all of the JSON as its value, and the word and the JSON to pass it.
-
-        There must be only one such parameter. Otherwise it returns None.
-        """
-        named = request.get("kwargs", {})
-        given = named or list(request.get("args", ()))
-        needed = [one for one in self.params if one.required] or self.params
-        if not given or len(needed) != 1 or any(self.called(name) in self.named for name in named):
-            return None
-        try:
-            needed[0].take.json(given)
-        except Exception:
-            return None
-        name = needed[0].name
-        return [name, ("" if needed[0].kind == "position" else name) + ":=@-", "[{…}]" if named else "[[…]]"]
 
     def converted(self, request):
         """Converts the arguments. A name in the JSON of a call takes precedence over the same name in words."""
         named, positions = self.placed(request.get("kwargs", core.NOTHING), list(request.get("args", ())))
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
+        if any(name is not None and "." in name for name, _ in given):
+            given = core.part("nested").gathered(self, given)
         given += [(None, one) for one in positions]
         given += [(self.called(name), one) for name, one in named.items()]
         args, kwargs = [], {}
@@ -266,12 +251,14 @@ class Plan:
         return name, Word(text, value, False, number, option + " " + text, option)
 
     def is_flag(self, name):
-        return name in self.named and self.named[name].is_flag
+        return self.named[name].is_flag if name in self.named else "." in name and core.part("nested").is_flag(self, name)
 
     def spelled(self, name, dashed):
-        """Returns the parameter name in a word. For --a-b it is a_b, unless there is a parameter a-b."""
+        """Returns the name that a word gives. For --a-b it is a_b, unless there is a parameter a-b, and for --from it may be from_."""
         name = self.called(name)
-        return name.replace("-", "_") if dashed and name and name not in self.named else name
+        name = name.replace("-", "_") if dashed and name and name not in self.named else name
+        trailed = "%s_" % name
+        return trailed if trailed in self.named and name not in self.named and self.names is None else name
 
     def called(self, name):
         """Returns the name of the parameter for a name, which Python may normalize."""

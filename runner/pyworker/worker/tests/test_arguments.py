@@ -291,7 +291,7 @@ class Arguments(Case):
         for name, text, hint in (("ints", "1", "value:=[1]"), ("point", "1", 'value:={"x":1}'), ("movie", "x", 'value:={"title":"text","released":"2026-01-31"}')):
             self.assertEqual(self.refused(self.words("take_" + name, text), "arguments")["as_json"], hint)
         refusal = self.refused(self.words("take_point", word("1", "x")), "arguments")
-        self.assertEqual((refusal["as_json"], "typed" in refusal), ('value:={"x":1}', False))
+        self.assertEqual((refusal["instead"], "as_json" in refusal, "typed" in refusal), (["--value.x", "1"], False, False))
 
     def test_json_before_words(self):
         request = {"hook": "plain", "words": [word("9", "a"), word("x", "b")], "kwargs": {"a": 1}}
