@@ -1,10 +1,12 @@
 package missing
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // wellKnown maps well-known modules to their distributions: the usual one first, then others that a
@@ -53,6 +55,16 @@ func distribution(module string, listed []string) string {
 		}
 	}
 	return ""
+}
+
+// meant returns the module that is misspelled as name: a well-known one, or one with the name of a listed distribution.
+// The names differ by one letter, or have the same letters. It returns "" if there is no such module.
+func meant(name string, listed []string) string {
+	known := slices.Sorted(maps.Keys(wellKnown))
+	for _, d := range listed {
+		known = append(known, strings.ReplaceAll(strings.ToLower(d), "-", "_"))
+	}
+	return schema.Misspelled(name, known)
 }
 
 // standardNames lists modules that only some Pythons have in their standard library. That depends

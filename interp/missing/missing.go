@@ -113,6 +113,8 @@ func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
 		return schema.Hints("%s.py is beside the plugin; did you mean `import %[1]s`?", sibling), false
 	case stem != "":
 		return schema.Hints("%s", l.generate(stem)), false
+	case name == "" && meant(m.name, l.listed) != "": // somebody may own the misspelled name, too
+		return schema.Hints("did you mean `import %s`?", meant(m.name, l.listed)), false
 	case !slices.Contains(l.listed, name) && l.isOwn(m): // a package of somebody else with that name would be installed
 		return nil, false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
@@ -64,7 +65,17 @@ func (r *Plan) syncSource() (source env.Source, ok bool) {
 	if named {
 		return source, false
 	}
-	return env.SourceOf(r.Plugin.Entry, r.Plugin.Project.Dirs), r.Python.Env == "" || r.synced().Made
+	source = env.SourceOf(r.Plugin.Entry, r.Plugin.Project.Dirs)
+	return source, r.Python.Env == "" || r.synced().Made || source.Path != "" && r.yields()
+}
+
+// yields reports whether the environment of the plugin's Python is only used because the plugin has none of its own.
+func (r *Plan) yields() bool {
+	activated := r.Python.Source == interp.SourceActive || r.Python.Source == interp.SourceConda
+	return activated && !r.Config.Active && !slices.ContainsFunc(r.Plugin.Project.Dirs, func(dir string) bool {
+		within, err := filepath.Rel(dir, r.Python.Env)
+		return err == nil && filepath.IsLocal(within)
+	})
 }
 
 // PythonNotes returns notes about the Pythons that a start skips, see [interp.Interpreter.Skipped],

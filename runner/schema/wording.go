@@ -41,10 +41,15 @@ func Joined(words []string) string {
 // by edit distance, or the first of several. It begins with the same letter. At most three bytes,
 // and at most a third of the longer word, may differ. The same letters in another order count as
 // one difference. Case does not matter.
-func Suggest(word string, known []string) string {
+func Suggest(word string, known []string) string { return nearest(word, known, 3) }
+
+// Misspelled is like [Suggest], for similar names: only one byte may differ.
+func Misspelled(word string, known []string) string { return nearest(word, known, 1) }
+
+func nearest(word string, known []string, most int) string {
 	const longest = 100 // limits the work
 	sorted := func(text string) string { return string(slices.Sorted(slices.Values([]byte(text)))) }
-	best, nearest := "", 4
+	best, least := "", most+1
 	for _, candidate := range known {
 		typed, wanted := strings.ToLower(word), strings.ToLower(candidate)
 		if candidate == word || len(typed) > longest || len(wanted) > longest || typed == "" || wanted == "" || typed[0] != wanted[0] {
@@ -54,8 +59,8 @@ func Suggest(word string, known []string) string {
 		if sorted(typed) == sorted(wanted) {
 			d = min(d, 1)
 		}
-		if d < nearest && d <= max(len(typed), len(wanted))/3 {
-			best, nearest = candidate, d
+		if d < least && d <= max(len(typed), len(wanted))/3 {
+			best, least = candidate, d
 		}
 	}
 	return best
