@@ -9,8 +9,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Page formats a page in Markdown: headings are set off, and paragraphs and the rows of tables wrap
-// at HelpWidth. Examples are unchanged.
+// Page formats a page in Markdown for the terminal: headings are set off, examples are indented, links become text,
+// and paragraphs and the rows of tables wrap at HelpWidth.
 func Page(page string) string {
 	var b strings.Builder
 	var block []string // the lines of the current paragraph, item or table
@@ -22,13 +22,17 @@ func Page(page string) string {
 	for line := range strings.Lines(page) {
 		text := strings.TrimSuffix(line, "\n")
 		switch isFence := strings.HasPrefix(strings.TrimSpace(text), "```"); {
-		case isFence, fenced, text == "":
+		case isFence:
 			flush()
-			fenced = fenced != isFence
-			b.WriteString(text + "\n")
+			fenced = !fenced
+		case text == "":
+			flush()
+			b.WriteString("\n")
+		case fenced:
+			b.WriteString("  " + text + "\n")
 		case strings.HasPrefix(text, "#"):
 			flush()
-			b.WriteString(Paint(Bold, text) + "\n")
+			b.WriteString(Paint(Bold, plain(strings.TrimLeft(text, "# "))) + "\n")
 		case itemMark().MatchString(text):
 			flush()
 			fallthrough
@@ -38,6 +42,25 @@ func Page(page string) string {
 	}
 	flush()
 	return b.String()
+}
+
+// link matches a link: its text and its target.
+var link = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\[\]]+)\]\(([^()\s]+)\)`) })
+
+// plain returns a text without the marks of Markdown. A page that is the text of its link is a command, and a link to a
+// website has its address.
+func plain(text string) string {
+	text = link().ReplaceAllStringFunc(text, func(whole string) string {
+		parts := link().FindStringSubmatch(whole)
+		switch name, isPage := strings.CutSuffix(parts[1], ".md"); {
+		case isPage:
+			return "`pyplug help " + name + "`"
+		case strings.HasPrefix(parts[2], "http"):
+			return parts[1] + " (" + parts[2] + ")"
+		}
+		return parts[1]
+	})
+	return strings.ReplaceAll(text, "**", "")
 }
 
 // itemMark matches the start of an item of a list.
@@ -56,7 +79,7 @@ func pageBlock(lines []string) string {
 	for i, line := range lines {
 		lines[i] = strings.TrimSpace(line)
 	}
-	text := strings.Join(lines, " ")
+	text := plain(strings.Join(lines, " "))
 	return mark + strings.Join(fold(text, 0, HelpWidth-len(mark)), "\n"+strings.Repeat(" ", len(mark))) + "\n"
 }
 
@@ -69,7 +92,7 @@ func pageTable(lines []string) string {
 	for _, line := range lines {
 		cells := strings.Split(strings.ReplaceAll(strings.Trim(line, "| "), `\|`, "\x00"), "|")
 		for i, cell := range cells {
-			cells[i] = strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|")
+			cells[i] = plain(strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|"))
 		}
 		if strings.Trim(line, "|-: ") == "" {
 			continue

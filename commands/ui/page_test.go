@@ -3,6 +3,7 @@ package ui
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,29 +36,31 @@ func TestFold(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	page := "# Title\n\n" + strings.Repeat("word ", 30) + "\nend\n\n- " + strings.Repeat("item ", 20) + "\n  more\n- two\n\n" +
-		"| id | meaning |\n|---|---|\n| `a\\|b` | " + strings.Repeat("cell ", 20) + "|\n| c | d |\n\n```sh\n" + strings.Repeat("code ", 20) + "\n- no item\n```\n"
+		"| id | meaning |\n|---|---|\n| `a\\|b` | " + strings.Repeat("cell ", 20) + "|\n| [c](x.md) | **d**, [json.md](json.md#x), [e](https://e.org) |\n\n```sh\n" + strings.Repeat("code ", 20) + "\n- no item\n```\n"
 	repeat := func(word string, n int) string { return strings.TrimSpace(strings.Repeat(word+" ", n)) }
-	want := Paint(Bold, "# Title") + "\n\n" + repeat("word", 16) + "\n" + repeat("word", 14) + " end\n\n" +
+	want := Paint(Bold, "Title") + "\n\n" + repeat("word", 16) + "\n" + repeat("word", 14) + " end\n\n" +
 		"- " + repeat("item", 15) + "\n  " + repeat("item", 5) + " more\n- two\n\n" +
-		"id     meaning\n`a|b`  " + repeat("cell", 14) + "\n       " + repeat("cell", 6) + "\nc      d\n\n" +
-		"```sh\n" + strings.Repeat("code ", 20) + "\n- no item\n```\n"
+		"id     meaning\n`a|b`  " + repeat("cell", 14) + "\n       " + repeat("cell", 6) + "\nc      d, `pyplug help json`, e (https://e.org)\n\n" +
+		"  " + strings.Repeat("code ", 20) + "\n  - no item\n"
 	if got := Page(page); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// TestPagesFit checks that every page of the documentation fits, except long headings, examples and
-// code.
+// fence matches an example of a page.
+var fence = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+
+// TestPagesFit checks that every page of the documentation fits, except long headings, examples and code, and has no Markdown.
 func TestPagesFit(t *testing.T) {
 	for _, book := range []docs.Pages{docs.Manual, docs.Findings} {
 		for _, name := range book.Names() {
 			page, _ := book.Page(name)
-			fenced := false
-			for line := range strings.Lines(Page(page)) {
-				if strings.HasPrefix(strings.TrimSpace(line), "```") {
-					fenced = !fenced
+			for line := range strings.Lines(Page(fence.ReplaceAllString(page, ""))) {
+				text := strings.TrimRight(line, "\n")
+				if strings.HasPrefix(text, "#") || strings.HasPrefix(text, "|") || strings.Contains(text, "](") {
+					t.Errorf("%s: %q is Markdown", name, text)
 				}
-				if text := strings.TrimRight(line, "\n"); !fenced && !strings.Contains(text, "# ") && runewidth.StringWidth(text) > HelpWidth && !strings.Contains(text, "`") {
+				if runewidth.StringWidth(text) > HelpWidth && !strings.Contains(text, "`") && !strings.Contains(text, "\x1b") && !strings.Contains(text, "https://") {
 					t.Errorf("%s: %q", name, text)
 				}
 			}

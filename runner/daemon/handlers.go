@@ -104,7 +104,7 @@ func (s *Server) handler(requests map[string]map[string]answerer) http.Handler {
 		switch {
 		case err != nil:
 		case answer == nil:
-			writeUnknown(w, r, requests[path])
+			s.writeUnknown(w, r, requests[path])
 		default:
 			ctx, cancel := hook.WithLimit(r.Context(), limit)
 			defer cancel()
@@ -158,15 +158,21 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 }
 
 // writeUnknown answers a request with an unknown path, or with a method that a known path does not
-// have.
-func writeUnknown(w http.ResponseWriter, r *http.Request, methods map[string]answerer) {
-	status := http.StatusNotFound
-	if methods != nil {
-		status = http.StatusMethodNotAllowed
-		w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(methods)), ", "))
-	}
+// have. The hints name the request that was probably meant.
+func (s *Server) writeUnknown(w http.ResponseWriter, r *http.Request, methods map[string]answerer) {
 	e := hook.NewError(hook.Request, errors.New("no such request: "+r.Method+" "+r.URL.Path))
-	e.Hints = schema.Hints("docs/http.md lists the requests")
+	status := http.StatusNotFound
+	name := strings.Trim(r.URL.EscapedPath(), "/")
+	_, other := s.requests()["/"+name] // a slash too many, or a request that only the socket has
+	switch allowed := slices.Sorted(maps.Keys(methods)); {
+	case len(allowed) > 0:
+		status = http.StatusMethodNotAllowed
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		e.Hints = schema.Hints("send %s %s", strings.Join(allowed, " or "), r.URL.EscapedPath())
+	case !other:
+		e.Hints = schema.Hints("to call a hook, send POST /hooks/%s", schema.Short(cmp.Or(name, "HOOK")))
+	}
+	e.Hints = append(e.Hints, schema.Hintf("%s lists the requests", schema.Command{"help", "http"}))
 	writeJSON(w, status, wire.Failed(e))
 }
 

@@ -67,6 +67,38 @@ func TestStatusCodes(t *testing.T) {
 	}
 }
 
+// TestUnknownRequest checks that the error of an unknown request names the one that was probably meant.
+func TestUnknownRequest(t *testing.T) {
+	nothingLeft(t)
+	d := start(t, newFake(), Options{})
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return net.Dial("unix", string(d.Identity().Socket))
+	}}}
+	for _, c := range []struct{ method, path, want string }{
+		{"POST", "/greet", "to call a hook, send POST /hooks/greet\n"},
+		{"POST", "/KV%2FPut", "to call a hook, send POST /hooks/KV%2FPut\n"},
+		{"GET", "/", "to call a hook, send POST /hooks/HOOK\n"},
+		{"DELETE", "/hooks/greet", "send GET or POST /hooks/greet\n"},
+		{"POST", "/health", "send GET /health\n"},
+		{"GET", "/status/", ""},
+	} {
+		req, err := http.NewRequest(c.method, "http://p"+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answer struct{ Error struct{ Hint string } }
+		err = json.NewDecoder(r.Body).Decode(&answer)
+		_ = r.Body.Close()
+		if want := c.want + "`pyplug help http` lists the requests"; err != nil || answer.Error.Hint != want {
+			t.Errorf("%s %s: got %q, %v, want %q", c.method, c.path, answer.Error.Hint, err, want)
+		}
+	}
+}
+
 // TestBodyStalls checks that the limit of a call also limits the wait for its body.
 func TestBodyStalls(t *testing.T) {
 	nothingLeft(t)

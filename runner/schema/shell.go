@@ -11,7 +11,7 @@ import (
 )
 
 // QuoteLine joins words so that a POSIX shell splits the line into the same words. Only
-// bash, zsh and ksh read words that are not UTF-8.
+// bash, zsh and ksh read words that are not UTF-8. zsh expands a word that begins with "=".
 func QuoteLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -19,7 +19,7 @@ func QuoteLine(words []string) string {
 		case !utf8.ValidString(w):
 			q := strconv.Quote(w)
 			w = "$'" + strings.ReplaceAll(q[1:len(q)-1], "'", `\'`) + "'"
-		case w == "" || strings.ContainsFunc(w, needsQuote):
+		case w == "" || w[0] == '=' || strings.ContainsFunc(w, needsQuote):
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		quoted[i] = w

@@ -14,6 +14,7 @@ func TestQuoteLine(t *testing.T) {
 		"it's":          `'it'\''s'`,
 		"$(x)":          "'$(x)'",
 		"a=1":           "a=1",
+		"=text":         "'=text'", // zsh expands it
 		"ünï.py":        "ünï.py",
 		"it's \xff\n\"": `$'it\'s \xff\n\"'`,
 	} {
