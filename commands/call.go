@@ -104,8 +104,14 @@ func (prog *program) withCallee(ctx context.Context, to target, do func(*backgro
 		if p == nil {
 			continue
 		}
-		if err := p.AwaitFree(ctx); err != nil {
-			return failed(p, err)
+		waiting := prog.streams.Waiting(p.Identity().Name + " is stopping")
+		late := p.AwaitFree(ctx)
+		waiting()
+		switch {
+		case daemon.Is(late, daemon.Unresponsive): // its calls take long
+			return err
+		case late != nil:
+			return failed(p, late)
 		}
 	}
 }

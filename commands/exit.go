@@ -46,6 +46,12 @@ func (e *signalError) Error() string {
 	return cmp.Or(known[e.signal], "ended by "+e.signal.String())
 }
 
+// SignalName returns the name of the signal, such as "SIGTERM".
+func (e *signalError) SignalName() string {
+	known := map[syscall.Signal]string{syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGQUIT: "SIGQUIT"}
+	return cmp.Or(known[e.signal], e.signal.String())
+}
+
 // printedError is the exit code of a command whose failures have been printed.
 type printedError struct{ code int }
 

@@ -117,7 +117,7 @@ func TestFastcallStopping(t *testing.T) {
 			t.Error(err)
 		}
 		_ = socket.Close()
-		const body = `{"schema":1,"error":{"kind":"unavailable","reason":"stopping","message":"going is being stopped","sent":false}}`
+		const body = `{"schema":1,"error":{"kind":"unavailable","reason":"stopping","message":"going is stopping","sent":false}}`
 		_, _ = fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nPyplug-Api: 1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	}()
 	d.fails(9, "going is not running", "call", "going", "greet")

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,22 +38,66 @@ func logsCommand(prog *program) command {
 		})
 }
 
-// logs prints the logs of the plugins that words name. With --follow it prints all of them at once,
-// otherwise one after another.
+// logLine is a line of the log of a plugin.
+type logLine struct {
+	name string
+	daemon.Line
+}
+
+// logs prints the logs of the plugins that words name. It follows several at once, and otherwise
+// merges them by time.
 func (prog *program) logs(ctx context.Context, words []string, want daemon.Want) error {
-	read := func(_ int, word string) error { return prog.log(ctx, word, len(words) > 1, want) }
-	if want.Follow {
-		return prog.firstOf(each(words, read)...)
+	among := len(words) > 1
+	write := func(l logLine) error {
+		return prog.write(ctx, func() error {
+			return prog.streams.LogLine(l.name, among, l.Time, l.Generation, l.Stream, l.Text, prog.opts.json || prog.opts.logJSON)
+		})
 	}
-	var failures []error
-	for i := range words {
-		failures = append(failures, each(words[i:i+1], read)...)
+	if want.Follow || !among {
+		return prog.firstOf(each(words, func(_ int, word string) error { return prog.log(ctx, word, want, write) })...)
+	}
+	all := make([][]logLine, len(words))
+	failures := each(words, func(i int, word string) error {
+		return prog.log(ctx, word, want, func(l logLine) error {
+			all[i] = append(all[i], l)
+			return nil
+		})
+	})
+	for _, l := range merged(all) {
+		if err := write(l); err != nil {
+			return err
+		}
 	}
 	return prog.firstOf(failures...)
 }
 
-// log prints the wanted lines of one log. among reports whether there are others.
-func (prog *program) log(ctx context.Context, word string, among bool, want daemon.Want) error {
+// merged returns the lines of several logs by time. A line without a time stays behind the one
+// before it.
+func merged(logs [][]logLine) (all []logLine) {
+	var times []time.Time
+	for _, lines := range logs {
+		var last time.Time
+		for _, l := range lines {
+			if l.Time.After(last) {
+				last = l.Time
+			}
+			all, times = append(all, l), append(times, last)
+		}
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return times[a].Compare(times[b]) })
+	sorted := make([]logLine, len(all))
+	for at, i := range order {
+		sorted[at] = all[i]
+	}
+	return sorted
+}
+
+// log passes the wanted lines of one log to write.
+func (prog *program) log(ctx context.Context, word string, want daemon.Want, write func(logLine) error) error {
 	e, err := service.FindRunning(ctx, word)
 	name := e.Name
 	if isNotRunning(err) && daemon.ValidName(word) {
@@ -62,11 +107,7 @@ func (prog *program) log(ctx context.Context, word string, among bool, want daem
 		return err
 	}
 	read := func(name string) error {
-		return daemon.ReadLog(ctx, name, want, func(l daemon.Line) error {
-			return prog.write(ctx, func() error {
-				return prog.streams.LogLine(name, among, l.Time, l.Generation, l.Stream, l.Text, prog.opts.json || prog.opts.logJSON)
-			})
-		})
+		return daemon.ReadLog(ctx, name, want, func(l daemon.Line) error { return write(logLine{name, l}) })
 	}
 	err = read(name)
 	if dashed := strings.ReplaceAll(name, "_", "-"); isNotRunning(err) && dashed != name {

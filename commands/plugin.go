@@ -241,12 +241,8 @@ func (p *local) Warn(err error) {
 	p.prog.streams.Warn(text)
 }
 
-// Transition prints a transition, unless the log prints it.
-func (p *local) Transition(text string) {
-	if !p.prog.opts.verbose {
-		p.Note(text)
-	}
-}
+// Log prints a line of the log of a plugin that is served in the foreground.
+func (p *local) Log(name, text string) { p.output.Own(name, text) }
 
 // Attach prints how to attach to the plugin.
 func (p *local) Attach(ctx context.Context, line string) error {
@@ -257,6 +253,9 @@ func (p *local) Attach(ctx context.Context, line string) error {
 func (p *local) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		p.output.SetGeneration(e.Generation)
+	}
+	if p.printed != nil { // the log has it
+		return
 	}
 	p.prog.streams.Log("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
 }

@@ -55,10 +55,11 @@ func (o *startOptions) readAccess() error {
 func serveCommand(prog *program) command {
 	var o startOptions
 	cmd := newCommand("serve", "keep a plugin alive in the foreground", "PLUGIN",
-		slices.Concat(o.flags(), o.accessFlags(), prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(o.flags(), cmdline.Flags{o.envFileFlag()}, o.accessFlags(), prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if err := cmp.Or(o.readAccess(), o.readKept(words)); err != nil {
 				return err
 			}
+			o.Config.Env = slices.Concat(o.fileEnv, o.Config.Env)
 			return prog.untilSignal(prog.serve(ctx, o, nil))
 		})
 	cmd.keeps = true

@@ -24,7 +24,8 @@ const backgroundCategory = "Background plugins"
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
 	service.Options
-	own cmdline.Flags // flags that are also passed to the process in the background
+	own     cmdline.Flags // those that the process in the background gets, too
+	fileEnv []string      // the variables of --env-file, which that process gets as --env
 }
 
 // nameFlags returns the flags of every command that keeps a plugin alive under a name.
@@ -63,13 +64,14 @@ func (o *startOptions) readKept(words []string) error {
 func startCommand(prog *program) command {
 	var o startOptions
 	return newCommand("start", "start a plugin in the background", "PLUGIN...",
-		slices.Concat(o.flags(), prog.opts.flags()), func(ctx context.Context, words []string) error {
+		slices.Concat(o.flags(), cmdline.Flags{o.envFileFlag()}, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			switch err := cmdline.WantWords(words, "PLUGIN..."); {
 			case err != nil:
 				return err
 			case len(words) > 1 && o.Name != "":
 				return cmdline.Usage("--name names one plugin, but %d are given", len(words))
 			}
+			o.Config.Env = slices.Concat(o.fileEnv, o.Config.Env)
 			var failures []error
 			for _, word := range words {
 				if err := o.read(word); err != nil {
@@ -113,7 +115,11 @@ func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, e
 	if err != nil {
 		return "", failed(p, k.Complete(err))
 	}
-	words := cmdline.Words(o.own)
+	var words []string
+	for _, variable := range o.fileEnv {
+		words = append(words, "--env="+variable)
+	}
+	words = append(words, cmdline.Words(o.own)...)
 	if o.AutoStarted {
 		words = append(words, "--auto")
 	}

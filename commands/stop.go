@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,13 +16,21 @@ import (
 
 func stopCommand(prog *program) command {
 	var all bool
+	how := daemon.StopOptions{By: "pyplug stop"}
+	timeout := cmdline.New("timeout", "let running calls continue for `DURATION` (default: 5s)", func(text string) error {
+		d, ok := schema.ParseDuration(text)
+		if how.Calls = &d; !ok {
+			return fmt.Errorf("is %q, want a duration such as 30s, 2m or a number of seconds", text)
+		}
+		return nil
+	})
 	return newCommand("stop", "stop background plugins", "NAME... | --all",
-		append(cmdline.Flags{cmdline.Switch(&all, "all", "stop all background plugins")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
+		append(cmdline.Flags{cmdline.Switch(&all, "all", "stop all background plugins"), timeout}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			words, err := readNames(words, all)
 			if err != nil {
 				return err
 			}
-			return prog.stop(ctx, words)
+			return prog.stop(ctx, words, how)
 		})
 }
 
@@ -75,13 +84,13 @@ func (prog *program) firstOf(errs ...error) (first error) {
 	return first
 }
 
-// stop stops the plugins that words name, or all plugins, concurrently.
-func (prog *program) stop(ctx context.Context, words []string) error {
+// stop stops the plugins that words name, or all, at once.
+func (prog *program) stop(ctx context.Context, words []string, how daemon.StopOptions) error {
 	names, failures := prog.toStop(ctx, words)
-	waiting := prog.streams.Waiting("stopping")
+	waiting := prog.streams.Waiting("stopping " + strings.Join(names, ", "))
 	failures = append(failures, each(names, func(i int, name string) error {
 		prog.streams.Log("info", "stopping", "name", name)
-		ran, err := daemon.Stop(ctx, name) // after an interrupt it kills the plugin, and waits for its end
+		ran, err := daemon.Stop(ctx, name, how) // after an interrupt it kills the plugin, and waits for that
 		if !ran || err != nil {
 			names[i] = ""
 		}
@@ -93,6 +102,8 @@ func (prog *program) stop(ctx context.Context, words []string) error {
 		if err := prog.write(ctx, func() error { return prog.streams.Stopped(stopped) }); err != nil {
 			failures = append(failures, err)
 		}
+	} else if len(words) == 0 && len(stopped) > 0 {
+		prog.streams.Note("stopped " + strings.Join(stopped, ", "))
 	}
 	return prog.firstOf(failures...)
 }
@@ -153,6 +164,9 @@ func (prog *program) restartOne(ctx context.Context, word string) error {
 		return err
 	}
 	if err := p.Restart(ctx, "restarted by pyplug restart"); err != nil {
+		if st, err := p.Status(ctx); err == nil && st.Ready > 0 {
+			prog.streams.Note(word + " does not load its files, and the workers that run stay")
+		}
 		return failed(p, err)
 	}
 	if _, notes, err := p.Ready(ctx); err == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // leastDrain is the minimum time that a replaced worker gets to finish its calls.
@@ -81,10 +83,30 @@ func (k *Keeper) Start(ctx context.Context) error {
 		k.Config.Note(k.Lacks)
 	}
 	p, err := k.startPool(ctx)
-	if err == nil {
-		k.Pool = p
+	if err != nil {
+		return err
 	}
-	return err
+	k.Pool = p
+	if text := manyWorkers(k.Config.Workers, runtime.GOMAXPROCS(0), proc.Memory(k.Newest().PID)); k.Config.Note != nil && text != "" {
+		k.Config.Note(text)
+	}
+	return nil
+}
+
+// usualWorkers is how many workers are started without a note.
+const usualWorkers = 8
+
+// manyWorkers returns a note if more workers run than are likely to help, or "". memory is what one of
+// them uses, 0 if that is not known.
+func manyWorkers(workers, cores int, memory int64) string {
+	if workers <= max(usualWorkers, cores) {
+		return ""
+	}
+	text := fmt.Sprintf("%d workers on %s: more than %d rarely help", workers, schema.Plural(cores, "core"), max(usualWorkers, cores))
+	if memory > 0 {
+		text += fmt.Sprintf("; each uses up to %d MB of memory, all of them up to %d MB", memory>>20, int64(workers)*memory>>20)
+	}
+	return text
 }
 
 // Fresh starts one more pool of a started plugin. The pools share the resources that make a start

@@ -138,7 +138,7 @@ func (w *StatusWatch) Show(plugins []Background) error {
 	now := map[string]Background{}
 	for _, b := range plugins {
 		now[b.Name] = b
-		if before, known := w.last[b.Name]; !known || w.line(b) != w.line(before) {
+		if before, known := w.last[b.Name]; !known || w.line(lasting(b)) != w.line(lasting(before)) {
 			changed = append(changed, b)
 		}
 	}
@@ -161,7 +161,17 @@ func (w *StatusWatch) Show(plugins []Background) error {
 	return w.s.Print(text)
 }
 
-// line returns the line of a watch for a plugin.
+// lasting returns a plugin without what changes by itself: the time until its next start, and the
+// numbers of its calls.
+func lasting(b Background) Background {
+	if b.Status != nil {
+		st := *b.Status
+		st.NextStart, st.Queued, b.Status = 0, 0, &st
+	}
+	return b
+}
+
+// line returns what a watch shows of a plugin.
 func (w *StatusWatch) line(b Background) string {
 	line := b.Name + "  " + string(b.State)
 	if b.Status != nil && b.Status.PID != 0 {

@@ -99,9 +99,9 @@ func TestStatusesJSON(t *testing.T) {
 	}
 	want := `{"schema":1,"plugins":[` +
 		`{"name":"greeter","plugin":"/srv/plugins/greeter.py","state":"ready","pid":4711,"generation":2,"workers":1,"ready":1,"uptime_ms":200000,` +
-		`"restarts":1,"calls":1200,"failed":3,"running":0,"queued":0,"memory_bytes":12582912,"socket":"/run/greeter.sock","log":"/run/greeter.log","python":"/usr/bin/python3"},` +
+		`"restarts":1,"calls":1200,"failed":3,"running":0,"queued":0,"memory_bytes":12582912,"cpu_ms":0,"socket":"/run/greeter.sock","log":"/run/greeter.log","python":"/usr/bin/python3"},` +
 		`{"name":"resize","plugin":"/srv/plugins/resize","state":"backoff","workers":1,"ready":0,"restarts":7,"calls":0,"failed":0,"running":0,"queued":0,` +
-		`"last_exit":{"code":3,"after_ms":1000,"stderr":["no"]},"next_restart_ms":4000,"socket":"/run/resize.sock","log":"/run/resize.log"},` +
+		`"last_exit":{"code":3,"after_ms":1000,"stderr":["no"]},"cpu_ms":0,"next_restart_ms":4000,"socket":"/run/resize.sock","log":"/run/resize.log"},` +
 		`{"name":"stuck","plugin":"/srv/plugins/stuck.py","state":"unknown","problem":"did not respond within 2s","socket":"","log":"","daemon_pid":4711}]}` + "\n"
 	var got, wanted any
 	if err := errors.Join(json.Unmarshal(out.Bytes(), &got), json.Unmarshal([]byte(want), &wanted)); err != nil || !reflect.DeepEqual(got, wanted) {
@@ -132,7 +132,9 @@ func TestStatusWatch(t *testing.T) {
 	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  restarting in 4s; exited: exit code 3\n")
 	show(all, "")
 	again := backgrounds()[:2]
-	again[0].Status.Calls, again[0].Status.Uptime = 1300, hook.Milliseconds(time.Hour) // not a change to report
+	again[0].Status.Calls, again[0].Status.Uptime = 1300, hook.Milliseconds(time.Hour) // no news
+	again[1].Status.NextStart = hook.Milliseconds(time.Second)
+	show(again, "") // nor a countdown
 	again[1].State, again[1].Status.State, again[1].Status.PID = hook.StateReady, hook.StateReady, 4800
 	show(again, "03:04:05  resize  ready  pid 4800\n")
 	show(again[1:], "03:04:05  greeter  stopped\n")

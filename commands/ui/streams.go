@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -224,122 +223,9 @@ func compactJSON(shape any) json.RawMessage {
 	return visibleJSON(text)
 }
 
-// Output prints a plugin's output on standard error. Create one with [Streams.PluginOutput]. Flush
-// and Close of a nil Output do nothing. It is safe for concurrent use.
-type Output struct {
-	s          *Streams
-	label      string
-	quiet      bool
-	generation atomic.Int64
-	dropped    atomic.Int64 // number of lines, not yet reported
-}
-
-// PluginOutput returns an Output that prints the plugin's label before each line. If quiet
-// is set, it prints nothing. Until [Output.SetGeneration], its JSON lines have no generation.
-func (s *Streams) PluginOutput(label string, quiet bool) *Output {
-	return &Output{s: s, label: oneLine(label), quiet: quiet}
-}
-
-// Shown reports whether the lines are printed.
-func (o *Output) Shown() bool { return o != nil && !o.quiet }
-
-// SetGeneration sets the generation of the following lines.
-func (o *Output) SetGeneration(n int) { o.generation.Store(int64(n)) }
-
-// Line prints one line, without its newline, of the stream "stdout" or "stderr". cut is the number
-// of bytes dropped at its end. Line waits for a slow reader of standard error. If the reader reads
-// nothing for a second, Line drops and counts lines until it reads again, and reports the count
-// later.
-//
-// A text line is "label | text". A JSON line is {"time", "plugin", "generation", "stream", "line",
-// "cut"}.
-func (o *Output) Line(stream, text string, cut int) {
-	if o.quiet {
-		return
-	}
-	dropped := o.dropped.Swap(0)
-	lines := o.droppedText(dropped) + o.lineText(stream, strings.TrimSuffix(text, "\r"), cut)
-	if !o.s.screen.addWaiting(o.s.Err, lines) {
-		o.dropped.Add(dropped + 1)
-	}
-}
-
-// Flush waits a moment until the lines so far are written, so that they appear before later output
-// on standard output. It does not wait for a slow reader.
-func (o *Output) Flush() {
-	if o != nil {
-		o.s.screen.flush(o.s.Err, 50*time.Millisecond)
-	}
-}
-
-// Close waits until everything is written, but at most a second for a reader that reads nothing,
-// and ten for a slow one. It may be called more than once.
-func (o *Output) Close() {
-	if o != nil {
-		o.s.print(o.droppedText(o.dropped.Swap(0)))
-	}
-}
-
-func (o *Output) lineText(stream, text string, cut int) string {
-	if o.s.LogJSON {
-		shape := outputLine{o.s.Now().Format(wire.Time), o.label, int(o.generation.Load()), stream, text, cut}
-		return string(compactJSON(shape)) + "\n"
-	}
-	line := o.label + " | " + visible(text)
-	if cut > 0 {
-		line += fmt.Sprintf(" … (%d bytes left out)", cut)
-	}
-	return line + "\n"
-}
-
-// droppedText returns a line with the number of dropped lines, or "".
-func (o *Output) droppedText(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	text := schema.Plural(n, "line") + " of the plugin's output dropped: standard error is not being read"
-	if o.s.LogJSON {
-		return o.s.logJSON("warning", text, "plugin", o.label)
-	}
-	return "… " + text + "\n"
-}
-
-// outputLine is the public form of a line of a plugin's output.
-type outputLine struct {
-	Time       string `json:"time,omitempty"`
-	Plugin     string `json:"plugin"`
-	Generation int    `json:"generation,omitempty"`
-	Stream     string `json:"stream,omitempty"`
-	Line       string `json:"line"`
-	Cut        int    `json:"cut,omitempty"` // number of dropped bytes
-}
-
-// LogLine prints a line of a plugin's log on standard output: the time, the plugin's name and the
-// line. For pyplug's own lines the name is "pyplug". If there are several logs, among is set, and
-// the name is the plugin's name and "pyplug". As JSON, LogLine prints the object of [Output.Line]
-// with "schema". It prints a line without a stream unchanged.
-func (s *Streams) LogLine(name string, among bool, at time.Time, generation int, stream, text string, asJSON bool) error {
-	at = at.Local()
-	switch {
-	case asJSON:
-		shape := outputLine{Plugin: name, Generation: generation, Stream: stream, Line: text}
-		if !at.IsZero() {
-			shape.Time = at.Format(wire.Time)
-		}
-		return s.writeJSON(shape)
-	case stream == "":
-		return s.Print(text + "\n")
-	case stream == "pyplug" && among:
-		name += " " + stream
-	case stream == "pyplug":
-		name = stream
-	}
-	return s.Print(at.Format("2006-01-02 15:04:05.000 ") + name + " | " + visible(text) + "\n")
-}
-
-// Log prints a line of pyplug's own log on standard error. It drops the level "info" unless Verbose
-// is set. Pairs of key and value follow the message. A value is a number, bool, duration, error,
-// JSON, or anything that fmt prints as text.
+// Log prints a line of pyplug's own log on standard error. It drops the level "info" unless
+// Verbose is set. Pairs of key and value follow the message. A value is a number, bool,
+// duration, error, JSON, or anything that fmt prints as text.
 //
 // A text line is "pyplug | 12:04:05.123 message key=value". A JSON line is {"time", "level",
 // "message", key: value…}. Durations in it are milliseconds, and their keys end in "_ms".

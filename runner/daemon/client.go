@@ -241,10 +241,11 @@ const (
 	freeLimit = 30 * time.Second
 )
 
-// Stop stops the daemon of a name, even if it does not answer or belongs to another version. It
-// returns when the process tree and the daemon are gone. If nothing runs, ran is false, and Stop
-// removes the files of a dead daemon, except its log. If ctx ends, Stop kills the plugin.
-func Stop(ctx context.Context, name string) (ran bool, err error) {
+// Stop stops the daemon of a name, even if it does not answer or belongs to another
+// version. It returns when the process tree and the daemon are gone. If
+// nothing runs, ran is false, and Stop removes what a dead daemon left, except its log.
+// Ending ctx kills the plugin. how may add the time that running calls have, and who asks.
+func Stop(ctx context.Context, name string, how StopOptions) (ran bool, err error) {
 	c, err := look(ctx, name)
 	switch {
 	case Is(err, NotRunning):
@@ -260,15 +261,34 @@ func Stop(ctx context.Context, name string) (ran bool, err error) {
 	if c.id.API != API {
 		err = c.kill()
 	} else {
-		err = c.stop(ctx)
+		err = c.stop(ctx, how.query())
 	}
 	exited(err == nil && c.id.PID != os.Getpid())
 	return true, err
 }
 
-// stop stops a daemon with a request.
-func (c *Client) stop(ctx context.Context) error {
-	err := c.ask(ctx, "POST", "/stop", nil, nil)
+// StopOptions say how a daemon is stopped.
+type StopOptions struct {
+	// By says who asks for the stop, for the log.
+	By string
+	// Calls is how long running calls may continue; nil means the default, 5 s.
+	Calls *time.Duration
+}
+
+func (o StopOptions) query() url.Values {
+	query := url.Values{}
+	if o.By != "" {
+		query.Set("reason", o.By)
+	}
+	if o.Calls != nil {
+		query.Set("timeout", o.Calls.String())
+	}
+	return query
+}
+
+// stop stops a daemon by a request.
+func (c *Client) stop(ctx context.Context, query url.Values) error {
+	err := c.ask(ctx, "POST", "/stop", query, nil)
 	if err != nil && ctx.Err() != nil {
 		now, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()

@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -41,6 +46,20 @@ func NotRunningError(word string) *hook.Error {
 		e.Hints = schema.Hints("run %s to start it", schema.Command{"start", word})
 		return e
 	}
+	if run, ok := lastRunOf(word); ok {
+		how := "it ended without a stop"
+		if !run.Crashed {
+			how = "it stopped"
+		}
+		e.Err = fmt.Errorf("%s is not running: %s %s%s", word, how, clock(run.At), because(run.Reason))
+		e.Hints = schema.Hints("run %s to see its last lines, %s to start a plugin", schema.Command{"logs", "--tail", "20", word}, schema.Command{"start", "PLUGIN"})
+		return e
+	}
+	if owner := otherOwner(word); owner != "" {
+		e.Err = fmt.Errorf("%s is not running as root, but as %s", word, owner)
+		e.Hints = schema.Hints("run it as that user: sudo -u %s pyplug …", owner)
+		return e
+	}
 	e.Hints = schema.Hints("run %s to list the running plugins, %s to start one", schema.Command{"status"}, schema.Command{"start", "PLUGIN"})
 	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
 		e.Tried = []string{"searched: " + strings.Join(dirs, " and ")}
@@ -51,7 +70,55 @@ func NotRunningError(word string) *hook.Error {
 	return e
 }
 
-// takenError returns the error for a name that another plugin has. by is that plugin.
+// lastRunOf is [LastRun] for a word that may be no name.
+func lastRunOf(word string) (Run, bool) {
+	if !ValidName(word) {
+		return Run{}, false
+	}
+	return LastRun(word)
+}
+
+// clock returns a time for people: of the day, or with its date if that is not today.
+func clock(at time.Time) string {
+	at = at.Local()
+	if now := time.Now(); at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return "at " + at.Format("15:04")
+	}
+	return "on " + at.Format("2006-01-02 at 15:04")
+}
+
+// because returns a reason in parentheses, or nothing.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+// otherOwner returns the user as whom a plugin of that name runs, if this is root, who does not
+// see the plugins of others. It is empty if no such plugin is found.
+func otherOwner(name string) string {
+	if os.Geteuid() != 0 || !ValidName(name) {
+		return ""
+	}
+	for _, pattern := range []string{filepath.Join(sharedTemp, "pyplug-*"), "/run/user/*/pyplug"} {
+		dirs, _ := filepath.Glob(pattern) // the patterns are valid
+		for _, dir := range dirs {
+			info, err := os.Lstat(filepath.Join(dir, name+".sock"))
+			if err != nil || bounded.IsOurs(info) {
+				continue
+			}
+			id := strconv.Itoa(int(bounded.Owner(info)))
+			if known, err := user.LookupId(id); err == nil {
+				return known.Username
+			}
+			return "#" + id // as sudo has it
+		}
+	}
+	return ""
+}
+
+// takenError returns the error for a name that another plugin, by, has.
 func takenError(wanted, by Identity) *hook.Error {
 	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+string(by.Entry),
 		schema.Hintf("choose another name with %s, or run %s first", schema.Setting("name"), schema.Command{"stop", wanted.Name}))
@@ -67,7 +134,7 @@ func takenError(wanted, by Identity) *hook.Error {
 
 // stoppingError returns the error for a daemon that does not accept calls any more.
 func stoppingError(name string) *hook.Error {
-	return fail(hook.Unavailable, Stopping, name+" is being stopped")
+	return fail(hook.Unavailable, Stopping, name+" is stopping")
 }
 
 // unresponsiveError returns the error for a process that has the name but does not answer.

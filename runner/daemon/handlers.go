@@ -343,17 +343,11 @@ func (s *Server) status(ctx context.Context) (hook.Status, error) {
 	case s.failure != nil:
 		return hook.Status{State: hook.StateFailed, Reason: s.failure.Error()}, nil
 	}
-	return s.plugin.Status(ctx)
-}
-
-// serveStop answers when the name is free, which means that the process tree is gone.
-func (s *Server) serveStop(_ http.ResponseWriter, r *http.Request) (any, error) {
-	s.stop(stoppingError(s.id.Name))
-	if r.URL.Query().Get("now") != "" {
-		s.kill()
+	st, err := s.plugin.Status(ctx)
+	if s.draining.Load() && st.State.Takes() {
+		st.State, st.Reason = hook.StateStopping, "calls are still accepted"
 	}
-	<-s.released
-	return json.RawMessage(`{"schema":1,"stopped":["` + s.id.Name + `"]}`), nil
+	return st, err
 }
 
 // ascii returns texts as a JSON array in ASCII, for a header.

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +45,8 @@ type Line struct {
 // lost.
 type Log struct {
 	path     string
-	redirect bool // standard output and error are written to the log, too
+	echo     func(text string) // receives the own lines; nil: nobody does
+	redirect bool              // standard output and error go to the log, too
 	max      int64
 
 	mu     sync.Mutex
@@ -55,10 +55,10 @@ type Log struct {
 	closed bool
 }
 
-// openLog opens a log to append to it. With redirect, standard output and error are written there,
-// too, for example the trace of a panic.
-func openLog(path string, redirect bool) (*Log, error) {
-	l := &Log{path: path, redirect: redirect, max: logLimit}
+// openLog opens a log to append to it. With redirect, standard output and error go
+// there, too, such as the trace of a panic. echo receives the lines of pyplug's own, or is nil.
+func openLog(path string, redirect bool, echo func(text string)) (*Log, error) {
+	l := &Log{path: path, echo: echo, redirect: redirect, max: logLimit}
 	return l, l.open()
 }
 
@@ -97,6 +97,9 @@ func (l *Log) Add(line Line) {
 	var b []byte
 	for text := range strings.SplitSeq(strings.TrimSuffix(line.Text, "\n"), "\n") {
 		b = fmt.Appendf(b, "%s %d %s %s\n", at, line.Generation, line.Stream, text)
+		if l.echo != nil && line.Stream == Own {
+			l.echo(text)
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,6 +130,48 @@ func (l *Log) Close() error {
 	defer l.mu.Unlock()
 	l.closed = true
 	return l.file.Close() // Close fails if the file is nil
+}
+
+// endMark begins the last line of a run that was stopped.
+const endMark = "ended: "
+
+// Run describes how the last run of a name ended.
+type Run struct {
+	At      time.Time // of the last line of its log
+	Reason  string    // why it was stopped
+	Crashed bool      // it ended without a stop
+}
+
+// LastRun returns how the last run of a name ended, by its log. ok is false if there is no log. It is
+// not for a name that is in use.
+func LastRun(name string) (run Run, ok bool) {
+	const tail = 64 << 10
+	path, _ := logPath(name)
+	f, err := os.Open(path)
+	if err != nil {
+		return run, false
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return run, false
+	}
+	_, _ = f.Seek(max(0, info.Size()-tail), io.SeekStart)
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return run, false
+	}
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	line := readLine(text[bytes.LastIndexByte(text, '\n')+1:])
+	reason, stopped := strings.CutPrefix(line.Text, endMark)
+	if line.Time.IsZero() { // of the Go runtime
+		line.Time = info.ModTime()
+	}
+	stopped = stopped && line.Stream == Own
+	if !stopped {
+		reason = ""
+	}
+	return Run{At: line.Time, Reason: reason, Crashed: !stopped}, true
 }
 
 // readLine reads one line of a log, without its end.
@@ -201,6 +246,19 @@ type tailer struct {
 
 // findLog finds the log of a name: the log of its current or last daemon.
 func findLog(name string) (*tailer, error) {
+	path, err := logPath(name)
+	switch {
+	case path != "":
+		return &tailer{path: path}, nil
+	case err == nil:
+		err = NotRunningError(name)
+	}
+	return nil, err
+}
+
+// logPath returns the path of the log of a name, or "" if there is none. The error is that of a
+// directory.
+func logPath(name string) (string, error) {
 	there, err := search(name)
 	var paths []string
 	for _, p := range there {
@@ -214,13 +272,13 @@ func findLog(name string) (*tailer, error) {
 	for _, path := range paths {
 		_, failed := os.Stat(path)
 		if failed == nil {
-			return &tailer{path: path}, nil
+			return path, nil
 		}
 		if !errors.Is(failed, fs.ErrNotExist) && err == nil {
 			err = unavailable(failed)
 		}
 	}
-	return nil, cmp.Or[error](err, NotRunningError(name))
+	return "", err
 }
 
 // catchUp emits the lines since the last call. The first call emits all lines.

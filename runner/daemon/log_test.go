@@ -24,7 +24,7 @@ func newLog(t *testing.T, max int64) *Log {
 	if err := makeDir(dir); err != nil {
 		t.Fatal(err)
 	}
-	l, err := openLog(filepath.Join(dir, "p.log"), false)
+	l, err := openLog(filepath.Join(dir, "p.log"), false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestFollowRestart(t *testing.T) {
 	if _, err := d.Log().Write([]byte("second\n")); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"last", "second"} {
+	for _, want := range []string{"last", "stopping: context canceled", "ended: context canceled", "second"} {
 		if line := <-got; line != want {
 			t.Errorf("got %q, want %q", line, want)
 		}

@@ -61,7 +61,7 @@ func TestOneName(t *testing.T) {
 				}
 			}
 			other()
-			if ran, err := Stop(ctx0, "p"); !ran || err != nil {
+			if ran, err := Stop(ctx0, "p", StopOptions{}); !ran || err != nil {
 				t.Errorf("stop: %v, %v", ran, err)
 			}
 			<-d.over

@@ -131,6 +131,9 @@ func checkDir(dir string) error {
 		err = fmt.Errorf("is not a directory, %w", errNotOurs)
 	case !bounded.IsOurs(info):
 		err = fmt.Errorf("belongs to user %d, %w", bounded.Owner(info), errNotOurs)
+		if os.Geteuid() == 0 {
+			hint = fmt.Sprintf("run pyplug as that user to reach its plugins: sudo -u '#%d' --preserve-env=PYPLUG_RUN_DIR pyplug …", bounded.Owner(info))
+		}
 	case info.Mode().Perm() != 0o700:
 		err = fmt.Errorf("has mode %04o, not 0700", info.Mode().Perm())
 		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory"

@@ -19,10 +19,12 @@ import (
 const (
 	// headerLimit is how long a client may take to send a request's header.
 	headerLimit = 10 * time.Second
-	// stopRequests is how long requests may continue after a stop begins. Running calls have 5 s to
-	// end.
+	// stopRequests is how long requests may continue after a stop begins. Running calls
+	// have 5 s to end, unless a client sets another time. After it, requests have afterCalls.
 	stopRequests = 7 * time.Second
-	// lastAnswers is how long clients may take to read their answers when the server ends.
+	afterCalls   = 2 * time.Second
+	// lastAnswers is how long clients may take to read their answers when the server
+	// ends.
 	lastAnswers = 2 * time.Second
 	// lastAccepts is how long an ending server still accepts connections that were made before its
 	// socket was removed.
@@ -57,7 +59,9 @@ type Options struct {
 	Series bool
 	// IdleExit is the time without a call after which the daemon ends. Zero means never.
 	IdleExit time.Duration
-	// Kill makes a stop kill the plugin at once when it ends. A nil Kill never ends.
+	// Echo receives each line of pyplug's own that is added to the log; nil receives nothing.
+	Echo func(text string)
+	// When Kill ends, a stop kills the plugin at once. Nil never ends.
 	Kill context.Context
 }
 
@@ -82,8 +86,11 @@ type Server struct {
 	endRequests context.CancelCauseFunc
 	released    chan struct{} // closed when the name is free
 
-	draining atomic.Bool // a stop has begun, but calls are still accepted
-	series   sync.Map    // id → a channel that is closed when the client wants the calls of a series back
+	draining atomic.Bool // a stop has begun, and calls are still accepted
+	// requested is the first request for a stop; nil if there was none. ended says why the run ended.
+	requested atomic.Pointer[stopRequest]
+	ended     string
+	series    sync.Map // id → a channel, closed when the client wants the calls of a series back
 
 	mu        sync.Mutex
 	calls     int         // running calls; the daemon is idle if there are none
@@ -193,11 +200,14 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 		err = os.Symlink(h.socket(), h.also.socket())
 	}
 	if err == nil {
-		open, err = openLog(log, o.Starter != nil)
+		open, err = openLog(log, o.Starter != nil, o.Echo)
 	}
 	if err != nil {
 		_ = listener.Close()
 		return nil, err
+	}
+	if last, _ := LastRun(h.name); last.Crashed {
+		open.note("the last run ended without a stop")
 	}
 	o.Starter.send(progress{Named: &id})
 	s := newServer(id, o, h, open)
@@ -253,9 +263,11 @@ func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	case <-ctx.Done():
 	case <-s.stopping.Done():
 	}
+	s.ended = s.stopReason(ctx)
+	s.log.note("stopping: " + s.ended)
 	s.drain()
 	s.endCalls(false)
-	late := time.AfterFunc(stopRequests, func() { s.endRequests(stoppingError(s.id.Name)) })
+	late := time.AfterFunc(s.limitCalls(plugin), func() { s.endRequests(stoppingError(s.id.Name)) })
 	defer late.Stop()
 	err := plugin.Close(s.killing)
 	s.release()
@@ -290,6 +302,7 @@ func (s *Server) Fail(err error) {
 		err = stoppingError(s.id.Name) // the waiting clients did not cancel
 	}
 	failure := s.opts.Complete(err)
+	s.ended = "the start failed"
 	s.mu.Lock()
 	if s.failure = failure; failure.Kind == hook.Canceled { // by a signal: the waiting clients did not cancel
 		s.failure = hook.AsError(stoppingError(s.id.Name))
@@ -311,27 +324,6 @@ func (s *Server) endCalls(onlyIdle bool) bool {
 	}
 	s.ending = true
 	return true
-}
-
-// release removes the files, releases the name and ends all connections after their
-// answers.
-func (s *Server) release() {
-	if s.held.owns() {
-		_ = os.Remove(s.held.socket())
-		<-time.After(lastAccepts)
-	}
-	s.held.release()
-	close(s.released)
-	s.endRequests(stoppingError(s.id.Name))
-	s.kill()
-	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
-	defer cancel()
-	for _, server := range []*http.Server{s.tcp, s.http} {
-		if server != nil && server.Shutdown(ctx) != nil {
-			_ = server.Close()
-		}
-	}
-	_ = s.log.Close()
 }
 
 // use marks the daemon busy until done is called.

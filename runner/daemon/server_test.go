@@ -232,7 +232,7 @@ func TestStopStarting(t *testing.T) {
 	s := listen(t, Options{})
 	ctx := s.Stopping()
 	stopped := make(chan error, 1)
-	go func() { _, err := Stop(ctx0, "p"); stopped <- err }()
+	go func() { _, err := Stop(ctx0, "p", StopOptions{}); stopped <- err }()
 	<-ctx.Done()
 	if !Is(context.Cause(ctx), Stopping) {
 		t.Errorf("ended by %v", context.Cause(ctx))
@@ -259,10 +259,10 @@ func TestStop(t *testing.T) {
 	result, stopped := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "slow"}); result <- err }()
 	f.awaitCall(t)
-	go func() { _, err := Stop(ctx0, "p"); stopped <- err }()
+	go func() { _, err := Stop(ctx0, "p", StopOptions{}); stopped <- err }()
 	runnertest.Until(t, "it is stopping", func() bool { return isEnding(d.Server) })
 	_, err := c.Call(ctx0, hook.Call{Hook: "echo"})
-	if e := hook.AsError(err); !Is(err, Stopping) || e.Kind != hook.Unavailable || e.Begun || err.Error() != "p is being stopped" {
+	if e := hook.AsError(err); !Is(err, Stopping) || e.Kind != hook.Unavailable || e.Begun || err.Error() != "p is stopping" {
 		t.Errorf("a call that came too late: %v", err)
 	}
 	if _, err := c.Status(ctx0); err != nil {
@@ -291,7 +291,7 @@ func TestStopNow(t *testing.T) {
 	go func() { _, err := open(t).Call(ctx0, hook.Call{Hook: "block"}); result <- err }()
 	f.awaitCall(t)
 	ctx, cancel := context.WithCancel(ctx0)
-	go func() { _, err := Stop(ctx, "p"); stopped <- err }()
+	go func() { _, err := Stop(ctx, "p", StopOptions{}); stopped <- err }()
 	runnertest.Until(t, "it is stopping", func() bool { return isEnding(d.Server) })
 	cancel()
 	if err := <-stopped; err != nil {

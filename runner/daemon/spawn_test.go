@@ -116,7 +116,7 @@ func spawned(t *testing.T, mode string) (Identity, error) {
 	t.Helper()
 	id, err := Spawn(context.Background(), []string{"__daemon", mode}, nil, func(string) {})
 	t.Cleanup(func() {
-		if _, err := Stop(context.Background(), "p"); err != nil {
+		if _, err := Stop(context.Background(), "p", StopOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -152,7 +152,7 @@ func TestSpawn(t *testing.T) {
 			t.Errorf("descriptor %s is %s", fd, to)
 		}
 	}
-	if _, err := Stop(context.Background(), "p"); err != nil {
+	if _, err := Stop(context.Background(), "p", StopOptions{}); err != nil {
 		t.Error(err)
 	}
 	if got := files(t, dir); len(got) != 0 {
@@ -227,7 +227,7 @@ func TestSpawnKilled(t *testing.T) {
 	if !strings.HasSuffix(strings.Join(hook.Words(e.Hints), ""), filepath.Join(dir, "p.log")) || !strings.HasSuffix(e.Error(), "signal: killed") {
 		t.Errorf("got %+v", e)
 	}
-	if ran, err := Stop(context.Background(), "p"); ran || err != nil { // removes the files
+	if ran, err := Stop(context.Background(), "p", StopOptions{}); ran || err != nil { // which removes what is left
 		t.Errorf("stop: %v, %v", ran, err)
 	}
 }
@@ -280,7 +280,7 @@ func TestStopExits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ran, err := Stop(context.Background(), "p"); !ran || err != nil {
+	if ran, err := Stop(context.Background(), "p", StopOptions{}); !ran || err != nil {
 		t.Errorf("Stop = %v, %v", ran, err)
 	}
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id.PID)); err == nil && !strings.Contains(string(stat), ") Z ") {

@@ -34,7 +34,7 @@ func TestStorm(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Fatal("it takes too long")
 	}
-	if _, err := Stop(ctx, "p"); err != nil {
+	if _, err := Stop(ctx, "p", StopOptions{}); err != nil {
 		t.Error(err)
 	}
 	if _, err := List(ctx); err != nil { // removes the files of killed daemons
@@ -72,7 +72,7 @@ func randomStep(ctx context.Context, t *testing.T, r *rand.Rand) {
 	}
 	switch what {
 	case 4:
-		_, err := Stop(ctx, "p")
+		_, err := Stop(ctx, "p", StopOptions{})
 		wantStopped(t, "stop", err)
 	case 5:
 		_ = c.signal((*os.Process).Kill)

@@ -125,7 +125,7 @@ func TestRunDirNoPattern(t *testing.T) {
 	if live, err := List(t.Context()); len(live) != 1 || err != nil {
 		t.Errorf("live %v, %v", live, err)
 	}
-	if ran, err := Stop(t.Context(), other.name); ran || err != nil {
+	if ran, err := Stop(t.Context(), other.name, StopOptions{}); ran || err != nil {
 		t.Errorf("stop: %v, %v", ran, err)
 	}
 	if left, _ := os.ReadDir(other.dir); len(left) != 3 {

@@ -40,6 +40,7 @@ type Pool struct {
 	mayCollide  bool                 // perhaps two instances cannot live at once
 	oneAtATime  bool                 // two instances cannot live at once
 	draining    bool
+	closeDrain  time.Duration // of Close
 	drained     chan struct{} // closed when draining and no call is active
 	replays     []hook.Call
 	description description
@@ -57,7 +58,7 @@ var _ hook.Plugin = (*Pool)(nil)
 func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, error) {
 	p := &Pool{
 		launcher: launcher, opt: opt.withDefaults(), failed: make(chan struct{}), drained: make(chan struct{}),
-		subscribers: map[chan hook.Event]struct{}{}, replaying: make(chan struct{}, 1),
+		closeDrain: closeDrain, subscribers: map[chan hook.Event]struct{}{}, replaying: make(chan struct{}, 1),
 		failures: map[hook.Kind]uint64{}, restarts: map[string]int{}, replaced: map[string]int{},
 	}
 	p.closeLauncher = sync.OnceValue(func() error { return launcher.Close(context.Background()) })
@@ -255,6 +256,13 @@ func (p *Pool) Failed() <-chan struct{} { return p.failed }
 // closeDrain is the time that running and waiting calls get to finish when the pool is closed.
 const closeDrain = 5 * time.Second
 
+// LimitClose sets how long running and waiting calls may take after Close is called, in place of 5 s.
+func (p *Pool) LimitClose(calls time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closeDrain = calls
+}
+
 // Close rejects new calls. Running and waiting calls get at most 5 s to finish. Then
 // Close makes the shutdown calls, stops all workers and returns when all their processes are
 // gone. Canceling ctx kills the workers. Close returns the errors of shutdown calls and of
@@ -263,11 +271,12 @@ func (p *Pool) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, p.killNow)()
 	p.mu.Lock()
 	p.draining = true
+	most := p.closeDrain
 	p.checkDrained()
 	p.mu.Unlock()
 	select {
 	case <-p.drained:
-	case <-time.After(closeDrain): // calls that still run end with their instance
+	case <-time.After(most): // calls that still run end with their instance
 	case <-p.ctx.Done():
 	case <-ctx.Done():
 	}

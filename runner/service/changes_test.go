@@ -56,9 +56,8 @@ func TestReloadCanceled(t *testing.T) {
 // silent is a [Reporter] that must not be called.
 type silent struct{ *testing.T }
 
-func (t silent) Note(text string)       { t.Errorf("reported %q", text) }
-func (t silent) Warn(err error)         { t.Errorf("warned of %v", err) }
-func (t silent) Transition(text string) { t.Errorf("reported %q", text) }
+func (t silent) Warn(err error)     { t.Errorf("warned of %v", err) }
+func (t silent) Log(_, text string) { t.Errorf("reported %q", text) }
 func (t silent) Attach(_ context.Context, line string) error {
 	t.Errorf("reported %q", line)
 	return nil

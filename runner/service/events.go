@@ -15,13 +15,14 @@ import (
 func (s *Service) note(text string) {
 	s.logOwn(text)
 	s.o.Starter.Note(text)
-	s.to.Note(text)
 }
 
-// log adds a line to the log if the log exists already.
+// log adds a line to the log. Before there is one, it reports the line.
 func (s *Service) log(line daemon.Line) {
 	if s.server != nil {
 		s.server.Log().Add(line)
+	} else if line.Stream == daemon.Own {
+		s.to.Log(s.name, line.Text)
 	}
 }
 
@@ -125,11 +126,25 @@ func (s *Service) report(e hook.Event) {
 	text := eventText(e)
 	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
 	if !s.o.Detached {
-		s.notify("STATUS=" + text)
+		s.notify("STATUS=" + s.stateText(text))
 	}
-	if !s.o.Detached && notable(e) {
-		s.to.Transition(text)
+}
+
+// stateText returns the state of the plugin for the service manager. Before the plugin is ready it is the
+// transition, which is that of the only worker that counts.
+func (s *Service) stateText(transition string) string {
+	if !s.ready.Load() {
+		return transition
 	}
+	st := s.status()
+	text := string(st.State)
+	if st.Workers > 1 {
+		text += fmt.Sprintf(", %d of %d workers", st.Ready, st.Workers)
+	}
+	if st.Reason != "" {
+		text += ": " + st.Reason
+	}
+	return text
 }
 
 // eventText returns a transition as one line.
@@ -148,16 +163,4 @@ func eventText(e hook.Event) string {
 		text += ", again in " + schema.Span(time.Duration(e.Delay))
 	}
 	return text
-}
-
-// notable reports whether the user of serve should know of a transition. This is true for all
-// except the first start and the stop.
-func notable(e hook.Event) bool {
-	switch e.To {
-	case hook.StateStopping, hook.StateStopped:
-		return false
-	case hook.StateStarting, hook.StateReady:
-		return e.Generation > 1 || e.From == hook.StateDegraded
-	}
-	return true
 }

@@ -16,9 +16,8 @@ type reporter struct {
 	warnings *[]string
 }
 
-func (r reporter) Note(string)                          {}
 func (r reporter) Warn(err error)                       { *r.warnings = append(*r.warnings, err.Error()) }
-func (r reporter) Transition(text string)               { r.report(text) }
+func (r reporter) Log(_, text string)                   { r.report(text) }
 func (r reporter) Attach(context.Context, string) error { return nil }
 
 // withReports returns a service whose transitions are passed to report, and its warnings. When end

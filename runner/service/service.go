@@ -53,11 +53,10 @@ type Options struct {
 
 // Reporter reports to the user of the surrounding process. Its methods may block.
 type Reporter interface {
-	// Note and Warn report a message to the user, once.
-	Note(text string)
+	// Warn reports an error that does not end the service.
 	Warn(err error)
-	// Transition reports a transition of the plugin's state.
-	Transition(text string)
+	// Log reports a line of pyplug's own in the log of the plugin name, in the foreground.
+	Log(name, text string)
 	// Attach reports how to attach to a new worker. After an error it is not called again.
 	Attach(ctx context.Context, line string) error
 }
@@ -139,6 +138,9 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 		CallTimeout: s.Keeper.Config.Timeouts.Call, Series: s.TakesSeries(), Kill: s.o.Kill,
 		Drain: s.Keeper.Config.Drain, Metrics: s.metrics, Locate: func(calls []hook.RunningCall) { s.Locate(calls) },
 	}
+	if !s.o.Detached {
+		opts.Echo = func(text string) { s.to.Log(s.name, text) }
+	}
 	if s.o.AutoStarted {
 		opts.IdleExit = autoIdle
 	}
@@ -174,8 +176,8 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 // had to be killed. If ctx ended and the plugin stopped by itself, it returns nil.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.endReports()
-	running, stop := context.WithCancel(ctx)
-	defer stop()
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	var work sync.WaitGroup
 	events := s.Events(running)
 	if s.mcp != nil {
@@ -198,7 +200,7 @@ func (s *Service) Run(ctx context.Context) error {
 			select {
 			case <-failed:
 				gaveUp = gaveUpError(s.status())
-				stop()
+				stop(cmp.Or(gaveUp, errExited))
 			case <-running.Done():
 			}
 			s.notify("STOPPING=1")
@@ -209,7 +211,7 @@ func (s *Service) Run(ctx context.Context) error {
 	work.Go(func() { s.followStarts(running, events) })
 	s.ready.Store(true)
 	err := s.server.Serve(running, s)
-	stop()
+	stop(nil)
 	work.Wait()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.to.Warn(err)
@@ -223,8 +225,11 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// gaveUpError returns the error of a plugin that is not restarted. It returns nil if the plugin
-// exited with code 0 and the restart policy accepts that.
+// errExited says why the service of a plugin ends that has exited by itself.
+var errExited = errors.New("the plugin exited with code 0, and is not restarted")
+
+// gaveUpError returns the error of a plugin that is not started again. It is nil if the
+// plugin exited with code 0 and the restart policy accepts that.
 func gaveUpError(st hook.Status) error {
 	if exit := st.LastExit; exit != nil && exit.Code == 0 && exit.Signal == "" && st.State == hook.StateStopped {
 		return nil

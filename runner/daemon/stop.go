@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// stopRequest is a client's request to stop.
+type stopRequest struct {
+	by    string        // who asked, for the log
+	calls time.Duration // how long running calls may continue; a negative value means the default
+}
+
+// serveStop answers when the name is free, which is when the process tree is gone.
+func (s *Server) serveStop(_ http.ResponseWriter, r *http.Request) (any, error) {
+	query := r.URL.Query()
+	request := &stopRequest{by: cmp.Or(query.Get("reason"), "a client requested it"), calls: -1}
+	if query.Has("timeout") {
+		request.calls, _ = schema.ParseDuration(query.Get("timeout")) // check has accepted it
+	}
+	s.requested.CompareAndSwap(nil, request)
+	s.stop(stoppingError(s.id.Name))
+	if query.Get("now") != "" {
+		s.kill()
+	}
+	<-s.released
+	return json.RawMessage(`{"schema":1,"stopped":["` + s.id.Name + `"]}`), nil
+}
+
+// stopReason says why Serve ends. ctx is its context.
+func (s *Server) stopReason(ctx context.Context) string {
+	if request := s.requested.Load(); request != nil {
+		return request.by
+	}
+	var signal interface{ SignalName() string }
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return "no call for " + schema.Span(s.opts.IdleExit)
+	case errors.As(cause, &signal):
+		return signal.SignalName()
+	default:
+		reason, _, _ := strings.Cut(cause.Error(), "\n")
+		return reason
+	}
+}
+
+// limitCalls passes the time that running calls have on to the plugin, if a client set it. It
+// returns how long requests may continue.
+func (s *Server) limitCalls(plugin hook.Plugin) time.Duration {
+	request := s.requested.Load()
+	p, ok := plugin.(interface{ LimitClose(calls time.Duration) })
+	if request == nil || request.calls < 0 || !ok {
+		return stopRequests
+	}
+	p.LimitClose(request.calls)
+	return request.calls + afterCalls
+}
+
+// release removes the files, releases the name and ends all connections after their
+// answers.
+func (s *Server) release() {
+	if s.held.owns() {
+		_ = os.Remove(s.held.socket())
+		<-time.After(lastAccepts)
+	}
+	s.held.release()
+	close(s.released)
+	s.endRequests(stoppingError(s.id.Name))
+	s.kill()
+	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
+	defer cancel()
+	for _, server := range []*http.Server{s.tcp, s.http} {
+		if server != nil && server.Shutdown(ctx) != nil {
+			_ = server.Close()
+		}
+	}
+	s.log.note(endMark + s.ended)
+	_ = s.log.Close()
+}
