@@ -46,7 +46,7 @@ func readEnvFile(name string) (variables []string, err error) {
 		key, value, found := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !found || key == "" || strings.ContainsAny(key, " \t\x00") || strings.ContainsRune(value, 0) {
-			return nil, fmt.Errorf("has at %s:%d the line %q, want NAME=VALUE", name, n, line)
+			return nil, fmt.Errorf("has at %s:%d the line %q, expected NAME=VALUE", name, n, line)
 		}
 		if last := len(value) - 1; last > 0 && (value[0] == '"' || value[0] == '\'') && value[last] == value[0] {
 			value = value[1:last]

@@ -20,7 +20,7 @@ func stopCommand(prog *program) command {
 	timeout := cmdline.New("timeout", "let running calls continue for `DURATION` (default: 5s)", func(text string) error {
 		d, ok := schema.ParseDuration(text)
 		if how.Calls = &d; !ok {
-			return fmt.Errorf("is %q, want a duration such as 30s, 2m or a number of seconds", text)
+			return fmt.Errorf("is %q, expected a duration such as 30s, 2m or a number of seconds", text)
 		}
 		return nil
 	})

@@ -27,7 +27,7 @@ def leaf(plan, name, dashed=False):
         fields = fields_of(take)
         if part not in fields:
             known = [".".join([head, *path[:at], one]) for one in fields]
-            text = "no field %s, want %s" % (convert.shown(name), "one of " + ", ".join(known) if known else "none")
+            text = "no field %s, expected %s" % (convert.shown(name), "one of " + ", ".join(known) if known else "none")
             raise arguments.Misfit(text, name, plan, unknown=name, choices=known, dashed=dashed)
         take = fields[part][0]
     return take
