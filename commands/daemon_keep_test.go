@@ -278,7 +278,7 @@ func TestKeepWatch(t *testing.T) {
 		return strings.Contains(out, "does not start")
 	})
 	out, note, code := d.pyplug("call", "watched", "version")
-	if out != "22\n" || code != 0 || !strings.Contains(note, "does not start: RuntimeError: no room") || strings.Contains(note, "restart") {
+	if out != "22\n" || code != 0 || !strings.Contains(note, "does not start: RuntimeError: no room at watched.py:1") || strings.Contains(note, "restart") {
 		t.Errorf("got %q, %d and %q", out, code, note)
 	}
 	if err := syscall.Kill(d.worker("watched"), syscall.SIGKILL); err != nil {

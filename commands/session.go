@@ -91,7 +91,7 @@ func (s *session) reload(ctx context.Context) {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		s.Note("its files changed and do not start, so the old plugin stays: " + err.Error())
+		s.Note("its files changed and do not start, so the old plugin stays: " + hook.AsError(err).Located())
 	default:
 		go s.reloaded(s.Pool) // it may call the plugin
 	}

@@ -102,7 +102,7 @@ func (p *CheckPrinter) Check(c CheckResult, shown bool) (print func() error) {
 }
 
 // print prints the stages of a plugin with their findings, and the result. Skipped stages are one
-// line. It prints only the message of c.Err; [Streams.Fail] prints the rest.
+// line, without those that never run for such a plugin unless the streams are verbose. It prints only the message of c.Err; [Streams.Fail] prints the rest.
 func (p *CheckPrinter) print(c CheckResult, first, shown bool) error {
 	text := Paint(Bold, oneLine(c.Plugin)) + "\n"
 	if !first && !p.s.Quiet {
@@ -115,6 +115,7 @@ func (p *CheckPrinter) print(c CheckResult, first, shown bool) error {
 		case p.s.Quiet && st.Verdict != hook.Failure && (!p.strict || st.Verdict != hook.Warning):
 		case st.Verdict != hook.Skipped:
 			text += p.stage(st, shown)
+		case st.NotApplicable && !strings.HasPrefix(st.Message, "needs ") && !p.s.Verbose: // no flag makes it run
 		default:
 			if names[st.Message] == nil {
 				reasons = append(reasons, st.Message)

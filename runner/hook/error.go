@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -135,6 +136,20 @@ func (e *Error) Error() string {
 	default:
 		return string(e.Kind)
 	}
+}
+
+// Located returns the message with the place and the text of the last line of the plugin's code that it is about,
+// such as "SyntaxError: invalid syntax at greeter.py:3: def f(:".
+func (e *Error) Located() string {
+	if e.Python == nil || len(e.Python.Frames) == 0 {
+		return e.Error()
+	}
+	last := e.Python.Frames[len(e.Python.Frames)-1]
+	text := fmt.Sprintf("%s at %s:%d", e.Error(), filepath.Base(string(last.File)), last.Line)
+	if code := strings.TrimSpace(last.Text); code != "" {
+		text += ": " + code
+	}
+	return text
 }
 
 // Unwrap returns the cause.

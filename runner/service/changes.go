@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
@@ -115,13 +116,13 @@ func (s *Service) reload(ctx context.Context, files []string) {
 		return
 	}
 	s.changes.mu.Lock()
-	s.changes.broken, _, _ = strings.Cut(err.Error(), "\n")
+	s.changes.broken, _, _ = strings.Cut(hook.AsError(err).Located(), "\n")
 	s.changes.mu.Unlock()
 	text += " and does not start"
 	if s.status().Ready > 0 { // the plugin may have exited meanwhile
 		text += ", so the old plugin stays"
 	}
-	s.note(text + ": " + err.Error())
+	s.note(text + ": " + hook.AsError(err).Located())
 }
 
 // changeOf describes a change of files.

@@ -162,7 +162,8 @@ def not_public(name):
 
 def not_callable(name, value):
     if isinstance(value, type):
-        return "`%s` is a class" % name
+        members = [one for one in methods(name) if look_up(one)[1] is None] if "." not in name else ()
+        return "`%s` is a class" % name + ("; its methods are " + ", ".join(members) if members else "")
     if is_command(value):
         return "`%s` is a command of click, which reads a command line" % name
     return None if callable(value) else "`%s` is not callable" % name

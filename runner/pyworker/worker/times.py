@@ -6,6 +6,7 @@ import re
 DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 TIME = re.compile(r"(\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-]\d\d)(?::?(\d\d))?)?", re.ASCII)
 DURATION = re.compile(r"([+-]?)(?:P(?=.*\d)(?:NW)?(?:ND)?(?:T(?=\d)(?:NH)?(?:NM)?(?:NS)?)?|N)".replace("N", r"(\d+(?:\.\d+)?)"), re.ASCII)
+SPAN = re.compile(r"([+-]?)(?=\d)(?:NW)?(?:ND)?(?:NH)?(?:NM)?(?:NS)?".replace("N", r"(\d+(?:\.\d+)?)"), re.ASCII)  # such as 1h30m
 UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 
 
@@ -38,8 +39,10 @@ def moment(text):
 
 
 def duration(text):
-    """Parses an ISO 8601 duration of weeks, days, hours, minutes and seconds, or a number of seconds."""
-    sign, *numbers, seconds = matched(DURATION, text.strip().upper().replace(",", "."))
+    """Parses a duration of weeks, days, hours, minutes and seconds, as PT1H30M or 1h30m, or a number of seconds."""
+    text = text.strip().upper().replace(",", ".")
+    sign, *numbers = matched(SPAN if text[-1:] in "WDHMS" and "P" not in text else DURATION, text)
+    seconds = numbers[5] if len(numbers) > 5 else 0
     made = datetime.timedelta(**{unit: float(number or 0) for unit, number in zip(UNITS, numbers)})
     made += datetime.timedelta(seconds=float(seconds or 0))
     return -made if sign == "-" else made

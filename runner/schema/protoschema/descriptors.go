@@ -89,6 +89,9 @@ func (d *Descriptors) Schema(q schema.Query) schema.Schema {
 // methods only by their full name. The error is a [*schema.NoHookError], says that the name is
 // ambiguous, or is a [*hook.Error] if no source describes the method's own messages.
 func (d *Descriptors) Find(name string) (Method, error) {
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 && !strings.Contains(name, "/") { // as a function's name has it
+		name = name[:dot] + "/" + name[dot+1:]
+	}
 	service, method, qualified := strings.Cut(name, "/")
 	if !qualified {
 		service, method = "", name

@@ -212,7 +212,7 @@ class Calls(Case):
             ("join", "`join` is imported, not defined here"),
             ("cwd", "`cwd` is imported, not defined here"),
             ("os.getcwd", "`os` is a module"),
-            ("Greeter", "`Greeter` is a class"),
+            ("Greeter", "`Greeter` is a class; its methods are Greeter.static, Greeter.make"),
             ("_private", "`_private` is private"),
             ("greeter._secret", "`_secret` is private"),
             ("COUNT", "`COUNT` is not callable"),
