@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
+	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -62,7 +63,7 @@ func mcpCommand(prog *program) command {
 			case o.url != "":
 				return prog.mcpURLConfig(ctx, o.client, o.url, words[0])
 			case o.client != "":
-				return prog.mcpConfig(ctx, o.client, words[0], flags)
+				return prog.mcpConfig(ctx, &o, words[0], flags)
 			case o.start.Config.NaN == "literal":
 				return cmdline.Usage("--nan is literal, but a result of mcp is JSON, which has no NaN: expected error or null")
 			}
@@ -112,9 +113,15 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 			return err
 		}
 	}
-	o.filter.Hints = mcpHints(entry)
+	var instructions string
+	if p, err := manifest.Resolve(entry, ""); err == nil { // else the start reports it
+		o.filter.Hints, instructions = mcp.Hints(p.Manifest.MCP), runner.Docstring(p)
+	}
+	if prog.streams.InTerminal() {
+		prog.streams.Note("waiting for the messages of an LLM client on standard input; --config CLIENT prints what to write into its configuration")
+	}
 	server = mcp.New(mcp.Options{
-		In: prog.streams.In, Out: prog.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(),
+		In: prog.streams.In, Out: prog.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(), Instructions: instructions,
 		Plugin: s.plugin, Error: s.complete, Gone: mcp.ParentGone(),
 		Kept:   func(ctx context.Context) ([]schema.Hook, bool) { return runner.KeptHooks(ctx, *files) },
 		Source: func(ctx context.Context) []schema.Hook { return runner.SourceHooks(ctx, *files) },
@@ -133,16 +140,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 	return nil // a client may also end its server with a signal
 }
 
-// mcpHints returns the information about a plugin's tools in its manifest.
-func mcpHints(entry string) mcp.Hints {
-	p, err := manifest.Resolve(entry, "")
-	if err != nil {
-		return mcp.Hints{} // the start reports it
-	}
-	return mcp.Hints(p.Manifest.MCP)
-}
-
-// mcpName returns the name of the server.
+// mcpName is the name of the server.
 func mcpName(word string) string {
 	if module, ok := manifest.ModuleOf(word); ok {
 		return module
@@ -152,8 +150,8 @@ func mcpName(word string) string {
 }
 
 // mcpConfig prints the entry of a client's configuration that starts this server. Clients start it
-// with a minimal PATH, and in any directory.
-func (prog *program) mcpConfig(ctx context.Context, client, word string, flags cmdline.Flags) error {
+// with a bare PATH, and anywhere.
+func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, flags cmdline.Flags) error {
 	program, err := os.Executable()
 	if err != nil {
 		return hook.NewError(hook.Internal, fmt.Errorf("the path of pyplug: %w", err))
@@ -179,6 +177,9 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags c
 		}
 	}
 	entry := word
+	if python := o.shellPython(ctx, word); python != "" {
+		args = append(args, "--python="+python)
+	}
 	running, _ := prog.connectNamed(ctx, word)
 	if _, isModule := manifest.ModuleOf(word); !isModule && running == nil {
 		if entry, err = filepath.Abs(word); err != nil {
@@ -191,8 +192,24 @@ func (prog *program) mcpConfig(ctx context.Context, client, word string, flags c
 			args = append(args, "--cwd="+dir)
 		}
 	}
-	text := mcp.ClientConfig(client, mcpName(word), program, append(args, manifest.TypedWords([]string{entry})...))
+	text := mcp.ClientConfig(o.client, mcpName(word), program, append(args, manifest.TypedWords([]string{entry})...))
 	return prog.write(ctx, func() error { return prog.streams.Line(text) })
+}
+
+// shellPython returns the Python of a plugin if the environment of this shell, which the client does
+// not have, chooses it. It is empty otherwise, and for a background plugin.
+func (o *mcpOptions) shellPython(ctx context.Context, word string) string {
+	cfg := o.start.Config
+	if openConfig(&cfg, word) != nil {
+		return ""
+	}
+	k, err := runner.Open(ctx, cfg)
+	switch py := k.Interpreter(); {
+	case err != nil:
+	case py.Source == interp.SourceActive, py.Source == interp.SourceConda, py.Source == interp.SourceVariable:
+		return py.Path
+	}
+	return ""
 }
 
 // mcpURLConfig prints the entry of a client's configuration that connects to a server over HTTP.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -21,7 +22,9 @@ type session struct {
 	ready    atomic.Bool      // whether the plugin has started
 
 	mu   sync.Mutex      // held while the plugin starts or loads other files; protects the following
-	seen runner.Snapshot // the loaded files
+	seen runner.Snapshot // what runs
+
+	broken atomic.Pointer[string] // why the edited files do not start; nil if they do
 }
 
 // newSession returns an error if the plugin can never start.
@@ -56,8 +59,22 @@ func (s *session) plugin(ctx context.Context) (mcp.Plugin, error) {
 	})
 }
 
-func (s *session) caller() hook.Limited {
-	return hook.Limited{Plugin: s.Pool, Limit: s.Config.Timeouts.Call}
+func (s *session) caller() mcp.Plugin {
+	return noting{hook.Limited{Plugin: s.Pool, Limit: s.Config.Timeouts.Call}, s}
+}
+
+// noting says in each result that the edited files of a session do not start.
+type noting struct {
+	hook.Limited
+	s *session
+}
+
+func (n noting) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	r, err := n.Limited.Call(ctx, c)
+	if why := n.s.broken.Load(); err == nil && why != nil {
+		r.Notes = append(r.Notes, *why)
+	}
+	return r, err
 }
 
 // start starts the plugin. The caller holds s.mu.
@@ -92,7 +109,10 @@ func (s *session) reload(ctx context.Context) {
 		return
 	case err != nil:
 		s.Note("its files changed and do not start, so the old plugin stays: " + hook.AsError(err).Located())
+		why := "this result is of the old plugin: its files changed and do not start: " + hook.AsError(err).Located()
+		s.broken.Store(&why)
 	default:
+		s.broken.Store(nil)
 		go s.reloaded(s.Pool) // it may call the plugin
 	}
 	s.seen = now

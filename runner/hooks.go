@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/plan"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -69,6 +72,22 @@ func keptFile(ctx context.Context, c plan.Config) (path, digest string, err erro
 	dir, err := workerCache()
 	name := "hooks-" + digestOf(o.Plugin.Entry, o.Plugin.Module, o.Python.Path) + ".json"
 	return filepath.Join(dir, name), digestOf(parts...), err
+}
+
+// maxSource is the largest source that is searched for a docstring.
+const maxSource = 1 << 20
+
+// Docstring returns the docstring of the module of a plugin in Python; "" if there is none.
+func Docstring(p manifest.Plugin) string {
+	file := p.Entry
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "__init__.py")
+	}
+	if filepath.Ext(file) != ".py" {
+		return ""
+	}
+	text, _ := pysrc.Read(file, maxSource)
+	return pysrc.Docstring(text)
 }
 
 // digestOf returns a digest of values. They must not contain pointers or functions.

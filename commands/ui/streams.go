@@ -74,7 +74,13 @@ func (s *Streams) Piped() bool {
 	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
-// columns returns the number of cells in a line of a terminal, or 80 if it does not report that.
+// InTerminal reports whether a person types on standard input.
+func (s *Streams) InTerminal() bool {
+	in, ok := s.In.(*os.File)
+	return ok && isTerminal(in)
+}
+
+// columns is how many cells a line of a terminal has now; 80 if it does not report that.
 func columns(terminal io.Writer) int {
 	switch w := terminal.(type) {
 	case interface{ columns() int }: // of a test

@@ -90,6 +90,10 @@ func (r *request) call() {
 		r.failed(err)
 		return
 	}
+	if len(res.Notes) > 0 { // such as that the file was edited and does not start
+		c.endText()
+		c.texts = []string{"note: " + strings.Join(res.Notes, "\nnote: ")}
+	}
 	pairs := []any{"content", c.blocks()}
 	if isObject := !res.Streamed && !res.Binary && len(res.Value) > 0 && res.Value[0] == '{'; isObject {
 		pairs = append(pairs, "structuredContent", res.Value)

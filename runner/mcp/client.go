@@ -2,24 +2,33 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// configs describes how clients configure servers: the key of the table, whether each entry has its
-// transport, and the key of a URL. The latter is empty if the client's file has no URLs.
+// configs say how the clients name their servers: the key of the table, the value of "type" for a command
+// and for a URL, and the key of a URL; empty if the client's file has none. Codex has TOML.
 var configs = []struct {
-	client, key string
-	transport   bool
-	url         string
+	client, key, command, http, url string
 }{
-	{"claude-code", "mcpServers", true, "url"},
-	{"claude-desktop", "mcpServers", false, ""},
-	{"cursor", "mcpServers", false, "url"},
-	{"gemini", "mcpServers", false, "httpUrl"},
-	{"vscode", "servers", true, "url"},
+	{"claude", "mcpServers", "stdio", "http", "url"}, // the name of its command
+	{"claude-code", "mcpServers", "stdio", "http", "url"},
+	{"claude-desktop", "mcpServers", "", "", ""},
+	{"cline", "mcpServers", "", "streamableHttp", "url"},
+	{codex, "mcp_servers", "", "", "url"},
+	{"cursor", "mcpServers", "", "", "url"},
+	{"gemini", "mcpServers", "", "", "httpUrl"},
+	{"vscode", "servers", "stdio", "http", "url"},
+	{"windsurf", "mcpServers", "", "", "serverUrl"},
+	{"zed", "context_servers", "", "", "url"},
 }
+
+const codex = "codex"
 
 // Clients lists the clients that [ClientConfig] knows.
 func Clients() (names []string) {
@@ -33,31 +42,54 @@ func Clients() (names []string) {
 // name.
 func ClientConfig(client, name, command string, args []string) string {
 	c := configs[slices.Index(Clients(), client)]
-	server := map[string]any{"command": command, "args": args}
-	if c.transport {
-		server["type"] = "stdio"
+	if client == codex {
+		return fmt.Sprintf("[%s.%s]\ncommand = %s\nargs = %s", c.key, tomlKey(name), text(command), text(args))
 	}
-	return entry(c.key, name, server)
+	return entry(c.key, name, struct { // people look for the command first
+		Type    string   `json:"type,omitempty"`
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}{c.command, command, args})
 }
 
-// URLConfig returns the configuration with which a client connects to a server over HTTP. It
-// contains a placeholder for the token. It returns false if the client's configuration has no URLs.
-func URLConfig(client, name, url string) (text string, ok bool) {
+// URLConfig returns the configuration with which a client connects to a server over HTTP. A placeholder stands for the
+// token. It returns false if the client's configuration has no URLs.
+func URLConfig(client, name, url string) (config string, ok bool) {
 	c := configs[slices.Index(Clients(), client)]
-	if c.url == "" {
+	switch {
+	case c.url == "":
 		return "", false
+	case client == codex:
+		return fmt.Sprintf("[%s.%s]\nurl = %s\nhttp_headers = { Authorization = \"Bearer TOKEN\" }", c.key, tomlKey(name), text(url)), true
 	}
 	server := map[string]any{c.url: url, "headers": map[string]string{"Authorization": "Bearer TOKEN"}}
-	if c.transport {
-		server["type"] = "http"
+	if c.http != "" {
+		server["type"] = c.http
 	}
 	return entry(c.key, name, server), true
 }
 
 // entry returns a table with one server.
-func entry(key, name string, server map[string]any) string {
-	text, _ := json.MarshalIndent(map[string]any{key: map[string]any{name: server}}, "", "  ") // text and lists of text can always be encoded
-	return string(text)
+func entry(key, name string, server any) string {
+	config, _ := json.MarshalIndent(map[string]any{key: map[string]any{name: server}}, "", "  ") // text and lists of it
+	return string(config)
+}
+
+// text returns a text or a list of texts as JSON, which TOML reads, too.
+func text(value any) string {
+	line, _ := hook.Marshal(value) // text and lists of it
+	return string(line)
+}
+
+// tomlKey returns a key of a table, in quotes if it needs them.
+func tomlKey(name string) string {
+	plain := func(r rune) bool {
+		return r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	if name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return name
+	}
+	return text(name)
 }
 
 const (

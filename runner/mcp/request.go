@@ -100,7 +100,7 @@ func (r *request) initialize() {
 		capabilities = still
 	}
 	r.opened(version)
-	r.result("protocolVersion", version, "capabilities", []byte(capabilities), "serverInfo", r.s.info())
+	r.result(r.s.instructed("protocolVersion", version, "capabilities", []byte(capabilities), "serverInfo", r.s.info())...)
 }
 
 // listen notifies the client of changes, until the client cancels the request or the server ends.

@@ -24,8 +24,8 @@ type Options struct {
 	In   io.Reader
 	Out  io.Writer
 	Gone <-chan struct{}
-	// Name and Version are those that the server reports.
-	Name, Version string
+	// Name and Version are those of the server. Instructions are for the model; empty if there are none.
+	Name, Version, Instructions string
 	Filter
 	// Plugin waits until the plugin is ready with its current files, and returns it for one
 	// request. After an error, it is called again for the next request.
@@ -168,3 +168,11 @@ func (s *Server) assumeListed() {
 }
 
 func (s *Server) info() []byte { return object("name", s.o.Name, "version", s.o.Version) }
+
+// instructed adds the instructions, if there are any, to the pairs of a result.
+func (s *Server) instructed(pairs ...any) []any {
+	if s.o.Instructions != "" {
+		pairs = append(pairs, "instructions", s.o.Instructions)
+	}
+	return pairs
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/mcp"
@@ -57,7 +58,7 @@ func (s *Service) metrics(st hook.Status) []byte {
 func (s *Service) newMCP() *mcp.Server {
 	limited := hook.Limited{Plugin: s, Limit: s.Keeper.Config.Timeouts.Call}
 	return mcp.New(mcp.Options{
-		Name: cmp.Or(s.o.Name, s.Plugin.ID), Version: s.o.Version, Filter: mcp.Filter{Hints: mcp.Hints(s.Plugin.Manifest.MCP)},
+		Name: cmp.Or(s.o.Name, s.Plugin.ID), Version: s.o.Version, Instructions: runner.Docstring(s.Plugin), Filter: mcp.Filter{Hints: mcp.Hints(s.Plugin.Manifest.MCP)},
 		Plugin: func(context.Context) (mcp.Plugin, error) { return limited, nil },
 		Kept:   func(context.Context) ([]schema.Hook, bool) { return nil, false },
 		Keep:   func([]schema.Hook) {},
