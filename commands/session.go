@@ -109,7 +109,8 @@ func (s *session) reload(ctx context.Context) {
 		return
 	case err != nil:
 		s.Note("its files changed and do not start, so the old plugin stays: " + hook.AsError(err).Located())
-		why := "this result is of the old plugin: its files changed and do not start: " + hook.AsError(err).Located()
+		reason, _, _ := strings.Cut(hook.AsError(err).Located(), "\n")
+		why := "this result is of the old plugin: its files changed and do not start: " + reason
 		s.broken.Store(&why)
 	default:
 		s.broken.Store(nil)
