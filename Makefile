@@ -21,7 +21,7 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 HOST         = $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
 PACKAGE_TEST = $(GO) test -count=1 -timeout 20m ./packaging -dist $(CURDIR)/dist
 
-.PHONY: help build machine size test test-all lint vuln cross packages wheel package-test package-smoke bench fuzz attack clean
+.PHONY: help build machine size test test-all test-wine lint vuln cross packages wheel package-test package-smoke bench fuzz attack clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,13 @@ test-all: package-test ## run every test, and those that take minutes
 	PYPLUG_TEST_LONG=1 $(MAKE) test
 	$(MAKE) fuzz
 	$(GO) test $(RACE) -count=1 -tags $(TAGS) -run '^TestCheckDies$$' ./commands -moments 60
+
+# Wine needs a chroot of 1.3 GB in PYPLUG_WINE; see packaging/wine.
+test-wine: ## run the tests of Windows with Wine; needs root on Debian
+	@packaging/wine setup && code=0 || code=$$?; \
+	case $$code in (0) ;; (3) echo "skipped"; exit 0;; (*) exit $$code;; esac; \
+	GOTMPDIR=$${PYPLUG_WINE:-/var/tmp/pyplug-wine}/tmp packaging/test-windows packaging/wine exec || code=1; \
+	packaging/wine down; exit $$code
 
 lint: ## check formatting, go.mod, vet, staticcheck and the workflows
 	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not formatted by gofmt:" $$files; exit 1; }

@@ -147,9 +147,29 @@ func installation(real string) (version Version, implementation string) {
 	return version, implementation
 }
 
-// landmark returns the version of the standard library in prefix. It returns the zero Version if
-// there are several, as is common for the Python of a system.
+// libraryVersion returns the version of the only python3N.dll or python3Nt.dll in a directory.
+func libraryVersion(dir string) (version Version) {
+	entries, _ := bounded.Dir(dir)
+	for _, entry := range entries {
+		name, isLibrary := strings.CutSuffix(strings.ToLower(entry.Name()), ".dll")
+		minor, isPython := strings.CutPrefix(strings.TrimSuffix(name, "t"), "python3")
+		switch {
+		case !isLibrary || !isPython || !isNumber(minor):
+		case version.Known():
+			return Version{}
+		default:
+			version = parseVersion("3." + minor)
+		}
+	}
+	return version
+}
+
+// landmark returns the version of the standard library in prefix, on Windows of python311.dll. It
+// returns the zero Version if there are several, as is common for the Python of a system.
 func landmark(prefix string) (version Version) {
+	if runtime.GOOS == "windows" {
+		return libraryVersion(prefix)
+	}
 	entries, _ := bounded.Dir(filepath.Join(prefix, "lib"))
 	for _, entry := range entries {
 		_, text, ok := pythonName(entry.Name())

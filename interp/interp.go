@@ -300,8 +300,11 @@ func (f *finder) under(dir, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && f.home() != "" && (rest == "" || isSlash(rest[0])) {
 		path = f.home() + rest
 	}
-	if filepath.IsAbs(path) {
+	switch {
+	case filepath.IsAbs(path):
 		return filepath.Clean(path)
+	case runtime.GOOS == "windows" && path != "" && isSlash(path[0]): // on the drive of dir
+		return filepath.Join(filepath.VolumeName(dir)+`\`, path)
 	}
 	return filepath.Join(dir, path)
 }

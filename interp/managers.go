@@ -28,7 +28,11 @@ var managers = []manager{
 }
 
 func (f *finder) pyenvVersions() string {
-	return below(f.directory("PYENV_ROOT", cmp.Or(f.pyenvRoot, below(f.home(), ".pyenv"))), "versions")
+	root := below(f.home(), ".pyenv")
+	if runtime.GOOS == "windows" {
+		root = below(root, "pyenv-win")
+	}
+	return below(f.directory("PYENV_ROOT", cmp.Or(f.pyenvRoot, root)), "versions")
 }
 
 func (f *finder) uvVersions() string {
@@ -66,7 +70,8 @@ func shimAt(path, real string) (pyenv string, isShim bool) {
 	if filepath.Base(dir) != "shims" {
 		return "", false
 	}
-	if text, _ := bounded.Head(path, 2048); strings.HasPrefix(text, "#!") && strings.Contains(text, "pyenv") {
+	isScript := isBatch(path)
+	if text, _ := bounded.Head(path, 2048); (isScript || strings.HasPrefix(text, "#!")) && strings.Contains(text, "pyenv") {
 		return filepath.Dir(dir), true
 	}
 	return "", true
@@ -106,7 +111,11 @@ func (f *finder) follow(path string) (python string, broken *Attempt) {
 	name := filepath.Base(path)
 	for _, version := range versions {
 		dir := installed(f.pyenvVersions(), version)
-		if python := filepath.Join(dir, "bin", name); dir != "" && bounded.Exists(python) {
+		python := filepath.Join(dir, "bin", name)
+		if isBatch(path) {
+			python = filepath.Join(dir, exe(strings.TrimSuffix(name, batch)))
+		}
+		if dir != "" && bounded.Exists(python) {
 			return python, nil
 		}
 	}

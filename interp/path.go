@@ -42,6 +42,10 @@ func programs(names, dirs []string) iter.Seq2[string, string] {
 			for _, dir := range dirs {
 				path := filepath.Join(dir, exe(name))
 				_, err := os.Lstat(path) // access to the target of a store alias is denied
+				if err != nil && runtime.GOOS == "windows" && filepath.Base(dir) == "shims" {
+					path = filepath.Join(dir, name+batch)
+					_, err = os.Lstat(path)
+				}
 				if err == nil && !yield(path, name) {
 					return
 				}
@@ -113,6 +117,11 @@ func (f *finder) pathDirs() []string {
 	})
 	return f.dirs
 }
+
+// batch is the ending of the shims of pyenv-win.
+const batch = ".bat"
+
+func isBatch(path string) bool { return runtime.GOOS == "windows" && strings.HasSuffix(path, batch) }
 
 // exe returns the file name of a program.
 func exe(name string) string {

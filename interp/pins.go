@@ -178,6 +178,9 @@ var usualDirs = map[string][]string{
 // systemDirs returns the directories of the system's Pythons that are not on PATH.
 func (f *finder) systemDirs() []string {
 	var dirs []string
+	if f.systemRoot == "" {
+		dirs = registered()
+	}
 	for _, dir := range usualDirs[runtime.GOOS] {
 		dirs = append(dirs, filepath.Join(f.systemRoot, dir))
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
+// registered returns nothing: only Windows has a registry of Pythons.
+func registered() []string { return nil }
+
 // ownerOf returns the owner of a file. It follows links. It returns false if the file cannot be
 // examined.
 func ownerOf(path string) (owner, bool) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,7 +86,7 @@ def made(end=""):
 					t.Errorf("%s: start %v, stop %v; want kinds %q, %q", name, start, stop, tt.start, tt.stop)
 				}
 				calls, err := os.ReadFile(filepath.Join(dir, "calls"))
-				if tt.calls != "" && (err != nil || string(calls) != tt.calls) {
+				if tt.calls != "" && (err != nil || strings.ReplaceAll(string(calls), "\r\n", "\n") != tt.calls) {
 					t.Errorf("%s: calls %q, %v; want %q", name, calls, err, tt.calls)
 				}
 			}

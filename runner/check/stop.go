@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -38,7 +39,8 @@ func (c *check) stop(context.Context) hook.Stage {
 			st.Findings = append(st.Findings, c.gone())
 		}
 	case exit.Step == "SIGKILL":
-		if c.kill.Err() == nil { // otherwise it had no time to end
+		// If kill ended, it had no time to exit. Without signals and controller, nothing asked it to exit.
+		if c.kill.Err() == nil && (proc.HasSignals || st.Details["controller"] != false) {
 			st.Findings = append(st.Findings, c.killedAtStop())
 		}
 	case err != nil:
@@ -58,8 +60,13 @@ func (c *check) stop(context.Context) hook.Stage {
 // killedAtStop returns the finding about a plugin that did not end in time.
 func (c *check) killedAtStop() hook.Finding {
 	fix := "exit on SIGTERM, or when the host calls Shutdown"
-	if c.s.GRPC() == nil {
+	switch pipe := c.s.GRPC() == nil; {
+	case pipe && proc.HasSignals:
 		fix = "let no thread, atexit function or SIGTERM handler keep the process alive"
+	case pipe:
+		fix = "let no thread or atexit function keep the process alive"
+	case !proc.HasSignals:
+		fix = "exit when the host calls Shutdown"
 	}
 	return found(stopKilled, hook.Warning,
 		fmt.Sprintf("it did not exit within %s and was killed", c.s.Config.Timeouts.Stop), fix, "or allow more time with --stop-timeout")
@@ -108,6 +115,10 @@ func ended(e hook.Exit) string {
 		return "stopped cleanly"
 	case "closed":
 		return "stopped when the connection was closed"
+	case "SIGKILL":
+		if !proc.HasSignals {
+			return "killed"
+		}
 	}
 	return "stopped by " + e.Step
 }

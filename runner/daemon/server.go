@@ -69,7 +69,7 @@ type Options struct {
 type Server struct {
 	id   Identity
 	opts Options
-	held *held
+	held *held // nil over TCP alone
 	log  *Log
 	http *http.Server
 	tcp  *http.Server // nil without TCP
@@ -106,7 +106,14 @@ type Server struct {
 // Errors are [*hook.Error]: of kind Usage and reason [Taken] or [AlreadyRuns] if the name is taken,
 // of kind Usage for an invalid name or directory, of kind Unavailable if the files cannot be
 // written. After an error nothing is left.
+//
+// On Windows, which has no background plugins, it acquires no name and serves over TCP alone:
+// the Socket of the identity is empty.
 func Listen(id Identity, o Options) (*Server, error) {
+	if !supported && o.Access != nil {
+		id.API, id.PID, id.Started = API, os.Getpid(), time.Now().Round(0)
+		return newServer(id, o, nil, &Log{closed: true}), nil
+	}
 	if _, err := search(id.Name); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (s *Server) limitCalls(plugin hook.Plugin) time.Duration {
 // release removes the files, releases the name and ends all connections after their
 // answers.
 func (s *Server) release() {
-	if s.held.owns() {
+	if s.held != nil && s.held.owns() {
 		_ = os.Remove(s.held.socket())
 		<-time.After(lastAccepts)
 	}

@@ -168,7 +168,11 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 			return false
 		}
 	}
-	hook.Within(ctx.Done(), shutdownLimit)
+	limit := shutdownLimit
+	if !proc.HasSignals { // no other step follows
+		limit = i.cfg.StopTimeout
+	}
+	hook.Within(ctx.Done(), limit)
 	return false
 }
 

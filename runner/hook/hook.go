@@ -264,10 +264,31 @@ type Exit struct {
 	Left []string `json:"-"`
 }
 
-// String returns "exit code 3" or "SIGSEGV".
+// String returns "exit code 3" or "SIGSEGV", on Windows also "exit code 0xC0000005, access violation".
 func (e Exit) String() string {
-	if e.Signal != "" {
+	switch name := ntStatus[e.Code]; {
+	case e.Signal != "":
 		return e.Signal
+	case name != "":
+		return fmt.Sprintf("exit code 0x%X, %s", e.Code, name)
+	case e.Code > 0x7fffffff:
+		return fmt.Sprintf("exit code 0x%X", e.Code)
 	}
 	return fmt.Sprintf("exit code %d", e.Code)
+}
+
+// ntStatus names the exit codes with which Windows ends a process.
+var ntStatus = map[int]string{
+	0x80000003: "breakpoint",
+	0xC0000005: "access violation",
+	0xC0000017: "out of memory",
+	0xC000001D: "illegal instruction",
+	0xC0000094: "integer division by zero",
+	0xC00000FD: "stack overflow",
+	0xC0000135: "a DLL was not found",
+	0xC0000139: "a DLL lacks a function",
+	0xC000013A: "interrupted by Ctrl-C",
+	0xC0000142: "a DLL failed to start",
+	0xC0000374: "heap corruption",
+	0xC0000409: "fast fail, such as a buffer overrun",
 }

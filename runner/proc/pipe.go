@@ -2,6 +2,7 @@ package proc
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -112,11 +113,26 @@ func (p *Process) Settle(limit time.Duration) {
 	}
 }
 
-// Descriptors are the descriptors in a process that was started with Talk, see [DescriptorsOf].
+// Descriptors are the descriptors in a process that was started with Talk. On Windows, In, Out and
+// Event are handles, and differ between processes.
 type Descriptors struct {
 	In, Out int // the pipes from and to pyplug
 	Stdout  int // standard output
 	Control int // the socket for fork requests, or 0 on systems without Fork
+	Event   int // the event that [Process.Interrupt] and [Process.Urge] set, or 0 on systems with signals
+}
+
+// DescriptorsArg is the argument of a process that [Start] replaces with the numbers of its
+// [Descriptors], in the order of the fields.
+const DescriptorsArg = "{descriptors}"
+
+// argv returns the command line of a process with these descriptors.
+func (s Spec) argv(at Descriptors) []string {
+	args := append([]string{s.Path}, s.Args...)
+	if i := slices.Index(args, DescriptorsArg); i > 0 && s.Talk {
+		args[i] = fmt.Sprint(at.In, at.Out, at.Stdout, at.Control, at.Event)
+	}
+	return args
 }
 
 // Conn is the pair of pipes to and from a process started with Talk. One goroutine may read while

@@ -169,7 +169,7 @@ func TestStdinIsNotOurs(t *testing.T) {
 
 func TestTalk(t *testing.T) {
 	clean(t)
-	p := start(t, func() Spec { s := child(t, "echo"); s.Talk = true; return s }())
+	p := start(t, func() Spec { s := child(t, "echo", DescriptorsArg); s.Talk = true; return s }())
 	size := 64 << 20
 	if raceEnabled || testing.Short() {
 		size = 16 << 20

@@ -132,7 +132,7 @@ func (p *Process) watch(pipes []*outputPipe) {
 	p.exit.Code, p.exit.Signal, p.exit.Left = end.code, end.signal, end.left
 	p.exit.Stderr, p.exit.Stacks = p.output.last(), p.output.stacks
 	p.exit.Stopped = p.stopped.Load()
-	if killed && (end.signal == "SIGKILL" || !endsBySignal) {
+	if killed && (end.signal == "SIGKILL" || !HasSignals) {
 		p.exit.Step = "SIGKILL"
 	}
 	if limit := p.exceeded.Load(); limit != nil && end.signal == "SIGKILL" && !killed {
@@ -155,11 +155,12 @@ func (p *Process) Started() time.Time { return p.started }
 func (p *Process) Conn() *Conn { return p.conn }
 
 // Interrupt sends SIGINT only to the process, not to its descendants. It returns
-// [os.ErrProcessDone] if the process is gone, and [errors.ErrUnsupported] on Windows.
+// [os.ErrProcessDone] if the process is gone. On Windows it sets the Event of [Descriptors], or
+// returns [errors.ErrUnsupported] if the process does not talk.
 func (p *Process) Interrupt() error { return p.tree.signal(syscall.SIGINT) }
 
-// Urge sends SIGURG only to the process, which ignores it unless it has a handler. It returns the
-// same errors as Interrupt.
+// Urge sends SIGURG only to the process, which ignores it unless it has a handler. On Windows it does
+// the same as Interrupt. It returns the same errors as Interrupt.
 func (p *Process) Urge() error { return p.tree.signal(urgent) }
 
 // Crash kills only the process, at once, as in a real crash. The process does not count as stopped.
@@ -255,7 +256,7 @@ var ErrNoFork = errors.New("the process that forks is gone")
 // [errors.ErrUnsupported] if [CanFork] is false. After an error nothing is left behind. After
 // [ErrNoFork] that is true only when the process is Done.
 //
-// The process has a socket of whole messages (SOCK_SEQPACKET), see [DescriptorsOf]. It receives one
+// The process has a socket of whole messages (SOCK_SEQPACKET), see [Descriptors]. It receives one
 // request at a time, and answers each in one message:
 //
 //	fork PLACE TAG   Fork a worker. The message carries the worker's standard output and

@@ -38,16 +38,16 @@ type Spec struct {
 	// Path is the program's absolute path with symbolic links unresolved. It is also argv[0], which
 	// a Python uses to find its environment.
 	Path string
-	// Args follow argv[0].
+	// Args follow argv[0]. In a process that talks, Start replaces [DescriptorsArg].
 	Args []string
 	// Env is the complete environment, see [Environ]. If it is nil, the process gets pyplug's
 	// environment without variables that mislead Python. Start adds the tag.
 	Env []string
 	// Dir is the working directory, by default pyplug's.
 	Dir string
-	// Talk gives the process a pair of pipes for a protocol, see [Process.Conn]. [DescriptorsOf]
-	// returns their descriptors. They are not the standard descriptors, so that programs that run
-	// before the process, and do not know of the pipes, cannot touch them.
+	// Talk gives the process a pair of pipes for a protocol, see [Process.Conn] and [Descriptors].
+	// They are not the standard descriptors, so that programs that run before the process, and do
+	// not know of the pipes, cannot touch them.
 	Talk bool
 	// Forks gives a process with Talk a socket for fork requests, see [Process.Fork]. It works only
 	// on Linux.

@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"context"
+	"errors"
 	"syscall"
 	"time"
 )
@@ -21,7 +22,9 @@ const (
 //
 //  1. Stop calls ask, unless it is nil. The process has its AskTime to exit.
 //  2. Stop closes the connection and sends SIGTERM to the group if the process catches it, otherwise
-//     SIGINT if it catches that, otherwise SIGTERM. The process has its grace period to exit.
+//     SIGINT if it catches that, otherwise SIGTERM. The process has its grace period to exit. On
+//     Windows, which has no signals, a process without a connection that cannot be asked has no
+//     grace period.
 //  3. The process prints its stacks, if it can, and the group gets SIGKILL.
 //
 // ask runs in its own goroutine and should return when its context ends. If it returns false, the
@@ -66,9 +69,11 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 		return
 	}
 	p.stopped.Store(true)
-	began := time.Now()
-	if ask != nil && p.forced.Err() == nil && p.askToExit(ask) {
-		return
+	began, reached := time.Now(), false
+	if ask != nil && p.forced.Err() == nil {
+		if reached = p.askToExit(ask); p.Exited() {
+			return
+		}
 	}
 	// Before a kill the connection stays open, so that the stacks show what the process was doing,
 	// not its reaction to the end of the connection.
@@ -76,12 +81,15 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 		if p.conn != nil {
 			p.step.Store("closed")
 			p.conn.Close()
+			reached = true
 		}
-		signal, name := p.tree.terminationSignal()
-		p.step.Store(name) // before the signal, because the process may be dead after it
-		p.tree.terminate(signal)
+		if signal, name := p.tree.terminationSignal(); name != "" {
+			p.step.Store(name) // before the signal, because the process may be dead after it
+			p.tree.terminate(signal)
+			reached = true
+		}
 		left := max(p.spec.Grace-max(0, time.Since(began)-askTime), askTime)
-		if p.exitsWithin(min(left, p.spec.Grace)) {
+		if reached && p.exitsWithin(min(left, p.spec.Grace)) {
 			return
 		}
 	}
@@ -94,7 +102,7 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 	p.tree.kill()
 }
 
-// askToExit asks the process to exit, and reports whether it did.
+// askToExit asks the process to exit, and waits. It returns false if the process cannot be asked.
 func (p *Process) askToExit(ask func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(p.forced, max(p.spec.AskTime, askTime))
 	defer cancel()
@@ -104,7 +112,8 @@ func (p *Process) askToExit(ask func(context.Context) bool) bool {
 			cancel()
 		}
 	}()
-	return p.exitsBefore(ctx)
+	p.exitsBefore(ctx)
+	return !errors.Is(ctx.Err(), context.Canceled)
 }
 
 // Exited reports whether the process has exited. Its descendants may still run. Done is closed

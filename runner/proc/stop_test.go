@@ -95,7 +95,7 @@ func TestStopLate(t *testing.T) {
 
 func TestStopByWord(t *testing.T) {
 	clean(t)
-	s := child(t, "leave")
+	s := child(t, "leave", DescriptorsArg)
 	s.Talk = true
 	p := start(t, s)
 	e := p.Stop(t.Context(), func(context.Context) bool { io.WriteString(p.Conn(), "go\n"); return true })

@@ -67,7 +67,7 @@ func startTree(s Spec, child []*os.File) (*tree, error) {
 		fds = append(fds, s.control.Fd())
 	}
 	var err error
-	t.pid, err = syscall.ForkExec(s.Path, append([]string{s.Path}, s.Args...), &syscall.ProcAttr{
+	t.pid, err = syscall.ForkExec(s.Path, s.argv(DescriptorsOf()), &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   withTag(s.Env, tag(t.n)),
 		Files: fds,
@@ -190,8 +190,9 @@ func waitFor(pid int) (status syscall.WaitStatus, err error) {
 	return status, err
 }
 
-// endsBySignal says that an ending has the signal that caused it.
-const endsBySignal = true
+// HasSignals reports whether a process can be asked to exit by a signal, and an exit names the signal
+// that caused it.
+const HasSignals = true
 
 func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {

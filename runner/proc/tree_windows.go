@@ -13,19 +13,20 @@ import (
 
 // Lacks returns the promises of this package that the system cannot keep.
 func Lacks() string {
-	return "on Windows a process gets no signals, so only closing its connection asks it to stop; what is printed before a plugin is imported breaks its start; and a killed pyplug leaves its temporary directory"
+	return "on Windows a process gets no signals, so pyplug kills one that has no connection and cannot be asked to stop; a killed pyplug leaves its temporary directory; there are no memory limits and no preload"
 }
 
 const (
 	guardNeedsGroups = false
-	endsBySignal     = false
 	showsExiting     = false
+
+	// HasSignals reports whether a process can be asked to exit by a signal, and an exit names the
+	// signal that caused it.
+	HasSignals = false
 )
 
-// DescriptorsOf returns the descriptors in processes that this system starts. A Windows process
-// starts with at most three. So the protocol uses those of standard input and output, and output
-// printed before the process moves them mixes with the protocol.
-func DescriptorsOf() Descriptors { return Descriptors{In: 0, Out: 1, Stdout: 2} }
+// DescriptorsOf returns no descriptors, because each process has its own handles.
+func DescriptorsOf() Descriptors { return Descriptors{} }
 
 // tree is one process and everything that it starts: a job, which the system ends when its last
 // handle, which pyplug has, is closed.
@@ -34,39 +35,84 @@ type tree struct {
 	process *os.Process
 	state   *os.ProcessState // set after its death
 	job     windows.Handle
+	event   windows.Handle // the process waits for it; 0 if it does not talk
 
 	mu   sync.Mutex
-	over bool // the job is closed
+	over bool // job and event are closed
 }
 
-// startTree starts the leader in its own job.
-func startTree(s Spec, child []*os.File) (*tree, error) {
+// startTree starts the leader in a job of its own. The leader is suspended until it is in the
+// job, because the launcher of a virtual environment starts Python at once, which would escape.
+func startTree(s Spec, child []*os.File) (_ *tree, err error) {
+	t := &tree{}
+	defer func() {
+		if err != nil {
+			t.close()
+		}
+	}()
+	if t.job, err = newJob(); err != nil {
+		return nil, err
+	}
+	sys := &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED | window()}
+	var at Descriptors
 	if s.Talk {
-		child = []*os.File{child[3], child[4], child[2]}
+		if t.event, err = newEvent(); err != nil {
+			return nil, err
+		}
+		at = Descriptors{In: int(child[3].Fd()), Out: int(child[4].Fd()), Stdout: 1, Event: int(t.event)}
+		for _, handle := range []int{at.In, at.Out, at.Event} {
+			if err = inherit(windows.Handle(handle)); err != nil {
+				return nil, err
+			}
+			sys.AdditionalInheritedHandles = append(sys.AdditionalInheritedHandles, syscall.Handle(handle))
+		}
 	}
-	job, err := newJob()
+	t.process, err = os.StartProcess(s.Path, s.argv(at), &os.ProcAttr{Dir: s.Dir, Env: s.Env, Files: child[:3], Sys: sys})
 	if err != nil {
 		return nil, err
 	}
-	process, err := os.StartProcess(s.Path, append([]string{s.Path}, s.Args...), &os.ProcAttr{
-		Dir: s.Dir, Env: s.Env, Files: child,
-		Sys: &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP},
-	})
-	if err != nil {
-		windows.CloseHandle(job)
-		return nil, err
-	}
+	t.pid = t.process.Pid
 	var failed error
-	err = process.WithHandle(func(handle uintptr) {
-		failed = windows.AssignProcessToJobObject(job, windows.Handle(handle))
+	err = t.process.WithHandle(func(handle uintptr) {
+		if failed = windows.AssignProcessToJobObject(t.job, windows.Handle(handle)); failed == nil {
+			failed = resume(handle)
+		}
 	})
 	if err = errors.Join(err, failed); err != nil {
-		process.Kill()
-		process.Release()
-		windows.CloseHandle(job)
+		t.process.Kill()
+		t.process.Release()
 		return nil, err
 	}
-	return &tree{pid: process.Pid, process: process, job: job}, nil
+	return t, nil
+}
+
+// window returns CREATE_NO_WINDOW if we have no console: the system would open one, in a window,
+// for each console program.
+func window() uint32 {
+	if page, err := windows.GetConsoleCP(); err != nil || page == 0 {
+		return windows.CREATE_NO_WINDOW
+	}
+	return 0
+}
+
+func newEvent() (windows.Handle, error) {
+	event, err := windows.CreateEvent(nil, 0, 0, nil)
+	return event, os.NewSyscallError("CreateEvent", err)
+}
+
+// inherit lets a child inherit a handle, if the handle is listed at its start.
+func inherit(handle windows.Handle) error {
+	return os.NewSyscallError("SetHandleInformation", windows.SetHandleInformation(handle, windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT))
+}
+
+var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
+
+// resume lets a suspended process run. Its thread, which ResumeThread wants, is not known.
+func resume(process uintptr) error {
+	if status, _, _ := resumeProcess.Call(process); status != 0 {
+		return os.NewSyscallError("NtResumeProcess", windows.NTStatus(status))
+	}
+	return nil
 }
 
 func newJob() (windows.Handle, error) {
@@ -89,20 +135,28 @@ func reapOrphans() (stop func()) { return func() {} }
 
 func (t *tree) catches(int) bool { return false }
 
-// urgent is not a real signal, because Windows has none.
-const urgent = syscall.Signal(-1)
+// urgent is the signal of [Process.Urge].
+const urgent = syscall.SIGINT
 
-// signal supports only SIGKILL, which ends the leader. Its descendants live until cleanUp.
+// signal supports SIGKILL, which ends the leader, while its descendants live until cleanUp, and
+// SIGINT, which sets the event: the process then raises the signal itself.
 func (t *tree) signal(s syscall.Signal) error {
-	if s != syscall.SIGKILL {
+	if s == syscall.SIGKILL {
+		return t.process.Kill()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.over:
+		return os.ErrProcessDone
+	case t.event == 0:
 		return errors.ErrUnsupported
 	}
-	return t.process.Kill()
+	return os.NewSyscallError("SetEvent", windows.SetEvent(t.event))
 }
 
-// terminationSignal returns no signal, because Windows has none. The process has its grace period
-// to detect that its connection is closed.
-func (t *tree) terminationSignal() (syscall.Signal, string) { return 0, "closed" }
+// terminationSignal returns no signal, because Windows has none.
+func (t *tree) terminationSignal() (syscall.Signal, string) { return 0, "" }
 
 // terminate does nothing.
 func (t *tree) terminate(syscall.Signal) {}
@@ -128,11 +182,20 @@ type ending struct {
 // cleanUp ends the processes that the leader left in the job.
 func (t *tree) cleanUp(context.Context) ending {
 	t.kill()
+	t.close()
+	return ending{code: t.state.ExitCode()} // -1 if the code is unknown
+}
+
+// close ends the use of the handles.
+func (t *tree) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	windows.CloseHandle(t.job)
-	return ending{code: t.state.ExitCode()} // -1 if the code is unknown
+	for _, handle := range []windows.Handle{t.job, t.event} {
+		if handle != 0 {
+			windows.CloseHandle(handle)
+		}
+	}
 }
 
 // guardProcess is not needed, because the system ends the jobs of a killed pyplug.

@@ -2,6 +2,7 @@ package pyworker
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"time"
 
@@ -37,7 +38,7 @@ func (inst *instance) cancel(c *call, number uint32) (begun bool, at []hook.Fram
 		inst.mu.Unlock()
 		return false, nil
 	}
-	inst.enqueue(outgoing{frame: newFrame(frameCancel, number)})
+	inst.enqueue(outgoing{frame: newFrame(frameCancel, number), urge: lateInterrupts && !inst.launcher.cfg.Threads})
 	if !c.hasTurn {
 		c.abandoned, c.turn = true, make(chan struct{})
 		inst.mu.Unlock()
@@ -109,6 +110,10 @@ func (inst *instance) isRunning(c *call, number uint32) bool {
 	defer inst.mu.Unlock()
 	return c.runs(number)
 }
+
+// lateInterrupts says that a signal reaches the worker after a while, and perhaps during the next call. So the worker
+// always looks for the cancel frame, and an interrupt follows that frame.
+const lateInterrupts = runtime.GOOS == "windows"
 
 // interrupt sends SIGINT if the signal can hit only this call. That is so if there is no
 // other call, or if this call runs and is not a task, because the worker then checks for

@@ -249,10 +249,13 @@ func (inst *instance) diedStarting(greeted bool) *hook.Error {
 	exit := inst.Exit()
 	switch {
 	case !greeted && strings.HasPrefix(lastLine(exit.Stderr), noDescriptor): // checked before fault, because fault is set, too, if the exit is slow
-		at := proc.DescriptorsOf()
+		first, both := "the handles", "inherited handles"
+		if at := proc.DescriptorsOf(); at.In != 0 {
+			first, both = fmt.Sprintf("descriptor %d", at.In), fmt.Sprintf("descriptors %d and %d", at.In, at.Out)
+		}
 		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
-			Err:   fmt.Errorf("%s closed descriptor %d, by which pyplug speaks to Python: it is a wrapper, or runs one", inst.launcher.cfg.Python, at.In),
-			Hints: schema.Hints("make the wrapper leave descriptors %d and %d open, or pass the Python that it runs: %s PATH", at.In, at.Out, schema.Setting("python"))}
+			Err:   fmt.Errorf("%s closed %s, by which pyplug speaks to Python: it is a wrapper, or runs one", inst.launcher.cfg.Python, first),
+			Hints: schema.Hints("make the wrapper leave %s open, or pass the Python that it runs: %s PATH", both, schema.Setting("python"))}
 	case inst.fault != nil:
 		return pipeError(inst.fault, exit)
 	case !greeted:

@@ -25,8 +25,11 @@ const behavior = "PYWORKER_TEST_BEHAVIOR"
 func TestMain(m *testing.M) {
 	name := os.Getenv(behavior)
 	if name != "" { // use the worker's pipes
-		at := proc.DescriptorsOf()
-		os.Stdin, os.Stdout = os.NewFile(uintptr(at.In), "in"), os.NewFile(uintptr(at.Out), "out")
+		var in, out uintptr
+		if _, err := fmt.Sscan(os.Args[3], &in, &out); err != nil { // after -c and its code
+			panic(err)
+		}
+		os.Stdin, os.Stdout = os.NewFile(in, "in"), os.NewFile(out, "out")
 	}
 	switch name {
 	case "":

@@ -184,12 +184,10 @@ func (l *Launcher) args(preload string) []string {
 	switch {
 	case l.cfg.Threads:
 		calls = "threads"
-	case l.cfg.Concurrency > 1:
+	case l.cfg.Concurrency > 1, lateInterrupts:
 		calls = "pipeline"
 	}
-	at := proc.DescriptorsOf()
-	descriptors := fmt.Sprint(at.In, at.Out, at.Stdout, at.Control)
-	return slices.Concat([]string{"-c", runBoot, descriptors, cache, Identity(), l.cfg.Plugin}, l.cfg.Place().Words(),
+	return slices.Concat([]string{"-c", runBoot(), proc.DescriptorsArg, cache, Identity(), l.cfg.Plugin}, l.cfg.Place().Words(),
 		[]string{strconv.Itoa(stackSignal), l.cfg.NaN, l.cfg.Probe, calls, preload, annotations})
 }
 

@@ -28,8 +28,14 @@ var boot []byte
 // because the frame is so short that it is written to the pipe at once.
 //
 // exec gets the text itself, because the function compile would first create all types of the module
-// ast, which takes 2 ms.
-const runBoot = `import os,sys;pyplug={};exec(os.read(int(sys.argv[1].split()[0]),4096)[9:],pyplug);exec(pyplug["code"],pyplug)`
+// ast, which takes 2 ms. On Windows, the code first turns the handles into descriptors.
+func runBoot() string {
+	const code = `import os,sys;pyplug={};exec(os.read(int(sys.argv[1].split()[0]),4096)[9:],pyplug);exec(pyplug["code"],pyplug)`
+	if runtime.GOOS == "windows" {
+		return `import msvcrt,sys;at=sys.argv[1].split();at[:2]=[str(msvcrt.open_osfhandle(int(one),0)) for one in at[:2]];sys.argv[1]=" ".join(at);` + code
+	}
+	return code
+}
 
 // sourceParts yields the names and the texts of the worker's parts.
 func sourceParts() iter.Seq2[string, []byte] {

@@ -46,7 +46,11 @@ func TestExample(t *testing.T) {
 		for _, p := range h.Params {
 			words = append(words, strings.Join(p.Words, "|"))
 		}
-		if got := QuoteLine(h.Example()); got != c.example {
+		var quoted []string
+		for _, word := range h.Example() {
+			quoted = append(quoted, quotePOSIX(word))
+		}
+		if got := strings.Join(quoted, " "); got != c.example {
 			t.Errorf("%s: got the example\n%s, want\n%s", c.template, got, c.example)
 		}
 		if got := strings.Join(words, " "); got != c.words {

@@ -4,61 +4,118 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
-// QuoteLine joins words so that a POSIX shell splits the line into the same words. Only
-// bash, zsh and ksh read words that are not UTF-8. zsh expands a word that begins with "=".
+// QuoteLine joins words so that a shell splits the line into the same words: a POSIX shell, or on
+// Windows cmd and PowerShell 7.3. Only bash, zsh and ksh read words that are not UTF-8. zsh expands a
+// word that begins with "=".
 func QuoteLine(words []string) string {
+	quote := quotePOSIX
+	if runtime.GOOS == "windows" {
+		quote = quoteWindows
+	}
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		switch {
-		case !utf8.ValidString(w):
-			q := strconv.Quote(w)
-			w = "$'" + strings.ReplaceAll(q[1:len(q)-1], "'", `\'`) + "'"
-		case w == "" || w[0] == '=' || strings.ContainsFunc(w, needsQuote):
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		quoted[i] = w
+		quoted[i] = quote(w)
 	}
 	return strings.Join(quoted, " ")
 }
 
-func needsQuote(r rune) bool {
-	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) && r < 0x80
+const unquoted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:="
+
+func quotePOSIX(w string) string {
+	switch {
+	case !utf8.ValidString(w):
+		q := strconv.Quote(w)
+		return "$'" + strings.ReplaceAll(q[1:len(q)-1], "'", `\'`) + "'"
+	case needsQuote(w, unquoted+"@%+,") || w[0] == '=':
+		return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return w
 }
 
-// linePart matches the beginning of a line: blanks, a continued line end, an escaped character,
-// text in quotes of either kind, or plain text.
-var linePart = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^(?:([ \t\n]+)|\\\n|\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|([^ \t\n\\'"]+))`)
-})
+// quoteWindows returns a word as both shells read it, unless it contains a $ or a ` for PowerShell,
+// or the name of a variable in % for cmd. Both halve the quotes, and programs the backslashes
+// before one.
+func quoteWindows(w string) string {
+	if !needsQuote(w, unquoted+`\+`) {
+		return w
+	}
+	var quoted strings.Builder
+	quoted.WriteByte('"')
+	for rest := w; rest != ""; {
+		plain := strings.TrimLeft(rest, `\`)
+		slashes := rest[:len(rest)-len(plain)]
+		quoted.WriteString(slashes)
+		switch {
+		case plain == "":
+			quoted.WriteString(slashes)
+		case plain[0] == '"':
+			quoted.WriteString(slashes + `""`)
+			plain = plain[1:]
+		default:
+			quoted.WriteByte(plain[0])
+			plain = plain[1:]
+		}
+		rest = plain
+	}
+	quoted.WriteByte('"')
+	return quoted.String()
+}
 
-// unescape replaces escapes in double quotes. Before other characters a backslash is literal.
-var unescape = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`", "\\\n", "")
+func needsQuote(w, plain string) bool {
+	return w == "" || strings.ContainsFunc(w, func(r rune) bool { return !strings.ContainsRune(plain, r) && r < 0x80 })
+}
 
-// SplitLine splits a line into words as a shell does: quotes of both kinds, and backslashes. It
-// expands nothing.
-func SplitLine(text string) ([]string, error) {
+// syntax is how a line is split.
+type syntax struct {
+	// part matches the beginning of a line: blanks, the end of a line that goes on, an escaped
+	// character, text in quotes of either kind, or plain text.
+	part *regexp.Regexp
+	// unescape replaces what is escaped in double quotes.
+	unescape *strings.Replacer
+}
+
+// splitting returns the syntax of POSIX shells, where a backslash in double quotes is literal before
+// most characters, or that of Windows, where a backslash is literal and "" in double quotes is a quote.
+func splitting(windows bool) syntax {
+	if windows {
+		return syntax{
+			regexp.MustCompile(`(?s)^(?:([ \t\r\n]+)|(\z.)|(\z.)|'([^']*)'|"((?:[^"]|"")*)"|([^ \t\r\n'"]+))`), strings.NewReplacer(`""`, `"`),
+		}
+	}
+	return syntax{
+		regexp.MustCompile(`(?s)^(?:([ \t\n]+)|(\\\n)|\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|([^ \t\n\\'"]+))`),
+		strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`", "\\\n", ""),
+	}
+}
+
+// SplitLine splits a line into words as a shell does: quotes of both kinds, and backslashes. On
+// Windows, where they are in paths, backslashes are literal. It expands nothing.
+func SplitLine(text string) ([]string, error) { return splitLine(text, runtime.GOOS == "windows") }
+
+func splitLine(text string, windows bool) ([]string, error) {
 	var words []string
+	by := splitting(windows)
 	for begun := false; text != ""; {
-		part := linePart().FindStringSubmatch(text)
+		part := by.part.FindStringSubmatch(text)
 		switch {
 		case part == nil && text[0] == '\\':
 			return nil, errors.New("nothing follows the last backslash")
 		case part == nil:
 			return nil, fmt.Errorf("a %c is not closed", text[0])
-		case part[0] == "\\\n": // the line continues
 		case part[1] != "":
 			begun = false
+		case part[2] != "": // the line goes on
 		default:
 			if !begun {
 				words = append(words, "")
 			}
-			words[len(words)-1] += part[2] + part[3] + unescape.Replace(part[4]) + part[5]
+			words[len(words)-1] += part[3] + part[4] + by.unescape.Replace(part[5]) + part[6]
 			begun = true
 		}
 		text = text[len(part[0]):]

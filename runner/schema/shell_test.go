@@ -18,7 +18,7 @@ func TestQuoteLine(t *testing.T) {
 		"ünï.py":        "ünï.py",
 		"it's \xff\n\"": `$'it\'s \xff\n\"'`,
 	} {
-		if got := QuoteLine([]string{in}); got != want {
+		if got := quotePOSIX(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestSplitLine(t *testing.T) {
 		{`"a\"`, `a " is not closed`},
 		{`greet World\`, "nothing follows the last backslash"},
 	} {
-		words, err := SplitLine(c.in)
+		words, err := splitLine(c.in, false)
 		got := strings.Join(words, "|")
 		if err != nil {
 			got = err.Error()
@@ -64,19 +64,65 @@ func TestSplitLine(t *testing.T) {
 	}
 }
 
-// FuzzSplitLine checks that SplitLine reads the UTF-8 that QuoteLine writes.
+func TestQuoteWindows(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":           "plain",
+		"":                `""`,
+		`C:\bin\tool.exe`: `C:\bin\tool.exe`,
+		"a b":             `"a b"`,
+		"it's":            `"it's"`,
+		`say "hi"`:        `"say ""hi"""`,
+		`:={"a": 1}`:      `":={""a"": 1}"`,
+		`C:\my dir\`:      `"C:\my dir\\"`,
+		`a\"b`:            `"a\\""b"`,
+		"a,b":             `"a,b"`,
+		"@x":              `"@x"`,
+		"%PATH%":          `"%PATH%"`,
+		"ünï.py":          "ünï.py",
+	} {
+		if got := quoteWindows(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestSplitWindows keeps the backslashes of paths.
+func TestSplitWindows(t *testing.T) {
+	for in, want := range map[string]string{
+		`resize C:\pictures\new.png`: `resize|C:\pictures\new.png`,
+		`resize "C:\my dir\"`:        `resize|C:\my dir\`,
+		`resize 'C:\my dir\n' x`:     `resize|C:\my dir\n|x`,
+		`say "a ""b"" c"`:            `say|a "b" c`,
+		"greet\r\n  World":           "greet|World",
+		`greet\`:                     `greet\`,
+		`greet "World`:               `a " is not closed`,
+	} {
+		words, err := splitLine(in, true)
+		got := strings.Join(words, "|")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+// What quotePOSIX writes of UTF-8 is read as it was.
 func FuzzSplitLine(f *testing.F) {
 	f.Add("greet", "World", "")
 	f.Add("it's", `a "b" \c`, "$(x) `y` *")
 	f.Add("\n\t ", "'", `\`)
 	f.Add(`'\''`, "ünï", "a=1")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
-		words := []string{strings.ToValidUTF8(a, "?"), strings.ToValidUTF8(b, "?"), strings.ToValidUTF8(c, "?")}
-		line := QuoteLine(words)
-		got, err := SplitLine(line)
+		a, b, c = strings.ToValidUTF8(a, "?"), strings.ToValidUTF8(b, "?"), strings.ToValidUTF8(c, "?")
+		words := []string{a, b, c}
+		line := strings.Join([]string{quotePOSIX(a), quotePOSIX(b), quotePOSIX(c)}, " ")
+		got, err := splitLine(line, false)
 		if err != nil || !slices.Equal(got, words) {
 			t.Errorf("%s: got %q, %v, want %q", line, got, err, words)
 		}
-		_, _ = SplitLine(a) // any text is accepted or rejected without a panic
+		_, _ = splitLine(a, false) // whatever it is, it is read or refused
+		_, _ = splitLine(a, true)
 	})
 }

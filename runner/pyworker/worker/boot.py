@@ -1,9 +1,9 @@
 """Finds the code of parts.py: the byte code that an earlier worker has stored, or the source, which pyplug sends.
 
 pyplug sends this file in the first frame, and runs Python as "-c CODE DESCRIPTORS CACHE IDENTITY ...". CODE executes
-this file, and then the code that it finds. DESCRIPTORS are the numbers of the descriptors in, out, stdout and control,
-see ../../proc. CACHE is the beginning of the path of the byte code file. IDENTITY is a hash of the source. Every start
-compiles this file, so it is short. It parses on Python 2.7, so that an old Python can report its version.
+this file, and then the code that it finds. DESCRIPTORS are the numbers of the descriptors in, out, stdout, control and
+event, see ../../proc. CACHE is the beginning of the path of the byte code file. IDENTITY is a hash of the source. Every
+start compiles this file, so it is short. It parses on Python 2.7, so that an old Python can report its version.
 """
 
 import marshal

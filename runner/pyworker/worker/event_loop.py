@@ -27,7 +27,8 @@ loop = has_input = None  # the asyncio loop, and a function that reports whether
 arrived = False  # there are frames to handle
 taking = False  # frames are being handled; a hook may run the loop meanwhile
 unread = False  # input waits for the end of such a hook
-taken = None  # an Event that is set when all frames are handled; read_aside waits for it
+chunk = None  # the input that read_aside has read and nobody has used, or None while it reads
+taken = None  # an Event that is set when all frames are handled; read_aside waits for it; None if the loop waits for input
 over = None  # None while the worker runs; then the error that ends it, or False if it was asked to end
 
 
@@ -36,7 +37,7 @@ def serve(number, value):
 
     It returns False if the loop cannot be created.
     """
-    global loop, has_input, over
+    global loop, has_input, taken, over
     try:
         loop = loop_of(value)
     except OSError as error:
@@ -48,11 +49,10 @@ def serve(number, value):
     if number:
         start_task(number, value)
     loop.call_soon(pause)
-    try:
-        loop.add_reader(core.source, readable)
-    except NotImplementedError:  # on Windows, the loop waits for sockets only
-        loop.remove_reader = lambda descriptor: None
+    if os.name == "nt":  # on Windows, the loop waits for sockets only
+        taken = threading.Event()
         threading.Thread(target=read_aside, daemon=True).start()
+    watch_input()
     while over is None:
         try:
             loop.run_forever()
@@ -61,7 +61,7 @@ def serve(number, value):
             # raised it, the interrupted call has not ended, so it is canceled.
             if isinstance(error, SystemExit) and not calls:  # a signal handler of the user raised it
                 over = error
-                loop.remove_reader(core.source)
+                ignore_input()
             for one in interrupted:
                 loop.call_later(GRACE, cancel_task, one)
         while over is None and arrived:
@@ -103,6 +103,16 @@ def close():
 # Frames
 
 
+def watch_input():
+    if taken is None:
+        loop.add_reader(core.source, readable)
+
+
+def ignore_input():
+    if taken is None:
+        loop.remove_reader(core.source)
+
+
 def readable():
     """Handles new input, called by the loop. If a hook runs the loop, the input waits for the end of that hook."""
     global unread
@@ -110,19 +120,31 @@ def readable():
         core.leave(0)
     if taking:
         unread = True
-        loop.remove_reader(core.source)
+        ignore_input()
     pause()
 
 
 def read_aside():
     """Reads the input in a separate thread, one chunk at a time."""
-    global taken
-    taken = threading.Event()
+    global chunk
     while over is None:
-        more = core.fill()
+        found = os.read(core.source, 65536)
         taken.clear()
-        loop.call_soon_threadsafe(pause if more else finish, *([] if more else [False]))
+        chunk = found
+        try:
+            loop.call_soon_threadsafe(*([pause] if found else [finish, False]))
+        except RuntimeError:  # the loop was closed meanwhile
+            return
         taken.wait()
+
+
+def add_chunk():
+    """Adds the input that the thread has read. Returns False while the thread reads, because nobody else may read then."""
+    global chunk
+    if chunk:
+        core.data, core.offset = bytearray(core.data[core.offset :]) + chunk, 0
+        chunk = b""
+    return chunk is not None
 
 
 def pause():
@@ -135,7 +157,7 @@ def pause():
 
 def take_frames():
     """Reads the input, and handles the frames, while the loop is stopped."""
-    global arrived, taking, unread
+    global arrived, chunk, taking, unread
     taking = True
     try:
         if has_input(0) and not core.fill():
@@ -150,9 +172,10 @@ def take_frames():
     except BaseException as error:  # a bad frame; exceptions of user code are answered before
         finish(error)
     if unread and over is None:
-        loop.add_reader(core.source, readable)
+        watch_input()
     arrived = taking = unread = False
-    if taken is not None:
+    if chunk is not None:
+        chunk = None
         taken.set()
 
 
@@ -160,7 +183,7 @@ def finish(reason):
     """Makes serve return. reason is the error that serve raises, or False."""
     global over
     over = reason
-    loop.remove_reader(core.source)
+    ignore_input()
     if not taking:
         loop.stop()
 

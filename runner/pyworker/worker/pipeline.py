@@ -1,10 +1,12 @@
 """Lets calls wait in the worker until the calls before them are answered.
 
 pyplug cannot know which call runs when SIGINT arrives. So SIGINT interrupts a call only if a cancel frame for it has
-come. The cancel frames stay in the input until they are handled. SIGURG says that pyplug wants the waiting calls back.
+come. The cancel frames stay in the input until they are handled. On Windows, where SIGINT is late, all calls run this
+way. SIGURG says that pyplug wants the waiting calls back.
 """
 
 import _signal
+import os
 from time import monotonic
 
 import _pyplug_worker as core
@@ -89,9 +91,11 @@ class Way(core.Way):
 
 def input_poll():
     """Returns a function that waits for input, optionally for a time in milliseconds, and reports whether there is any."""
+    if os.name == "nt":
+        return core.part("windows").has_input
     try:
         from select import poll, POLLIN
-    except (ImportError, OSError):  # on Windows, which has no SIGINT for one process, or if no descriptor is left
+    except (ImportError, OSError):  # no descriptor is left
         return lambda timeout=None: False
     waiting = poll()
     waiting.register(core.source, POLLIN)

@@ -28,7 +28,7 @@ def start():
     sys.argv = [plugin]
     if sys.path[:1] == [""]:  # added because of -c
         del sys.path[0]
-    source, sink, stdout, control = map(int, descriptors.split())
+    source, sink, stdout, control, event = map(int, descriptors.split())
     take_descriptors(source, sink, stdout)
     make_codec(core.nan == "literal")
     greet()
@@ -48,6 +48,8 @@ def start():
         _signal.signal(_signal.SIGINT, core.on_sigint)
     if calls:
         core.way = core.part(calls).Way()
+    if event:
+        core.part("windows").watch(event)
     reported[:] = own_files()
     ready = {"module": core.plugin, "files": reported}
     if preload:
@@ -72,14 +74,8 @@ def take_descriptors(source, sink, stdout):
     """Moves the protocol to descriptors that the user's children do not inherit. Sends the plugin's output to stdout."""
     global printed, trouble
     core.source, core.sink, printed, trouble = (move(low, 200 + at) for at, low in enumerate((source, sink, stdout, 2)))
-    if source > 2:
-        os.close(source)
-        os.close(sink)
-    else:  # on Windows, a process starts with at most three descriptors
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.close(null)
-        os.dup2(printed, 1)
+    os.close(source)
+    os.close(sink)
     faulthandler.enable(trouble)
     if stacks:
         faulthandler.register(stacks, trouble, all_threads=True, chain=False)

@@ -260,10 +260,11 @@ class Way:
         try:
             while left:
                 left = left[write(sink, left) :]
-        except BrokenPipeError:  # pyplug is gone; the end of the input will follow
-            sink = os.open(os.devnull, os.O_WRONLY)
-        except OSError as error:  # user code has closed it; exit, because the caller must not wait for the answer
-            try:
+        except OSError as error:
+            if isinstance(error, BrokenPipeError) or os.name == "nt" and error.errno == 22:  # EINVAL
+                sink = os.open(os.devnull, os.O_WRONLY)  # pyplug is gone; the end of the input will follow
+                return
+            try:  # user code has closed it; exit, because the caller must not wait for the answer
                 os.write(2, ("pyplug: the plugin closed the worker's output: %s\n" % error).encode())
             finally:
                 os._exit(1)

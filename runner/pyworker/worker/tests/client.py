@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import unittest
 
 if hasattr(sys, "set_int_max_str_digits"):
@@ -40,6 +41,16 @@ def read_text(name):
 
 BOOT = read_text("boot.py").encode()
 RUN_BOOT = 'import os,sys;pyplug={};exec(os.read(int(sys.argv[1].split()[0]),4096)[9:],pyplug);exec(pyplug["code"],pyplug)'
+if os.name == "nt":  # the process inherits handles
+    import ctypes
+    import msvcrt
+
+    kernel = ctypes.WinDLL("kernel32")
+    kernel.CreateEventW.restype = ctypes.c_void_p
+    PREPARE = """import msvcrt,os,sys;at=sys.argv[1].split();at[:2]=[str(msvcrt.open_osfhandle(int(one),0)) for one in at[:2]]
+sys.argv[1]=" ".join(at);os.environ["MARKER"]=str(msvcrt.open_osfhandle(int(os.environ["MARKER"]),0))
+"""
+    RUN_BOOT = PREPARE + RUN_BOOT
 PARTS = [name[:-3] for name in sorted(os.listdir(SOURCES)) if name.endswith(".py")]
 SOURCE = "\0".join(text for name in PARTS for text in (name, read_text(name + ".py"))).encode()
 os.mkdir(os.path.dirname(CACHE))
@@ -80,16 +91,13 @@ class Worker:
         self.marks, marker = os.pipe()
         source, sink = os.pipe(), os.pipe()
         self.sink, self.source = open(source[1], "wb", 0), open(sink[0], "rb", 0)
-        arguments = [python] + command((source[0], sink[1], 1, 0), path, stacks, nan, probe, calls, convert=convert, cache=cache, name=name)
-        environment = dict(os.environ, MARKER=str(marker), **(env or {}))
+        self.event, self.late = 0, os.name == "nt" and not calls
+        calls = "pipeline" if self.late else calls
+        theirs, inherited = self.inherit([marker, source[0], sink[1]])
+        arguments = [python] + command((*theirs[1:], 1, 0, self.event), path, stacks, nan, probe, calls, convert=convert, cache=cache, name=name)
+        environment = dict(os.environ, MARKER=str(theirs[0]), **(env or {}))
         self.process = subprocess.Popen(
-            arguments,
-            env=environment,
-            cwd=cwd,
-            pass_fds=[marker, source[0], sink[1]],
-            stdin=subprocess.DEVNULL,
-            stdout=self.errors,
-            stderr=self.errors,
+            arguments, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors, **inherited
         )
         for theirs in (marker, source[0], sink[1]):
             os.close(theirs)
@@ -103,6 +111,16 @@ class Worker:
             pass  # an old Python has already exited
         self.hello = self.receive()
         self.ready = self.receive() if self.hello[0] == "H" else self.hello
+
+    def inherit(self, descriptors):
+        """What the process calls these descriptors, and how Popen passes them on. On Windows they are handles, and self.event is one more."""
+        if os.name != "nt":
+            return descriptors, {"pass_fds": descriptors}
+        handles = [msvcrt.get_osfhandle(one) for one in descriptors]
+        self.event = kernel.CreateEventW(None, False, False, None)
+        for handle in [*handles, self.event]:
+            os.set_handle_inheritable(handle, True)
+        return handles, {"startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": [*handles, self.event]})}
 
     def send(self, kind, number, body=b""):
         self.sink.write(packed(kind, number, body))
@@ -149,7 +167,7 @@ class Worker:
         Skips frames that say where the call is, which the worker sends if an interrupt takes long.
         """
         found = self.receive()
-        while found is not None and found[0] == "T":
+        while found is not None and (found[0] == "T" or found[0] == "O" and self.late):
             found = self.receive()
         if found is None or found[1] != number:
             raise AssertionError("frame %r, expected one for call %d; stderr:\n%s" % (found, number, self.stderr()))
@@ -177,7 +195,10 @@ class Worker:
         return os.read(self.marks, 1)
 
     def interrupt(self):
-        self.process.send_signal(signal.SIGINT)
+        if self.event:
+            kernel.SetEvent(ctypes.c_void_p(self.event))
+        else:
+            self.process.send_signal(signal.SIGINT)
 
     def interrupted(self, number):
         """Interrupts a call and returns its answer.
@@ -185,11 +206,31 @@ class Worker:
         Python handles a signal that comes just before a blocking system call only
         when the call returns. So it sends signals until there is an answer.
         """
+        if self.event:
+            return self.interrupted_late(number)
         while not self.left:
             self.interrupt()
             if select.select([self.source], [], [], 3)[0]:
                 break
         return self.answer(number)
+
+    def interrupted_late(self, number):
+        """The same on Windows, where the worker acts on a signal only if it finds a cancel frame."""
+        self.send("K", number)
+        answered = threading.Event()
+
+        def press():
+            self.interrupt()
+            while not answered.wait(0.1):
+                self.interrupt()
+
+        pressing = threading.Thread(target=press)
+        pressing.start()
+        try:
+            return self.answer(number)
+        finally:
+            answered.set()
+            pressing.join()
 
     def stderr(self):
         self.errors.seek(0)
@@ -211,6 +252,8 @@ class Worker:
             self.source.close()
             self.process.wait()
             os.close(self.marks)
+            if self.event:
+                kernel.CloseHandle(ctypes.c_void_p(self.event))
         return self.process.returncode
 
 

@@ -78,7 +78,7 @@ class Zygote(Talker):
         source, sink = os.pipe(), os.pipe()
         given = source[0], sink[1], theirs.detach()
         self.process = subprocess.Popen(
-            [sys.executable] + command((given[0], given[1], 1, given[2]), path, stacks, preload=preload, code=code + RUN_BOOT),
+            [sys.executable] + command((given[0], given[1], 1, given[2], 0), path, stacks, preload=preload, code=code + RUN_BOOT),
             env=dict(os.environ, **ENVIRONMENT),
             pass_fds=given,
             preexec_fn=limit,
