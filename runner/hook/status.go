@@ -109,7 +109,7 @@ type Status struct {
 	// if unknown.
 	Memory int64 `json:"memory_bytes,omitempty"`
 	// CPU is the processor time that these processes have used, or 0 if unknown.
-	CPU Milliseconds `json:"cpu_ms,omitempty"`
+	CPU Milliseconds `json:"cpu_ms"`
 	// Attach is the JSON with which another program can attach to the plugin, or nil. See
 	// docs/json.md.
 	Attach json.RawMessage `json:"attach,omitempty"`
