@@ -59,12 +59,13 @@ test-wine: ## run the tests of Windows with Wine; needs root on Debian
 	GOTMPDIR=$${PYPLUG_WINE:-/var/tmp/pyplug-wine}/tmp packaging/test-windows packaging/wine exec || code=1; \
 	packaging/wine down; exit $$code
 
-lint: ## check formatting, go.mod, vet, staticcheck and the workflows
+lint: ## check formatting, go.mod, vet, staticcheck, the workflows and the words
 	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not formatted by gofmt:" $$files; exit 1; }
 	$(GO) mod tidy -diff
 	$(GO) vet -tags $(TAGS) ./...
 	$(GO) run $(STATICCHECK) -tags $(TAGS) ./...
 	$(GO) run $(ACTIONLINT)
+	$(GO) test -tags $(TAGS) -run '^TestWords$$' ./docs
 
 vuln: ## look for known vulnerabilities, at vuln.go.dev
 	$(GO) run $(GOVULNCHECK) -tags $(TAGS) ./...
