@@ -212,7 +212,7 @@ class Plan:
             rest = named.pop(self.rest.name)
         for one in self.by_position:
             if rest and one.name not in named:
-                raise Misfit("%s is missing, want" % one.name, one.name, self, ends=True)
+                raise Misfit("%s is missing, expected" % one.name, one.name, self, ends=True)
             if one.name not in named or one.kind != "position" and not rest:
                 break
             positions.append(named.pop(one.name))
@@ -290,7 +290,7 @@ class Plan:
         missing = [one.name for one in self.params if one.required and one.name not in seen]
         if missing:
             text = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
-            text += " is missing, want" if len(missing) == 1 else " are missing, want"
+            text += " is missing, expected" if len(missing) == 1 else " are missing, expected"
             raise Misfit(text, missing[0], self, ends=True)
         return bound
 
@@ -324,7 +324,7 @@ class Plan:
                 more["as_json"] = owners[0].json_word()
             elif item.text is not None and any(one.take.takes_text and one.kind != "name" for one in left):
                 more["typed"] = item.option or item.typed or "%s=%s" % (name, item.text)
-        raise Misfit("no parameter %s, want" % convert.shown(name), name, self, ends=True, **more)
+        raise Misfit("no parameter %s, expected" % convert.shown(name), name, self, ends=True, **more)
 
 
 class Word:

@@ -209,27 +209,27 @@ class Arguments(Case):
         self.ok(self.worker.call("everything", "x", "2024-01-01", 1, 2, c="staging", a="/a", q="b"), got)
         self.ok(self.worker.call("everything", a="x", b="2024-01-01", rest=[1, 2], c="staging", q="b"), got.replace("'a': PurePosixPath('/a'), ", ""))
         for hook, args, names, message, place in (
-            ("plain", (), {}, "a is missing, want", "a"),
+            ("plain", (), {}, "a is missing, expected", "a"),
             ("plain", (1, 2), {}, "b is 2, expected str", "b"),
             ("plain", (1,), {"c": "x"}, 'c is "x", expected float', "c"),
             ("plain", (1, "x", 2), {}, "unexpected value 2, expected at most 2 by position:", ""),
             ("plain", (1,), {"a": 1}, "a is given twice: 1 and 1", "a"),
-            ("plain", (1,), {"f": 1}, 'no parameter "f", want', "f"),
+            ("plain", (1,), {"f": 1}, 'no parameter "f", expected', "f"),
             ("defaults", ("1",), {}, 'number is "1", expected int', "number"),
-            ("everything", (), {"c": "prod"}, "a and b are missing, want", "a"),
-            ("everything", (), {"a": "x", "rest": [1]}, "b is missing, want", "b"),
+            ("everything", (), {"c": "prod"}, "a and b are missing, expected", "a"),
+            ("everything", (), {"a": "x", "rest": [1]}, "b is missing, expected", "b"),
             ("everything", (1, "2024-01-01", 1, "x"), {}, '$.rest[1] is "x", expected int', "$.rest[1]"),
             ("everything", (1, "2024-01-01"), {"q": 1}, "q is 1, expected a path", "q"),
-            ("positions", (), {"b": 1}, "a is missing, want", "a"),
+            ("positions", (), {"b": 1}, "a is missing, expected", "a"),
             ("positions", (True,), {}, "a is true, expected int", "a"),
             ("awaited", (1,), {}, "when is 1, expected a date such as 2024-12-31", "when"),
             ("items", (1,), {}, "when is 1, expected a date such as 2024-12-31", "when"),
-            ("wrapped", (), {}, "when is missing, want", "when"),
+            ("wrapped", (), {}, "when is missing, expected", "when"),
             ("cached", ("x",), {}, 'when is "x", expected a date such as 2024-12-31', "when"),
             ("instance", ("x",), {}, 'when is "x", expected a date such as 2024-12-31', "when"),
             ("partial", ("x",), {}, 'when is "x", expected a date such as 2024-12-31', "when"),
             ("wrapped", ("x",), {}, 'when is "x", expected a date such as 2024-12-31', "when"),
-            ("Tool.scale", (), {}, "by is missing, want", "by"),
+            ("Tool.scale", (), {}, "by is missing, expected", "by"),
             ("tool.scale", ("x",), {}, 'by is "x", expected int', "by"),
         ):
             with self.subTest(hook, args=args, names=names):
@@ -241,10 +241,10 @@ class Arguments(Case):
         for hook, words, message, more in (
             ("plain", ["1", word("2", "a")], 'a is given twice: "1" and "a=2"', {}),
             ("plain", [word("2", "a"), "1"], 'a is given twice: "a=2" and "1"', {}),
-            ("plain", [word("1", "z"), word("2", "z")], 'no parameter "z", want', {"unknown": "z", "typed": "z=1", "choices": list("abcde")}),
+            ("plain", [word("1", "z"), word("2", "z")], 'no parameter "z", expected', {"unknown": "z", "typed": "z=1", "choices": list("abcde")}),
             ("plain", ["1", "2", "3"], 'unexpected value "3", expected at most 2 by position:', {"other": "c"}),
             ("positions", ["1", word("1", "z"), word("2", "z")], 'z is given twice: "z=1" and "z=2"', {}),
-            ("plain", [word("1", "a.b")], 'no parameter "a.b", want', {"unknown": "a.b"}),
+            ("plain", [word("1", "a.b")], 'no parameter "a.b", expected', {"unknown": "a.b"}),
             ("called", ["x"], 'unexpected value "x", expected none by position:', {"ends": True}),
             ("take_env", ["prd"], 'value is "prd", expected one of prod, staging', {"near": "prd", "choices": ["prod", "staging"]}),
         ):
@@ -345,7 +345,7 @@ class Arguments(Case):
         self.ok(worker.call("take_env", "dev"), "'dev'")
         self.ok(worker.call("plain", "a", 1), ["a", 1, 1.5, False, None])
         self.ok(worker.ask("C", {"hook": "take_date", "words": [word("5")]}), "5")
-        self.assertEqual(self.refused(worker.call("plain"), "arguments")["message"], "a is missing, want")
+        self.assertEqual(self.refused(worker.call("plain"), "arguments")["message"], "a is missing, expected")
         self.assertEqual(self.refused(worker.call("wrapped"), "raised")["python"]["type"], "TypeError")
 
     def test_in_threads(self):

@@ -81,7 +81,7 @@ class Probe(Case):
 
     def test_needs_an_argument(self):
         answer = self.refused(self.judged("def fine(x): pass", probe="fine"), "arguments")
-        self.assertEqual((answer["message"], answer["place"]), ("x is missing, want", "x"))
+        self.assertEqual((answer["message"], answer["place"]), ("x is missing, expected", "x"))
 
     def test_named(self):
         self.ok(self.judged("def health(): return False\ndef fine(): pass", probe="fine"), {})

@@ -331,7 +331,7 @@ class TypeVariables(Case):
                 words = [{"text": "a"}, *option("when"), {"text": DATE}, *option("loud"), *option("tags"), {"text": "1"}, *option("tags"), {"text": "2"}]
                 self.ok(worker.ask("C", {"hook": hook, "words": words}), "('a', {'when': %s, 'loud': True, 'tags': [1, 2]})" % GOT)
                 for names, message in (
-                    ({}, "when is missing, want"), ({"when": 1}, "when is 1, expected a date such as 2024-12-31"), ({"when": DATE, "lod": True}, 'no parameter "lod", want'),
+                    ({}, "when is missing, expected"), ({"when": 1}, "when is 1, expected a date such as 2024-12-31"), ({"when": DATE, "lod": True}, 'no parameter "lod", expected'),
                 ):  # fmt: skip
                     self.assertEqual(self.refused(worker.call(hook, name="a", **names), "arguments")["message"], message)
             self.ok(worker.call("shared", name="a", rest=1), "('a', {'rest': 1})")

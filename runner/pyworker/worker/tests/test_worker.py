@@ -161,9 +161,9 @@ class Calls(Case):
         self.ok(self.worker.ask("C", {"hook": "echo"}), None)
         self.ok(self.worker.ask("C", {"hook": "echo", "kwargs": {"value": 4}}), 4)
         for args, names, message in (
-            ((), {}, "x is missing, want"),
+            ((), {}, "x is missing, expected"),
             ((1, 2), {}, "unexpected value 2, expected at most 1 by position:"),
-            ((1,), {"y": 1}, 'no parameter "y", want'),
+            ((1,), {"y": 1}, 'no parameter "y", expected'),
         ):
             refusal = self.refused(self.worker.call("double", *args, **names), "arguments")
             self.assertEqual((refusal["message"], refusal["ends"]), (message, True))
