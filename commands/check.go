@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
 	"github.com/pyplug/pyplug/commands/ui"
@@ -130,7 +132,7 @@ func (prog *program) check(ctx context.Context, o checkOptions) error {
 	r.stop = func() { cancel(r.unprinted) }
 	var all []ui.CheckResult
 	for _, c := range prog.beginChecks(ctx, o) {
-		stop := prog.streams.Waiting("checking " + c.p.path)
+		stop := prog.streams.Steps(func() string { return "checking " + c.p.path + *c.step.Load() })
 		<-c.done
 		stop()
 		all = append(all, c.result)
@@ -192,7 +194,8 @@ func verdictCode(r hook.Report, ended error, strict bool) int {
 type pluginCheck struct {
 	p      *local
 	o      checkOptions
-	done   chan struct{} // closed when result is set
+	step   atomic.Pointer[string] // the current stage and its limit, as people see them
+	done   chan struct{}          // closed when result is set
 	result ui.CheckResult
 }
 
@@ -201,6 +204,14 @@ func newPluginCheck(prog *program, o checkOptions, path string) *pluginCheck {
 	c.o.Config.Plugin, c.o.Config.Once = path, true
 	c.p.follow(&c.o.Config)
 	c.o.Prepared = func(k *runner.Keeper) { c.p.Keeper = k }
+	c.step.Store(new(string))
+	c.o.Began = func(stage string, limit time.Duration) {
+		step := ": " + stage
+		if limit > 0 {
+			step += ", at most " + schema.Span(limit)
+		}
+		c.step.Store(&step)
+	}
 	return c
 }
 

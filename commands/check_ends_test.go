@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,6 +101,24 @@ func TestCheckEndedByItself(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCheckBegan checks that a check reports each stage that begins, with its limit.
+func TestCheckBegan(t *testing.T) {
+	runnertest.NothingLeft(t)
+	dir := written(t, map[string]string{"plugin.py": "def hook(): pass\n"})
+	var began []string
+	_, err := check.Run(t.Context(), context.Background(), check.Options{
+		Config: plan.Config{
+			Plugin: filepath.Join(dir, "plugin.py"), Settings: settings.Settings{Timeouts: settings.Timeouts{Call: 7 * time.Second}},
+			Environ: append(os.Environ(), "PYPLUG_PYTHON="+runnertest.Python(t)), Cwd: dir,
+		},
+		Began: func(stage string, limit time.Duration) { began = append(began, fmt.Sprint(stage, " ", limit)) },
+	})
+	want := []string{"plugin 0s", "interpreter 0s", "source 0s", "launch 10m0s", "handshake 10m0s", "health 2s", "hooks 7s", "stop 5s"}
+	if err != nil || !slices.Equal(began, want) {
+		t.Errorf("%q, %v, want %q", began, err, want)
 	}
 }
 

@@ -123,11 +123,14 @@ const (
 // and values printed meanwhile appear above it. The returned stop erases it and may be called more
 // than once. If several waits are in progress, only the first is shown.
 func (s *Streams) Waiting(what string) (stop func()) {
-	return s.wait(quick, func() string { return what })
+	return s.Steps(func() string { return what })
 }
 
-// Progress is like Waiting, for work that has steps. It is shown at once, with the result of text.
-// Another goroutine calls text, but not after stop has returned. text must not block.
+// Steps is like Waiting, for work that has steps. It shows the result of text. Another goroutine
+// calls text, but not after stop has returned. text must not block.
+func (s *Streams) Steps(text func() string) (stop func()) { return s.wait(quick, text) }
+
+// Progress is like Steps, but shows the work at once.
 func (s *Streams) Progress(text func() string) (stop func()) { return s.wait(0, text) }
 
 // showsWaits reports whether a terminal can show waits.

@@ -33,6 +33,9 @@ type Options struct {
 	Host []string
 	// Prepared is called with the plugin before anything is started. It may be nil.
 	Prepared func(*runner.Keeper)
+	// Began is called with each stage that runs, and with the timeout that limits it, or 0, from the
+	// goroutine of Run. It may be nil.
+	Began func(stage string, limit time.Duration)
 	// Ended is called with each stage after it ended or was skipped, from the goroutine of Run. It
 	// may be nil.
 	Ended func(hook.Stage)
@@ -144,6 +147,9 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if skipped, runs := c.skipped(st); !runs {
 		return skipped
 	}
+	if c.o.Began != nil {
+		c.o.Began(st.name, c.limit(st.name))
+	}
 	began := time.Now()
 	done := st.do(c, ctx)
 	if done.Took == 0 {
@@ -165,6 +171,15 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	}
 	done.Name = st.name
 	return done
+}
+
+// limit returns the timeout that limits a stage, or 0.
+func (c *check) limit(stage string) time.Duration {
+	t := c.s.Config.Timeouts
+	limit := map[string]time.Duration{
+		stageLaunch: t.Start, stageHandshake: t.Start, stageConnect: t.Start, stageHealth: t.Probe, stageHooks: t.Call, stageStop: t.Stop,
+	}[stage]
+	return max(0, limit) // negative means no limit
 }
 
 // skipped reports whether a stage runs. If it does not, instead is the stage in the report.

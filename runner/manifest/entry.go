@@ -81,11 +81,20 @@ func (p Plugin) name() string {
 	if p.Kind == Package {
 		stem, dir = filepath.Base(p.Entry), p.Entry
 	}
-	switch stem {
-	case "plugin", "main", "__main__", "__init__":
+	if isGeneric(stem) {
 		stem = filepath.Base(cmp.Or(p.Manifest.Dir, dir))
 	}
 	return cmp.Or(slug(p.Manifest.ID), slug(stem), "plugin")
+}
+
+// isGeneric reports whether a file's name without its extension says nothing about the plugin.
+func isGeneric(stem string) bool {
+	return slices.Contains([]string{"plugin", "main", "__main__", "__init__"}, stem)
+}
+
+// NamedAfterDir reports whether a file has the name of its directory, because its own says nothing.
+func (p Plugin) NamedAfterDir() bool {
+	return p.Kind == File && p.Module == "" && p.Manifest.ID == "" && isGeneric(strings.TrimSuffix(filepath.Base(p.Entry), filepath.Ext(p.Entry)))
 }
 
 // slug converts a text to a name: lower case, with dashes instead of other characters.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/pyplug/pyplug/runner"
@@ -39,6 +40,9 @@ func Start(ctx context.Context, k *runner.Keeper, o Options, by Starter) (string
 		}
 		id, err := by.Spawn()
 		if !daemon.Is(err, daemon.AlreadyRuns) { // otherwise another process was faster
+			if err == nil && o.Name == "" && !o.AutoStarted {
+				by.noteName(k, id.Name)
+			}
 			return id.Name, err
 		}
 	}
@@ -80,6 +84,16 @@ func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 		by.Note(note)
 	}
 	return true, nil
+}
+
+// noteName reports a name that the plugin's file does not show.
+func (by Starter) noteName(k *runner.Keeper, name string) {
+	switch p := k.Plugin; {
+	case name != p.ID:
+		by.Note(fmt.Sprintf("it runs as %s, because another plugin is called %s", name, p.ID))
+	case p.NamedAfterDir() && filepath.Base(k.Config.Plugin) == filepath.Base(p.Entry):
+		by.Note(fmt.Sprintf("it runs as %s, after its directory", name))
+	}
 }
 
 // StartedAttach returns how to attach to a plugin that [Start] started.
