@@ -28,7 +28,7 @@ SCRATCH = tempfile.mkdtemp(prefix="pyplug-test-")
 CACHE = os.path.join(SCRATCH, "cache", "worker-")  # the beginning of the paths of byte code files
 COUNT = itertools.count()
 SLOW = re.compile("(?m)^Executing <.*> took [0-9.]+ seconds\n")  # asyncio's report of a busy machine, in its debug mode
-LIMIT = 240  # seconds after which a hanging test run prints its stacks and exits
+LIMIT = 600  # seconds after which a hanging test run prints its stacks and exits
 
 atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 faulthandler.dump_traceback_later(LIMIT, exit=True)
