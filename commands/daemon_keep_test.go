@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -87,8 +89,8 @@ func TestKeepSignals(t *testing.T) {
 			if alive(worker) {
 				t.Error("the worker is left")
 			}
-			if text := k.errs.String(); text != "" {
-				t.Errorf("it said %q", text)
+			if text := k.errs.String(); !strings.HasSuffix(text, "ended: "+unix.SignalName(signal)+"\n") {
+				t.Errorf("its log on standard error is %q, want the signal that ended it last", text)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func TestMCPGRPC(t *testing.T) {
 	m.call("Zoo_Echo", `{"text":"x"}`, `"structuredContent":{"text":"x"}`)
 	m.call("Zoo_Print", `{"text":"printed"}`, `"printed"`)
 	m.call("Zoo_Echo", `{"txt":"x"}`, `unknown field \"txt\"`)
-	m.call("Zoo_Fail", `{"text":"x"}`, `on purpose"}],"isError":true`)
+	m.call("Zoo_Fail", `{"text":"x"}`, `on purpose\nhint: call logging.basicConfig()`)
 	m.call("Zoo_Count", `{"n":3}`, `{\"n\":\"1\"}\n{\"n\":\"2\"}`)
 	m.call("Zoo_Leave", `{"n":3}`, `the plugin exited during the call (exit code 3)`)
 	m.call("Zoo_Echo", `{"text":"again"}`, `"structuredContent":{"text":"again"}`)
