@@ -3,7 +3,6 @@
 package commands_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -49,24 +48,8 @@ func (a *attack) overTCP() {
 		stranger: &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialLimit}).DialContext}},
 	}
 	cmd := a.command("serve", "--name", g.name, "--cwd", a.dir, "--listen", "127.0.0.1:0", "--token-file", tokens, "--drain", "0", "--workers", "2", "--max-connections", "300", a.file(g.target))
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	ready := bufio.NewReader(out)
-	line, err := ready.ReadBytes('\n')
-	var at struct{ URLs []string }
-	if err = errors.Join(err, json.Unmarshal(line, &at)); err != nil || len(at.URLs) != 1 {
-		a.t.Fatalf("ready: %s, %v", line, err)
-	}
-	g.address = strings.TrimPrefix(at.URLs[0], "http://")
-	a.kept.Go(func() {
-		_, _ = io.Copy(io.Discard, ready) // until the program ends
-		_ = cmd.Wait()                    // the program was stopped
-	})
+	g.address = strings.TrimPrefix(readyLine(a.t, cmd), "http://")
+	a.kept.Go(func() { _ = cmd.Wait() }) // it was stopped
 	a.t.Cleanup(g.client.CloseIdleConnections)
 	a.t.Cleanup(g.stranger.CloseIdleConnections)
 	a.repeat(func() { a.disturb(g.target) })

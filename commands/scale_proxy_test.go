@@ -259,7 +259,7 @@ func (i *instance) pyplug(t *testing.T, words ...string) *session {
 func (i *instance) start(t *testing.T) {
 	t.Helper()
 	i.session = i.pyplug(t, i.command...)
-	readyLine(t, i.session)
+	readyLine(t, i.Cmd)
 }
 
 func (i *instance) stop(t *testing.T) {

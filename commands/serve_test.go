@@ -28,14 +28,14 @@ func serveTCP(t *testing.T, env []string, words ...string) *served {
 			s.stop(t)
 		}
 	})
-	s.url = readyLine(t, s.session)
+	s.url = readyLine(t, s.Cmd)
 	return s
 }
 
 // readyLine starts a serve, and returns the URL in the line that it prints once it is ready.
-func readyLine(t *testing.T, s *session) (url string) {
+func readyLine(t *testing.T, cmd *exec.Cmd) (url string) {
 	t.Helper()
-	out := bufio.NewReader(reading(t, s.Cmd))
+	out := bufio.NewReader(reading(t, cmd))
 	line, err := out.ReadBytes('\n')
 	var ready struct{ URLs []string }
 	if err == nil {
