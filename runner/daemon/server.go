@@ -55,6 +55,8 @@ type Options struct {
 	Metrics func(st hook.Status) []byte
 	// Locate sets the current place of each running call. It may be nil.
 	Locate func(calls []hook.RunningCall)
+	// LimitClose sets how long running calls may continue once the plugin is closed. It may be nil.
+	LimitClose func(calls time.Duration)
 	// Series reports whether the plugin makes a [hook.Series].
 	Series bool
 	// IdleExit is the time without a call after which the daemon ends. Zero means never.
@@ -274,7 +276,7 @@ func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	s.log.note("stopping: " + s.ended)
 	s.drain()
 	s.endCalls(false)
-	late := time.AfterFunc(s.limitCalls(plugin), func() { s.endRequests(stoppingError(s.id.Name)) })
+	late := time.AfterFunc(s.limitCalls(), func() { s.endRequests(stoppingError(s.id.Name)) })
 	defer late.Stop()
 	err := plugin.Close(s.killing)
 	s.release()

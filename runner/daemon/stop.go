@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -55,13 +54,12 @@ func (s *Server) stopReason(ctx context.Context) string {
 
 // limitCalls passes the time that running calls have on to the plugin, if a client set it. It
 // returns how long requests may continue.
-func (s *Server) limitCalls(plugin hook.Plugin) time.Duration {
+func (s *Server) limitCalls() time.Duration {
 	request := s.requested.Load()
-	p, ok := plugin.(interface{ LimitClose(calls time.Duration) })
-	if request == nil || request.calls < 0 || !ok {
+	if request == nil || request.calls < 0 || s.opts.LimitClose == nil {
 		return stopRequests
 	}
-	p.LimitClose(request.calls)
+	s.opts.LimitClose(request.calls)
 	return request.calls + afterCalls
 }
 

@@ -137,6 +137,7 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 		Starter: s.o.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
 		CallTimeout: s.Keeper.Config.Timeouts.Call, Series: s.TakesSeries(), Kill: s.o.Kill,
 		Drain: s.Keeper.Config.Drain, Metrics: s.metrics, Locate: func(calls []hook.RunningCall) { s.Locate(calls) },
+		LimitClose: func(calls time.Duration) { s.LimitClose(calls) },
 	}
 	if !s.o.Detached {
 		opts.Echo = func(text string) { s.to.Log(s.name, text) }
