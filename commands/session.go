@@ -108,8 +108,9 @@ func (s *session) reload(ctx context.Context) {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		s.Note("its files changed and do not start, so the old plugin stays: " + hook.AsError(err).Located())
-		reason, _, _ := strings.Cut(hook.AsError(err).Located(), "\n")
+		located := hook.AsError(err).Located()
+		s.Note("its files changed and do not start, so the old plugin stays: " + located)
+		reason, _, _ := strings.Cut(located, "\n")
 		why := "this result is of the old plugin: its files changed and do not start: " + reason
 		s.broken.Store(&why)
 	default:

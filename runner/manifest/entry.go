@@ -77,7 +77,7 @@ func environmentDirs(p Plugin) []string {
 // name returns the default name: the manifest's id, or else the file's name. A file called plugin
 // or main gets the name of its directory.
 func (p Plugin) name() string {
-	stem, dir := strings.TrimSuffix(filepath.Base(p.Entry), filepath.Ext(p.Entry)), filepath.Dir(p.Entry)
+	stem, dir := stemOf(p.Entry), filepath.Dir(p.Entry)
 	if p.Kind == Package {
 		stem, dir = filepath.Base(p.Entry), p.Entry
 	}
@@ -94,7 +94,12 @@ func isGeneric(stem string) bool {
 
 // NamedAfterDir reports whether a file has the name of its directory, because its own says nothing.
 func (p Plugin) NamedAfterDir() bool {
-	return p.Kind == File && p.Module == "" && p.Manifest.ID == "" && isGeneric(strings.TrimSuffix(filepath.Base(p.Entry), filepath.Ext(p.Entry)))
+	return p.Kind == File && p.Module == "" && p.Manifest.ID == "" && isGeneric(stemOf(p.Entry))
+}
+
+// stemOf returns the name of a file without its extension.
+func stemOf(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
 // slug converts a text to a name: lower case, with dashes instead of other characters.
