@@ -118,8 +118,8 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
-			case "bash":
-				_, err := exec.LookPath("bash")
+			case "bash", "zsh":
+				_, err := exec.LookPath(cond)
 				return err == nil, nil
 			case "long":
 				return os.Getenv("PYPLUG_TEST_LONG") != "", nil
