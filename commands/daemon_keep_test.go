@@ -274,14 +274,19 @@ func TestKeepWatch(t *testing.T) {
 		out, _, code := d.pyplug("call", "watched", "version")
 		return code == 0 && out == "22\n"
 	})
-	edit("raise RuntimeError('no room')\n")
-	runnertest.Until(t, "the log reports it", func() bool {
-		out, _, _ := d.pyplug("logs", "watched")
-		return strings.Contains(out, "does not start")
-	})
-	out, note, code := d.pyplug("call", "watched", "version")
-	if out != "22\n" || code != 0 || !strings.Contains(note, "does not start: RuntimeError: no room at watched.py:1") || strings.Contains(note, "restart") {
-		t.Errorf("got %q, %d and %q", out, code, note)
+	for _, broken := range [][2]string{
+		{"def version(): return 1\n\ndef later(:\n", "SyntaxError: invalid syntax at watched.py:3: def later(:"},
+		{"raise RuntimeError('no room')\n", "RuntimeError: no room at watched.py:1"},
+	} {
+		edit(broken[0])
+		runnertest.Until(t, "the log reports it", func() bool {
+			out, _, _ := d.pyplug("logs", "watched")
+			return strings.Contains(out, "does not start, so the old plugin stays: "+broken[1])
+		})
+		out, note, code := d.pyplug("call", "watched", "version")
+		if out != "22\n" || code != 0 || !strings.Contains(note, "does not start: "+broken[1]) || strings.Contains(note, "restart") {
+			t.Errorf("got %q, %d and %q", out, code, note)
+		}
 	}
 	if err := syscall.Kill(d.worker("watched"), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
