@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import difflib
 import json
 import os
 import pdb
@@ -19,7 +20,8 @@ CODES = {"hook": 4, "arguments": 4}  # the exit code of a refusal, by its reason
 def main(request, place, settings):
     """Loads the plugin, calls the hook of a request, and prints what it returns. settings has what flags say."""
     core.converts, core.nan = settings["convert"], settings["nan"]
-    core.send = refused
+    hook = json.loads(request)["hook"]
+    core.send = lambda kind, _, body: refused(hook, kind, body)
     sys.argv = [settings["plugin"]]
     if sys.path[:1] == [""]:  # of -c
         del sys.path[0]
@@ -75,13 +77,23 @@ def show(value, values):
     os.write(1, bytes(body) if isinstance(value, values.BINARY) else body + b"\n")
 
 
-def refused(kind, number, body):
-    """Prints an error that would be the answer, and ends Python."""
+def refused(hook, kind, body):
+    """Prints an error that would be the answer to a call, and ends Python."""
     if kind != core.ERROR:
         return
     why = json.loads(bytes(body))
-    hooks = ", ".join(why.get("hooks", ()))
-    print("error: " + why["message"] + (hooks and "; the hooks are " + hooks), file=sys.stderr)
+    hooks = why.get("hooks", ())
+    typed = hook if hooks else why.get("unknown") or why.get("near", "")
+    near = difflib.get_close_matches(typed, why.get("choices") or hooks, 1)
+    text = why["message"]
+    if why.get("ends"):
+        text += " %s(%s)" % (hook, ", ".join(one["name"] for one in why["signature"]["params"]))
+    elif hooks and not near:
+        text += "; the hooks are " + ", ".join(hooks)
+    print("error: " + text, file=sys.stderr)
+    for name in near:
+        option = "--" + name.replace("_", "-")
+        print("\nhint: did you mean %s?" % (option if why.get("dashed") else name), file=sys.stderr)
     raise Over(CODES.get(why["reason"], 1))
 
 
