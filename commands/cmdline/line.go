@@ -23,6 +23,7 @@ type Line struct {
 	err   error    // the first error; the rest is read nevertheless
 	typed []string // the typed command and its flags, for hints
 	known map[string]*Flag
+	hooks bool // the command takes PLUGIN and HOOK
 	// modules says how many words may be "-m MODULE", which names a PLUGIN: none, the
 	// first, or all.
 	modules int
@@ -44,7 +45,7 @@ func modulesOf(c *cli.Command) int {
 // Read reads the words after a command's name and sets the flags. After the names, such as PLUGIN
 // and HOOK, every word is data. After a "--" before them no word is a flag.
 func Read(cmd *cli.Command, names int, args []string) (*Line, error) {
-	l := &Line{Names: names, typed: []string{"pyplug", cmd.Name}, known: ByName(cmd), modules: modulesOf(cmd)}
+	l := &Line{Names: names, typed: []string{"pyplug", cmd.Name}, known: ByName(cmd), hooks: strings.Contains(cmd.ArgsUsage, "HOOK"), modules: modulesOf(cmd)}
 	for flags := true; len(args) > 0 && !l.InData(); {
 		word := args[0]
 		switch {
@@ -70,7 +71,7 @@ func (l *Line) InData() bool { return l.Names >= 0 && len(l.Words) >= l.Names }
 // TwoWords returns an error if the command takes PLUGIN and HOOK, and both were typed as one word,
 // FILE.py:HOOK.
 func (l *Line) TwoWords() error {
-	if l.Names != 2 || len(l.Words) == 0 {
+	if !l.hooks || len(l.Words) == 0 {
 		return nil
 	}
 	file, name, two := manifest.TwoWords(l.Words[0])
