@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/commands/cmdline"
-	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -196,18 +195,22 @@ func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, 
 	return prog.write(ctx, func() error { return prog.streams.Line(text) })
 }
 
-// shellPython returns the Python of a plugin if the environment of this shell, which the client does
-// not have, chooses it. It is empty otherwise, and for a background plugin.
+// shellPython returns the Python of a plugin if only the environment of this shell chooses it: the
+// client, which does not have that environment, would choose another one, or none. It is empty
+// otherwise, and for a background plugin.
 func (o *mcpOptions) shellPython(ctx context.Context, word string) string {
 	cfg := o.start.Config
 	if openConfig(&cfg, word) != nil {
 		return ""
 	}
 	k, err := runner.Open(ctx, cfg)
-	switch py := k.Interpreter(); {
-	case err != nil:
-	case py.Source == interp.SourceActive, py.Source == interp.SourceConda, py.Source == interp.SourceVariable:
-		return py.Path
+	if err != nil {
+		return ""
+	}
+	cfg.Environ = nil
+	other, err := runner.Open(ctx, cfg)
+	if here := k.Interpreter().Path; err != nil || here != other.Interpreter().Path {
+		return here
 	}
 	return ""
 }
