@@ -45,7 +45,7 @@ type answer struct {
 	Near      string       `json:"near"`      // a text that is not one of the choices
 	Choices   []string     `json:"choices"`
 	Other     string       `json:"other"` // a parameter that can only be passed by name
-	Whole     []string     `json:"whole"` // a parameter that accepts all of the arguments as its value, and the word and the JSON that pass it
+	Whole     []string     `json:"whole"` // a parameter that accepts all of the arguments as its value, and the word and the JSON that pass it; or as an item, and the JSON
 }
 
 // argumentError returns the error for arguments that do not fit the hook.
@@ -65,9 +65,13 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	if a.AsJSON != "" {
 		e.Hints = append(e.Hints, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
 	}
-	if len(a.Whole) == 3 && meant == "" {
+	switch {
+	case meant != "":
+	case len(a.Whole) == 3:
 		e.Hints = append(e.Hints, schema.Hintf("%s can take all of it: %s value (lines), %s (standard input), %s (JSON)",
 			a.Whole[0], schema.CallSetting("items"), a.Whole[1], a.Whole[2]))
+	case len(a.Whole) == 2:
+		e.Hints = append(e.Hints, schema.Hintf("pass it as an item of the list %s: %s", a.Whole[0], a.Whole[1]))
 	}
 	if a.Other != "" {
 		e.Hints = append(e.Hints, schema.Hintf("pass %s by name: %s VALUE", a.Other, schema.OptionOf(a.Other)))

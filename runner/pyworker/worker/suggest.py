@@ -18,14 +18,21 @@ def add(plan, request, error):
 
 
 def whole(plan, request):
-    """If the only parameter takes all of the JSON as its value, returns its name, and words and JSON that say so."""
+    """If the only parameter takes all of the JSON, returns its name, and the words and the JSON that pass it as the value.
+
+    If it takes a list of such objects, returns its name and the JSON.
+    """
     named = request.get("kwargs", {})
     given = named or list(request.get("args", ()))
     needed = [one for one in plan.params if one.required] or plan.params
-    if not given or len(needed) != 1 or any(plan.called(name) in plan.named for name in named) or not fits(needed[0], given):
+    if not given or len(needed) != 1 or any(plan.spelled(name, False) in plan.named for name in named):
         return None
-    name = needed[0].name
-    return [name, ("" if needed[0].kind == "position" else name) + ":=@-", "[{…}]" if named else "[[…]]"]
+    one, name = needed[0], needed[0].name
+    if fits(one, given):
+        return [name, ("" if one.kind in ("position", "positions") else name) + ":=@-", "[{…}]" if named else "[[…]]"]
+    if named and one.kind != "positions" and fits(one, [named]):
+        return [name, '{"%s": [{…}]}' % name]
+    return None
 
 
 def fits(parameter, value):
