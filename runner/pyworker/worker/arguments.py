@@ -168,12 +168,12 @@ class Plan:
 
     def converted(self, request):
         """Converts the arguments. A name in the JSON of a call takes precedence over the same name in words."""
-        named, positions = self.placed(request.get("kwargs", core.NOTHING), list(request.get("args", ())))
+        named, positions = self.placed(self.renamed(request.get("kwargs", core.NOTHING)), list(request.get("args", ())))
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
         if any(name is not None and "." in name for name, _ in given):
             given = core.part("nested").gathered(self, given)
         given += [(None, one) for one in positions]
-        given += [(self.called(name), one) for name, one in named.items()]
+        given += named.items()
         args, kwargs = [], {}
         for name, parameter, items in self.bind(given):
             item = items[0]
@@ -203,11 +203,21 @@ class Plan:
                 kwargs[one.name] = describe.given(one.default)
         return args, kwargs
 
+    def renamed(self, named):
+        """Returns the JSON arguments by name with the names of the parameters: from may be from_."""
+        found = {}
+        for name, one in named.items():
+            own = self.spelled(name, False)
+            if own in found:
+                raise Misfit("%s is given twice" % own, own, self)
+            found[own] = one
+        return found
+
     def placed(self, named, positions):
         """Moves the JSON arguments by name that Python accepts only by position to the positions, if there are none."""
         if positions or self.rest is None and not any(one.kind == "position" for one in self.by_position):
             return named, positions
-        named, rest = {name if name.isascii() else self.called(name): one for name, one in named.items()}, []
+        rest = []
         if self.rest is not None and type(named.get(self.rest.name)) is list:
             rest = named.pop(self.rest.name)
         for one in self.by_position:

@@ -184,7 +184,7 @@ def fits(kinds, args, kwargs):
     if kinds is None or args and kwargs:  # pyplug does not send args and kwargs together
         return not converts
     for name, value in zip(kinds, args) if args else kwargs.items():
-        kind = kinds.get(name)
+        kind = kinds.get(name, NOTHING)  # an unknown name may be from_ without its underscore
         if kind is not None and (type(value) is not kind or kind is float and value - value != 0):
             return False
     return True
