@@ -86,12 +86,7 @@ def described(name, found, classes):
     takes = node.args
     kinds = [(one, "position") for one in takes.posonlyargs] + [(one, "ordinary") for one in takes.args]
     kinds = kinds[skip:] + [(one, "name") for one in takes.kwonlyargs]
-    params = []
-    for one, kind in kinds:
-        params.append({"name": one.arg, "kind": kind, "type": ast.unparse(one.annotation) if one.annotation else ""})
-        if one.annotation:
-            params[-1]["choices"] = choices(one.annotation, classes)
-            params[-1]["flag"] = kind != "position" and [getattr(note, "id", "") for note in members(one.annotation)] == ["bool"]
+    params = [parameter(one.arg, kind, one.annotation, classes) for one, kind in kinds]
     defaults = dict(zip([one.arg for one in reversed(takes.posonlyargs + takes.args)], reversed(takes.defaults)))
     defaults.update(zip([one.arg for one in takes.kwonlyargs], takes.kw_defaults))
     for param in params:
@@ -99,7 +94,43 @@ def described(name, found, classes):
         if not param["type"] and isinstance(default, ast.Constant) and isinstance(default.value, bool):
             param.update(type="bool", flag=param["kind"] != "position")
     doc = (ast.get_docstring(node) or "").partition("\n")[0].strip()
-    return {"name": name, "doc": doc, "params": params, "input_schema": schema(takes, params)}
+    messages = {}
+    collect(params, classes, messages)
+    arguments = schema(takes, params)
+    if takes.kwarg:
+        params.append({"name": takes.kwarg.arg, "kind": "names"})
+    return {"name": name, "doc": doc, "params": params, "messages": list(messages.values()), "input_schema": arguments}
+
+
+def parameter(name, kind, note, classes):
+    """Describes a parameter, or a field of a class."""
+    found = {"name": name, "kind": kind, "type": ast.unparse(note) if note else ""}
+    if note:
+        notes = members(note)
+        found["choices"] = choices(note, classes)
+        found["flag"] = kind != "position" and [getattr(one, "id", "") for one in notes] == ["bool"]
+        objects = [one.id for one in notes if isinstance(one, ast.Name) and fields(classes.get(one.id))]
+        if objects and kind != "position":
+            found["message"] = objects[0]
+    return found
+
+
+def fields(kind):
+    """The annotated names of a class whose objects have fields; else an empty list."""
+    marks = [getattr(one, "func", one) for one in kind.decorator_list] + kind.bases if kind else []
+    names = [getattr(one, "id", getattr(one, "attr", "")) for one in marks]
+    if not any(name in ("dataclass", "TypedDict", "NamedTuple", "BaseModel") for name in names):
+        return []
+    return [node for node in kind.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)]
+
+
+def collect(params, classes, messages):
+    """Adds the classes of parameters to messages: name → description."""
+    for name in [one["message"] for one in params if "message" in one]:
+        if name not in messages:
+            found = messages[name] = {"name": name}
+            found["fields"] = [parameter(one.target.id, "name", one.annotation, classes) for one in fields(classes[name])]
+            collect(found["fields"], classes, messages)
 
 
 def schema(takes, params):

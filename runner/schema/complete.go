@@ -64,12 +64,7 @@ func (h Hook) Complete(before []string, last string) (candidates []string) {
 		value, _ = h.Param(strings.TrimPrefix(name, "--"))
 		return value.values(name+"=", typed)
 	}
-	for _, p := range h.Params {
-		option := OptionOf(p.Name)
-		if (p.Kind == Ordinary || p.Kind == NameOnly) && (last == "" || last[0] == '-' && strings.HasPrefix(option, last)) {
-			candidates = append(candidates, Candidate(option, p.Type))
-		}
-	}
+	candidates = h.options("", last)
 	if strings.HasPrefix(last, "-") {
 		return candidates
 	}
@@ -78,6 +73,38 @@ func (h Hook) Complete(before []string, last string) (candidates []string) {
 		candidates = append(candidates, slices.DeleteFunc(values, func(word string) bool { return !isPlain(word) })...)
 	}
 	return append(candidates, AnyFile)
+}
+
+// options returns the options that begin with last: those of the parameters, or of the fields of the
+// one whose option is head. It offers the fields of a field only once that is typed.
+func (h Hook) options(head, last string) (candidates []string) {
+	for _, p := range h.Params {
+		if p.Kind != Ordinary && p.Kind != NameOnly {
+			continue
+		}
+		option := h.option(p)
+		if head != "" {
+			option = head + "." + OptionOf(p.Name)[len("--"):]
+		}
+		if strings.HasPrefix(option, last) {
+			candidates = append(candidates, Candidate(option, p.Type))
+		}
+		if head == "" || strings.HasPrefix(last, option) {
+			candidates = append(candidates, h.fields(p).options(option, last)...)
+		}
+	}
+	return candidates
+}
+
+// fields returns the fields of the message that a parameter takes, as the parameters of a hook.
+func (h Hook) fields(p Param) Hook {
+	for _, m := range h.Messages {
+		if m.Name == p.Message {
+			h.Params = m.Fields
+			return h
+		}
+	}
+	return Hook{}
 }
 
 // values returns the choices of a parameter. If it has none, its value may be a file.

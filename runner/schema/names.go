@@ -7,16 +7,21 @@ import (
 	"strings"
 )
 
-// Param returns the parameter with a name. The name may have dashes instead of underscores, and may lack an underscore at the end, as in from_.
+// Param returns the parameter with a name, or the field of one with a name such as item.name. The name may have dashes instead of
+// underscores, and may lack an underscore at the end, as in from_.
 func (h Hook) Param(name string) (Param, bool) {
-	at := -1
-	for _, name := range []string{name, strings.ReplaceAll(name, "-", "_"), strings.ReplaceAll(name, "-", "_") + "_"} {
+	name, field, isField := strings.Cut(name, ".")
+	plain, at := strings.ReplaceAll(name, "-", "_"), -1
+	for _, name := range []string{name, plain, plain + "_"} {
 		if at < 0 {
 			at = slices.IndexFunc(h.Params, func(p Param) bool { return p.Name == name })
 		}
 	}
 	if at < 0 || h.Params[at].isVariadic() {
 		return Param{}, false
+	}
+	if isField {
+		return h.fields(h.Params[at]).Param(field)
 	}
 	return h.Params[at], true
 }
@@ -55,7 +60,7 @@ func (h Hook) checkName(w Word) error {
 		}
 	}
 	p, found := h.Param(name)
-	if head, _, nested := strings.Cut(name, "."); nested && !found && len(h.Messages) > 0 {
+	if head, _, _ := strings.Cut(name, "."); !found && len(h.Messages) > 0 {
 		p, found = h.Param(head) // whether it has the field, the worker says
 	}
 	if !found && w.IsDashed() {

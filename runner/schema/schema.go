@@ -80,6 +80,9 @@ type Param struct {
 	// Flag reports whether its option takes no value. This is true for a bool that can be given by
 	// name.
 	Flag bool `json:"flag,omitempty"`
+	// Message is the name of the class in the hook's Messages whose fields words can set, as with
+	// --item.name. It is empty for a method, and in a list of hooks.
+	Message string `json:"message,omitempty"`
 	// Choices are the valid values, if there are few. It is nil in a list of hooks.
 	Choices []json.RawMessage `json:"choices,omitempty"`
 	// Words are the words that set it, such as name=VALUE, see [Hook.Explain].
@@ -186,14 +189,25 @@ func (h *Hook) Explain() {
 	values := h.values()
 	h.Params = slices.Clone(h.Params)
 	for i, p := range h.Params {
-		h.Params[i].Words = p.words(values[i])
+		h.Params[i].Words = p.words(h.option(p), values[i])
 	}
+}
+
+// option returns the option of a parameter: --from for from_, unless that sets another parameter.
+func (h Hook) option(p Param) string {
+	short := strings.TrimSuffix(p.Name, "_")
+	for _, other := range h.Params {
+		if short == "" || other.Name == short || other.Kind == VarNames {
+			return OptionOf(p.Name)
+		}
+	}
+	return OptionOf(short)
 }
 
 // words lists the forms of words for a parameter, such as "--name VALUE" and "VALUE". example is
 // its value in the template.
-func (p Param) words(example json.RawMessage) []string {
-	option, asJSON, kind := OptionOf(p.Name), p.Name+":=JSON", strings.TrimPrefix(p.Type, "repeated ")
+func (p Param) words(option string, example json.RawMessage) []string {
+	asJSON, kind := p.Name+":=JSON", strings.TrimPrefix(p.Type, "repeated ")
 	isMessage := strings.HasPrefix(kind, "message ")
 	switch {
 	case p.Kind == VarPositions:
@@ -208,7 +222,7 @@ func (p Param) words(example json.RawMessage) []string {
 		return []string{option, "--no-" + option[len("--"):]}
 	case strings.HasPrefix(p.Type, "map<"):
 		return []string{option + ".KEY VALUE…", asJSON}
-	case isMessage && kind == p.Type:
+	case isMessage && kind == p.Type, p.Message != "":
 		return []string{option + ".FIELD VALUE…", asJSON}
 	case !isMessage && (kind != p.Type || isScalars(example)):
 		return []string{option + " VALUE…", asJSON}
@@ -266,19 +280,19 @@ func (h Hook) Example() []string {
 		case isMethod, p.Type == "bytes":
 			value = sample(value, p)
 		}
-		words = append(words, p.example(value)...)
+		words = append(words, p.example(h.option(p), value)...)
 	}
 	return words
 }
 
 // example returns the words that set a parameter to a value: --name VALUE if pyplug reads that as
 // the same value, or else its JSON.
-func (p Param) example(value json.RawMessage) []string {
+func (p Param) example(option string, value json.RawMessage) []string {
 	var elements []json.RawMessage
 	if json.Unmarshal(value, &elements) == nil && len(elements) == 1 && isScalars(value) && p.Kind != PositionOnly {
 		value = elements[0]
 	}
-	text, option, name := string(value), OptionOf(p.Name), p.Name+":="
+	text, name := string(value), p.Name+":="
 	if value[0] == '"' {
 		text = string(Unquote(value))
 	}

@@ -4,7 +4,7 @@ import sys
 
 import _pyplug_worker as core
 
-describe = core.part("describe")
+describe, nested = core.part("describe"), core.part("nested")
 MAX_OBJECTS = 100  # the maximum number of described classes with fields
 
 
@@ -14,6 +14,8 @@ def add(info, plan):
     for param, one in zip(info["params"], plan.params):
         if one.promise.choices:
             param["choices"] = one.promise.choices
+        if one.kind in ("ordinary", "name"):
+            refer(param, one.take)
         collect(one.promise, seen)
     info["template"] = template(plan.params)
     if seen:
@@ -38,7 +40,15 @@ def field(name, text, take, required, *_):
         info["type"] = text
     if take.choices:
         info["choices"] = take.choices
+    refer(info, take)
     return info
+
+
+def refer(info, take):
+    """Adds the name of the message whose fields words can set."""
+    found = nested.object_of(take)
+    if found is not None:
+        info["message"] = found.text
 
 
 def template(params):

@@ -5,9 +5,15 @@ import _pyplug_worker as core
 convert, containers, arguments = core.part("convert"), core.part("containers"), core.part("arguments")
 
 
+def object_of(take):
+    """Returns the converter of the object with fields that a converter takes, or None."""
+    return next((one.bare for one in take.members if one.bare.fields), None)
+
+
 def fields_of(take):
     """Returns the fields of the object that a converter takes: name → (converter, …); nothing if it takes none."""
-    return next((one.bare.fields for one in take.members if one.bare.fields), core.NOTHING)
+    found = object_of(take)
+    return core.NOTHING if found is None else found.fields
 
 
 def split(plan, name):
