@@ -28,6 +28,14 @@
 // The daemon of an older pyplug may speak another version of the protocol. It is listed, and [Stop]
 // ends it with signals.
 //
-// The package does not know transports or how anything is printed. On Windows there are no
-// background plugins, and every function returns an error that says so.
+// The daemon rejects connections of other users. On Windows it does not know the user at the other
+// end: there the socket inherits the access list of the run directory, which allows this user alone.
+// Administrators and the system can still connect, and a process without elevation can connect to an
+// elevated daemon of the same user.
+//
+// On Windows a daemon needs the Unix sockets that the system has since Windows 10 1803. Without them,
+// [Listen] fails, or the daemon serves over TCP alone. Windows has no signals: a daemon that does not
+// answer a stop request is killed.
+//
+// The package does not know transports or how anything is printed.
 package daemon

@@ -183,4 +183,8 @@ func fail(kind hook.Kind, reason, message string, hints ...schema.Hint) *hook.Er
 // unavailable returns an error of the system as an error of kind Unavailable.
 func unavailable(err error) *hook.Error { return hook.NewError(hook.Unavailable, err) }
 
-var errWindows = errors.New("background plugins are not available on Windows")
+// noSocketsError returns the error for a system without Unix sockets.
+func noSocketsError() *hook.Error {
+	return fail(hook.Unavailable, "", "this system has no Unix sockets, and background plugins need them (Windows has them since Windows 10 1803)",
+		schema.Hints("run %s to serve it over TCP alone", schema.Command{"serve", "--listen", "ADDRESS", "--token-file", "FILE", "PLUGIN"})...)
+}

@@ -64,7 +64,7 @@ func openLog(path string, redirect bool, echo func(text string)) (*Log, error) {
 
 // open opens the file. The caller holds mu.
 func (l *Log) open() error {
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := openFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ type Run struct {
 func LastRun(name string) (run Run, ok bool) {
 	const tail = 64 << 10
 	path, _ := logPath(name)
-	f, err := os.Open(path)
+	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
 		return run, false
 	}
@@ -296,7 +296,7 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 // follow emits the rest of the file that was read last. If path is another file, it also emits all
 // of that. It ignores a path without a file, because the log is just being rotated.
 func (t *tailer) follow(path string, emit func(Line) error) error {
-	next, err := os.Open(path)
+	next, err := openFile(path, os.O_RDONLY)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unavailable(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -82,9 +83,6 @@ func (p place) log() string               { return p.file(".log") }
 
 // places returns the possible locations of a name's files, the preferred one first.
 func places(name string) ([]place, error) {
-	if !supported {
-		return nil, unavailable(errWindows)
-	}
 	if !ValidName(name) {
 		return nil, fail(hook.Usage, "", fmt.Sprintf("%q is not a name, expected lower case letters, digits, - and _", name))
 	}
@@ -118,7 +116,12 @@ func search(name string) ([]place, error) {
 
 // readState reads the identity of the name's current or last daemon.
 func (p place) readState() (id Identity, err error) {
-	text, err := os.ReadFile(p.state())
+	f, err := openFile(p.state(), os.O_RDONLY)
+	if err != nil {
+		return id, err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(f)
 	if err == nil {
 		err = schema.Decode(text, &id)
 	}
@@ -141,7 +144,7 @@ func busy(err error) bool { return errors.Is(err, syscall.EAGAIN) }
 // locked reports whether a process holds the lock. While it checks, a concurrent acquire
 // fails; its caller retries.
 func (p place) locked() bool {
-	f, err := os.Open(p.state())
+	f, err := openFile(p.state(), os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -171,7 +174,7 @@ func (p place) acquire() (*held, error) {
 		if p.answers() {
 			return nil, errTaken
 		}
-		f, err := os.OpenFile(p.state(), os.O_RDWR|os.O_CREATE|noFollow, 0o600) // owns never accepts a link
+		f, err := openFile(p.state(), os.O_RDWR|os.O_CREATE|noFollow) // owns never accepts a link
 		if err != nil {
 			return nil, err
 		}
@@ -240,9 +243,6 @@ func (p place) clean() bool {
 // Name is set. List removes the files of dead daemons, except their logs. If a directory cannot be
 // used, List returns its error and the daemons of the other directories.
 func List(ctx context.Context) (live []Identity, err error) {
-	if !supported {
-		return nil, unavailable(errWindows)
-	}
 	dirs, _, err := existing(RunDirs())
 	for _, dir := range dirs {
 		names, failed := namesIn(dir)

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -21,10 +23,11 @@ import (
 // enough for a socket.
 func runDir(t testing.TB) string {
 	t.Helper()
-	if !supported {
-		t.Skip("there are no background plugins here")
+	parent := "/tmp"
+	if runtime.GOOS == "windows" {
+		parent = ""
 	}
-	base, err := os.MkdirTemp("/tmp", "pd")
+	base, err := os.MkdirTemp(parent, "pd")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +169,22 @@ type served struct {
 	over chan struct{} // closed when Serve has returned
 }
 
+// hasSockets is false on a system without Unix sockets, such as Wine 10.
+var hasSockets = sync.OnceValue(func() bool {
+	_, err := net.Dial("unix", "nowhere")
+	return !errors.Is(err, noSockets)
+})
+
+func needSockets(t testing.TB) {
+	t.Helper()
+	if !hasSockets() {
+		t.Skip("there are no Unix sockets here")
+	}
+}
+
 func listen(t testing.TB, o Options) *Server {
 	t.Helper()
+	needSockets(t)
 	s, err := Listen(Identity{Name: "p", Plugin: "p.py", Entry: "/x/p.py", About: "p.py (python 3)", Version: "1.0"}, o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,70 +1,47 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
-	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// sharedTemp is a directory that exists in every environment. Tests replace it.
+// sharedTemp is a directory that exists in every environment, except on Windows. Tests replace it.
 var sharedTemp = "/tmp"
 
 // RunDirs returns the directories that may contain the files of background plugins, the preferred
 // one first. If $PYPLUG_RUN_DIR is set, it is the only one. Otherwise they are
-// $XDG_RUNTIME_DIR/pyplug, if that variable names a directory of this user, and /tmp/pyplug-UID.
-// They need not exist.
+// $XDG_RUNTIME_DIR/pyplug, if that variable names a directory of this user, and /tmp/pyplug-UID. On
+// Windows it is %LOCALAPPDATA%\pyplug-run. They need not exist.
 //
 // A daemon acquires its name in all of them, and a client searches all, because the variable is
 // often set in only one of two shells. Package commands/fastcall has the same rule.
 func RunDirs() []string {
-	if !supported {
-		return nil
-	}
 	if dir := os.Getenv("PYPLUG_RUN_DIR"); dir != "" {
 		return []string{dir}
 	}
-	own := filepath.Join(sharedTemp, "pyplug-"+strconv.Itoa(os.Geteuid()))
-	base := os.Getenv("XDG_RUNTIME_DIR")
-	// Root in a user's session does not use that user's directory.
-	if info, err := os.Stat(base); !filepath.IsAbs(base) || err != nil || !bounded.IsOurs(info) {
-		return []string{own}
-	}
-	return []string{filepath.Join(base, "pyplug"), own}
+	return usualRunDirs()
 }
 
 // logDirs returns the directories that may contain logs, the preferred one first. If
 // $PYPLUG_RUN_DIR is set, it is the only one. Otherwise they are $XDG_STATE_HOME/pyplug, by default
 // ~/.local/state/pyplug, which outlives a reboot, and the run directories, for a user without a
-// home directory.
+// home directory. On Windows they are the run directories, which outlive a reboot.
 func logDirs() []string {
-	dirs := RunDirs()
-	if !supported || os.Getenv("PYPLUG_RUN_DIR") != "" {
-		return dirs
+	if os.Getenv("PYPLUG_RUN_DIR") != "" {
+		return RunDirs()
 	}
-	state, base := os.Getenv("XDG_STATE_HOME"), os.Getenv("HOME")
-	if filepath.IsAbs(state) {
-		base = filepath.Dir(state)
-	} else {
-		state = filepath.Join(base, ".local", "state")
-	}
-	for _, dir := range []string{state, base} {
-		// Root with a user's HOME must not write there, and HOME may be /nonexistent.
-		if info, err := os.Stat(dir); err == nil && filepath.IsAbs(dir) && bounded.IsOurs(info) {
-			return append([]string{filepath.Join(state, "pyplug")}, dirs...)
-		}
-	}
-	return dirs
+	return append(stateDirs(), RunDirs()...)
 }
 
-// LogDir returns the preferred directory for logs, or "" on Windows.
-func LogDir() string { return append(logDirs(), "")[0] }
+// LogDir returns the preferred directory for logs.
+func LogDir() string { return logDirs()[0] }
 
 // makeLogDir creates and returns the preferred directory for logs. If that cannot be used, it
 // returns runDir, the existing run directory of the name.
@@ -114,7 +91,7 @@ func Skipped() error {
 }
 
 // checkDir rejects a run directory that other users could change: it must be a directory, not a
-// link, belong to this user and have mode 0700. The error wraps [fs.ErrNotExist] if the directory
+// link, and pass [checkAccess]. The error wraps [fs.ErrNotExist] if the directory
 // does not exist, and errNotOurs if it belongs to another user.
 func checkDir(dir string) error {
 	if !filepath.IsAbs(dir) {
@@ -129,16 +106,12 @@ func checkDir(dir string) error {
 		err = fmt.Errorf("is a symbolic link, %w", errNotOurs)
 	case !info.IsDir():
 		err = fmt.Errorf("is not a directory, %w", errNotOurs)
-	case !bounded.IsOurs(info):
-		err = fmt.Errorf("belongs to user %d, %w", bounded.Owner(info), errNotOurs)
-		if os.Geteuid() == 0 {
-			hint = fmt.Sprintf("run pyplug as that user to reach its plugins: sudo -u '#%d' --preserve-env=PYPLUG_RUN_DIR pyplug …", bounded.Owner(info))
-		}
-	case info.Mode().Perm() != 0o700:
-		err = fmt.Errorf("has mode %04o, not 0700", info.Mode().Perm())
-		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory"
 	default:
-		return nil
+		advice, failed := checkAccess(dir, info)
+		if failed == nil {
+			return nil
+		}
+		err, hint = failed, cmp.Or(advice, hint)
 	}
 	return dirError(hook.Unavailable, dir, err, hint)
 }
@@ -148,7 +121,7 @@ func makeDir(dir string) error {
 	if err := checkDir(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err := os.Mkdir(dir, 0o700)
+	err := createDir(dir)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return checkDir(dir)

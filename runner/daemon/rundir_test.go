@@ -1,3 +1,5 @@
+//go:build unix
+
 package daemon
 
 import (
@@ -8,14 +10,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
 // TestExistingDirs checks that a run directory of another user, for example in /tmp, does no harm
 // if another run directory can be used.
 func TestExistingDirs(t *testing.T) {
-	if !supported {
-		t.Skip("there are no background plugins here")
-	}
 	for name, make := range map[string]func(dir string) error{
 		"a file":  func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
 		"a link":  func(dir string) error { return os.Symlink(t.TempDir(), dir) },
@@ -50,5 +53,49 @@ func TestExistingDirs(t *testing.T) {
 				t.Error("it runs in a directory that is not ours")
 			}
 		})
+	}
+}
+
+// TestUnusableDir checks that a directory that exists but cannot be used is an error, even if there
+// is another one.
+func TestUnusableDir(t *testing.T) {
+	t.Setenv("PYPLUG_RUN_DIR", "")
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	dir := RunDirs()[0]
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	id := Identity{Name: "in-no-directory", Entry: "/x/p.py"}
+	if s, err := Listen(id, Options{}); err == nil {
+		s.Fail(errors.New("enough"))
+		t.Error("it runs in " + s.Identity().Socket)
+	} else if kindOf(t, err) != hook.Unavailable || !strings.HasSuffix(err.Error(), "has mode 0755, not 0700") {
+		t.Error(err)
+	}
+}
+
+// TestStateIsLink checks that a link in the place of the state file is an error.
+func TestStateIsLink(t *testing.T) {
+	dir := runDir(t)
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Symlink("target", filepath.Join(dir, "p.json"))); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() { _, err := Listen(Identity{Name: "p"}, Options{}); over <- err }()
+	select {
+	case err := <-over:
+		if kindOf(t, err) != hook.Unavailable {
+			t.Error(err)
+		}
+	case <-time.After(runnertest.WaitTimeout):
+		t.Fatal("it does not end")
+	}
+}
+
+// wantPrivate checks that only this user can read and write a file.
+func wantPrivate(t *testing.T, path string) {
+	t.Helper()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&^0o100 != 0o600 {
+		t.Errorf("%s: %v, %v", path, info, err)
 	}
 }

@@ -109,13 +109,9 @@ type Server struct {
 // of kind Usage for an invalid name or directory, of kind Unavailable if the files cannot be
 // written. After an error nothing is left.
 //
-// On Windows, which has no background plugins, it acquires no name and serves over TCP alone:
-// the Socket of the identity is empty.
+// On a system without Unix sockets, such as an old Windows, it acquires no name and serves over TCP
+// alone: the Socket of the identity is empty.
 func Listen(id Identity, o Options) (*Server, error) {
-	if !supported && o.Access != nil {
-		id.API, id.PID, id.Started = API, os.Getpid(), time.Now().Round(0)
-		return newServer(id, o, nil, &Log{closed: true}), nil
-	}
 	if _, err := search(id.Name); err != nil {
 		return nil, err
 	}
@@ -127,12 +123,19 @@ func Listen(id Identity, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	id.API, id.PID, id.Started = API, os.Getpid(), time.Now().Round(0)
 	s, err := h.listen(id, o)
-	if err != nil {
-		h.release()
-		return nil, unavailable(err)
+	if err == nil {
+		return s, nil
 	}
-	return s, nil
+	h.release()
+	switch {
+	case !errors.Is(err, noSockets):
+		return nil, unavailable(err)
+	case o.Access == nil:
+		return nil, noSocketsError()
+	}
+	return newServer(id, o, nil, &Log{closed: true, echo: o.Echo}), nil
 }
 
 // makePlaces creates the directories of a name, and returns the places whose directories can be
@@ -190,7 +193,6 @@ func (p place) awaitLock(id Identity) (*held, error) {
 
 // listen opens the socket and the log. Its caller removes the files if it fails.
 func (h *held) listen(id Identity, o Options) (*Server, error) {
-	id.API, id.PID, id.Started = API, os.Getpid(), time.Now().Round(0)
 	log := place{makeLogDir(h.dir), h.name}.log()
 	id.Socket, id.Log = schema.Path(h.socket()), schema.Path(log)
 	for each := h; each != nil; each = each.also {

@@ -1,5 +1,3 @@
-//go:build unix
-
 package daemon
 
 import (
@@ -9,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,16 +20,12 @@ import (
 func TestFiles(t *testing.T) {
 	dir := nothingLeft(t)
 	d := start(t, newFake(), Options{})
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the directory: %v, %v", info, err)
-	}
+	wantPrivate(t, dir)
 	if got := files(t, dir); !slices.Equal(got, []string{"p.json", "p.sock"}) {
 		t.Errorf("there are %v", got)
 	}
 	for _, name := range files(t, dir) {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
-		}
+		wantPrivate(t, filepath.Join(dir, name))
 	}
 	if id := open(t).Identity(); id.PID != os.Getpid() || id.API != API || id.Entry != "/x/p.py" || string(id.Socket) != filepath.Join(dir, "p.sock") {
 		t.Errorf("it is %+v", id)
@@ -44,9 +37,7 @@ func TestFiles(t *testing.T) {
 	if got := files(t, dir); len(got) != 0 {
 		t.Errorf("left %v", got)
 	}
-	if info, err := os.Stat(filepath.Join(dir, "p.log")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the log: %v", err)
-	}
+	wantPrivate(t, filepath.Join(dir, "p.log"))
 	if _, err := Open(ctx0, "p"); !Is(err, NotRunning) {
 		t.Errorf("got %v", err)
 	}
@@ -54,6 +45,7 @@ func TestFiles(t *testing.T) {
 
 // TestManyListen checks that only one of fifty concurrent attempts acquires a name.
 func TestManyListen(t *testing.T) {
+	needSockets(t)
 	dir := nothingLeft(t)
 	var work sync.WaitGroup
 	won, lost := make(chan *Server, 50), make(chan error, 50)
@@ -81,27 +73,10 @@ func TestManyListen(t *testing.T) {
 	}
 }
 
-// TestStateIsLink checks that a link in the place of the state file is an error.
-func TestStateIsLink(t *testing.T) {
-	dir := runDir(t)
-	if err := errors.Join(os.Mkdir(dir, 0o700), os.Symlink("target", filepath.Join(dir, "p.json"))); err != nil {
-		t.Fatal(err)
-	}
-	over := make(chan error, 1)
-	go func() { _, err := Listen(Identity{Name: "p"}, Options{}); over <- err }()
-	select {
-	case err := <-over:
-		if kindOf(t, err) != hook.Unavailable {
-			t.Error(err)
-		}
-	case <-time.After(runnertest.WaitTimeout):
-		t.Fatal("it does not end")
-	}
-}
-
 // TestStale checks that the files of a dead daemon do not prevent the next start, and that List
 // removes them.
 func TestStale(t *testing.T) {
+	needSockets(t)
 	dir := nothingLeft(t)
 	if err := makeDir(dir); err != nil {
 		t.Fatal(err)
@@ -130,9 +105,7 @@ func TestStale(t *testing.T) {
 	if got := files(t, dir); len(got) != 0 {
 		t.Errorf("left %v", got)
 	}
-	if info, err := os.Stat(filepath.Join(dir, "p.log")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the log: %v", err)
-	}
+	wantPrivate(t, filepath.Join(dir, "p.log"))
 	_ = os.Remove(filepath.Join(dir, "p.log"))
 	litter()
 	d := start(t, newFake(), Options{})
@@ -320,27 +293,6 @@ func TestIdle(t *testing.T) {
 	}
 	runnertest.Until(t, "it ends", func() bool { _, err := c.Status(ctx0); return err != nil })
 	if err := <-over; err != nil {
-		t.Error(err)
-	}
-}
-
-// TestUnusableDir checks that a directory that exists but cannot be used is an error, even if there
-// is another one.
-func TestUnusableDir(t *testing.T) {
-	if !supported {
-		t.Skip("there are no background plugins here")
-	}
-	t.Setenv("PYPLUG_RUN_DIR", "")
-	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	dir := RunDirs()[0]
-	if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	id := Identity{Name: "in-no-directory", Entry: "/x/p.py"}
-	if s, err := Listen(id, Options{}); err == nil {
-		s.Fail(errors.New("enough"))
-		t.Error("it runs in " + s.Identity().Socket)
-	} else if kindOf(t, err) != hook.Unavailable || !strings.HasSuffix(err.Error(), "has mode 0755, not 0700") {
 		t.Error(err)
 	}
 }

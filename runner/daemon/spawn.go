@@ -17,26 +17,19 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const (
-	// endLimit is how long a daemon whose start was abandoned may take to stop its processes,
-	// before Spawn kills it.
-	endLimit = 15 * time.Second
-	// starterPipe is the descriptor of the pipe on which a daemon reports to the [Spawn] that
-	// started it.
-	starterPipe = 3
-)
+// endLimit is how long a daemon whose start was abandoned may take to stop its processes, before
+// Spawn kills it.
+const endLimit = 15 * time.Second
 
 // Spawn starts pyplug again with the arguments args, detached: in its own session, with nothing on
-// its standard input and none of this process's descriptors. It returns when the daemon is ready.
+// its standard input and none of this process's descriptors. On Windows it has its own console,
+// without a window, and leaves the caller's job if the job allows it. It returns when the daemon is ready.
 // Until then note receives messages for the user.
 //
 // Errors are [*hook.Error]: the error of the start, such as of [Listen]; of kind Unavailable if the
 // daemon could not be started or ended without a report; of kind Canceled or Timeout if ctx ended,
 // which stops a half-started daemon. After an error no daemon is left.
 func Spawn(ctx context.Context, args, environ []string, note func(text string)) (id Identity, err error) {
-	if !supported {
-		return id, unavailable(errWindows)
-	}
 	path, err := os.Executable()
 	if err != nil {
 		return id, unavailable(err)
@@ -48,11 +41,11 @@ func Spawn(ctx context.Context, args, environ []string, note func(text string)) 
 	defer func() { _ = pipe.Close() }()
 	var output bytes.Buffer // until the daemon has a log
 	cmd := exec.Command(path, args...)
-	cmd.Env, cmd.SysProcAttr = environ, detached()
-	cmd.Stdout, cmd.Stderr = &output, &output
-	cmd.ExtraFiles = []*os.File{end} // becomes starterPipe
+	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &output, &output
 	cmd.WaitDelay = time.Second
-	concealDescriptors()
+	if warning := detach(cmd, end); warning != "" {
+		note(warning)
+	}
 	err = cmd.Start()
 	_ = end.Close()
 	if err != nil {
@@ -127,13 +120,14 @@ func readProgress(pipe io.Reader, note func(string)) (p progress) {
 // nothing. It is safe for concurrent use.
 type Starter struct{ pipe *os.File }
 
-// OpenStarter returns the process that started this one with [Spawn], or nil if the pipe's
-// descriptor is not a pipe. Call it once, before descriptors are opened.
+// OpenStarter returns the process that started this one with [Spawn], or nil if there is no pipe to
+// it. Call it once, before descriptors are opened.
 func OpenStarter() *Starter {
-	if !inheritedPipe(starterPipe) {
+	pipe := inheritedPipe()
+	if pipe == nil {
 		return nil
 	}
-	return &Starter{pipe: os.NewFile(starterPipe, "starter")}
+	return &Starter{pipe}
 }
 
 // Note reports a message for the user, such as a warning.

@@ -6,15 +6,24 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-const supported = true
+const (
+	// noFollow makes opening a link fail.
+	noFollow = unix.O_NOFOLLOW
+	// noSockets is the error of a system without Unix sockets.
+	noSockets = unix.EAFNOSUPPORT
+	// starterPipe is the descriptor of the pipe on which a daemon reports to the [Spawn] that
+	// started it.
+	starterPipe = 3
+)
 
-// noFollow makes opening a link fail.
-const noFollow = unix.O_NOFOLLOW
+// openFile opens a file that others may rename or remove meanwhile.
+func openFile(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0o600) }
 
 // checkPeer rejects a connection of another user.
 func checkPeer(c *net.UnixConn) error {
@@ -54,15 +63,21 @@ func redirect(f *os.File) error {
 	return nil
 }
 
-// detached starts a process in its own session.
-func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// detach makes a command start in its own session, with nothing of this process but the pipe.
+func detach(cmd *exec.Cmd, pipe *os.File) (warning string) {
+	concealDescriptors()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.ExtraFiles = []*os.File{pipe} // becomes starterPipe
+	return ""
+}
 
-// inheritedPipe reports whether a descriptor is a pipe, and makes child processes not inherit it.
-func inheritedPipe(fd int) bool {
+// inheritedPipe returns the pipe of [detach], or nil if this process has none. Its child processes
+// do not inherit it.
+func inheritedPipe() *os.File {
 	var stat syscall.Stat_t
-	if syscall.Fstat(fd, &stat) != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
-		return false
+	if syscall.Fstat(starterPipe, &stat) != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+		return nil
 	}
-	syscall.CloseOnExec(fd)
-	return true
+	syscall.CloseOnExec(starterPipe)
+	return os.NewFile(starterPipe, "starter")
 }

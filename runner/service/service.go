@@ -165,7 +165,7 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	}
 	s.logOwn(fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.Plugin.Entry))
 	if s.server.Identity().Socket == "" {
-		s.note("it serves over TCP alone: this system has no background plugins, so status, logs and stop do not find it")
+		s.note("it serves over TCP alone: this system has no Unix sockets, so status, logs and stop do not find it")
 	}
 	stopping := s.server.Stopping()
 	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
