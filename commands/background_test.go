@@ -19,7 +19,7 @@ func runDir(t testing.TB) string {
 	t.Helper()
 	short := "/tmp"
 	if runtime.GOOS == "windows" {
-		short = "" // without background plugins there are no sockets
+		short = "" // there is no /tmp
 	}
 	base, err := os.MkdirTemp(short, "pp")
 	if err != nil {
