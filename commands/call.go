@@ -87,8 +87,8 @@ func (prog *program) call(ctx context.Context, to target, o *callOptions) error 
 	})
 }
 
-// withCallee connects to the target, and calls do. If do may be repeated, it repeats both when the
-// plugin was stopping, or when the plugin is started for a call and has stopped meanwhile.
+// withCallee connects to the target, and calls do. With --auto-start it repeats both, if do may be
+// repeated and the plugin is stopping or has stopped meanwhile.
 func (prog *program) withCallee(ctx context.Context, to target, do func(*background) (mayRepeat bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		mayRepeat := true
@@ -96,8 +96,8 @@ func (prog *program) withCallee(ctx context.Context, to target, do func(*backgro
 		if err == nil {
 			mayRepeat, err = do(p)
 		}
-		again := p != nil && daemon.Is(err, daemon.Stopping) || to.start.AutoStarted && isNotRunning(err)
-		if !again || !mayRepeat || attempt == service.StartAttempts {
+		again := p != nil && daemon.Is(err, daemon.Stopping) || isNotRunning(err)
+		if !again || !to.start.AutoStarted || !mayRepeat || attempt == service.StartAttempts {
 			return err
 		}
 		to.left = nil // it was rejected
@@ -105,13 +105,10 @@ func (prog *program) withCallee(ctx context.Context, to target, do func(*backgro
 			continue
 		}
 		waiting := prog.streams.Waiting(p.Identity().Name + " is stopping")
-		late := p.AwaitFree(ctx)
+		err = p.AwaitFree(ctx)
 		waiting()
-		switch {
-		case daemon.Is(late, daemon.Unresponsive): // its calls take long
-			return err
-		case late != nil:
-			return failed(p, late)
+		if err != nil {
+			return failed(p, err)
 		}
 	}
 }

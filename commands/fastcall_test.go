@@ -94,8 +94,8 @@ func TestFastcallOnce(t *testing.T) {
 	}
 }
 
-// TestFastcallStopping checks that a call that a daemon rejects because it is being stopped is
-// repeated when the name is free.
+// TestFastcallStopping checks that a call that a daemon rejects because it is being stopped fails with
+// that error.
 func TestFastcallStopping(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -120,5 +120,5 @@ func TestFastcallStopping(t *testing.T) {
 		const body = `{"schema":1,"error":{"kind":"unavailable","reason":"stopping","message":"going is stopping","sent":false}}`
 		_, _ = fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nPyplug-Api: 1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	}()
-	d.fails(9, "going is not running", "call", "going", "greet")
+	d.fails(9, "going is stopping", "call", "going", "greet")
 }

@@ -50,6 +50,11 @@ func (prog *program) names(ctx context.Context, words []string, all bool) ([]str
 	if err != nil || !all {
 		return words, err
 	}
+	return prog.running(ctx)
+}
+
+// running returns the names of all background plugins, and notes if there are none.
+func (prog *program) running(ctx context.Context) ([]string, error) {
 	entries, err := daemon.List(ctx)
 	if err == nil && len(entries) == 0 {
 		prog.streams.Note("no background plugins are running")
@@ -112,11 +117,11 @@ func (prog *program) stop(ctx context.Context, words []string, how daemon.StopOp
 // without a running plugin is only a note.
 func (prog *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
 	if len(words) == 0 {
-		entries, err := daemon.List(ctx)
+		names, err := prog.running(ctx)
 		if err != nil {
 			failures = append(failures, err)
 		}
-		return service.Names(entries), failures
+		return names, failures
 	}
 	for _, word := range words {
 		e, err := service.Find(ctx, word)
@@ -164,8 +169,8 @@ func (prog *program) restartOne(ctx context.Context, word string) error {
 		return err
 	}
 	if err := p.Restart(ctx, "restarted by pyplug restart"); err != nil {
-		if st, err := p.Status(ctx); err == nil && st.Ready > 0 {
-			prog.streams.Note(word + " does not load its files, and the workers that run stay")
+		if st, failed := p.Status(ctx); failed == nil && st.Ready > 0 && !daemon.Is(err, daemon.Stopping) {
+			prog.streams.Note("the files of " + word + " do not start, so the old workers stay")
 		}
 		return failed(p, err)
 	}

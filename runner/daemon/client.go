@@ -336,7 +336,7 @@ func (c *Client) signal(send func(*os.Process) error) error {
 }
 
 // AwaitFree waits until the daemon, which is being stopped, has released its name. Errors are
-// [*hook.Error]: of kind Unavailable and reason [Unresponsive] after half a minute, of kind
+// [*hook.Error]: of kind Unavailable and reason [Stopping] after half a minute, of kind
 // Canceled or Timeout if ctx ended.
 func (c *Client) AwaitFree(ctx context.Context) error {
 	switch {
@@ -345,7 +345,7 @@ func (c *Client) AwaitFree(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return hook.Ended(ctx, "", "no free name", false)
 	}
-	return unresponsiveError(c.place.name, c.id)
+	return stoppingError(c.place.name) // its calls take long
 }
 
 // freed waits until no process or another process has the name. It returns false if ctx or the

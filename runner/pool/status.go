@@ -56,7 +56,7 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 	st.Ready = len(ready)
 	switch {
 	case st.State.Takes() && p.draining:
-		st.State, st.Reason = hook.StateStopping, "calls are finishing"
+		st.State, st.Reason, st.Note = hook.StateStopping, "calls are finishing", ""
 	case st.State != hook.StateReady:
 		st.Reason = best.reason
 	}

@@ -115,15 +115,19 @@ func (s *Service) reload(ctx context.Context, files []string) {
 		s.logOwn(text + ", and the new plugin runs")
 		return
 	}
-	located := hook.AsError(err).Located()
 	s.changes.mu.Lock()
-	s.changes.broken, _, _ = strings.Cut(located, "\n")
+	s.changes.broken, _, _ = strings.Cut(hook.AsError(err).Located(), "\n")
 	s.changes.mu.Unlock()
-	text += " and does not start"
+	s.noteBroken(text+" and", err)
+}
+
+// noteBroken reports that the changed files do not start. what begins the sentence.
+func (s *Service) noteBroken(what string, err error) {
+	text := what + " does not start"
 	if s.status().Ready > 0 { // the plugin may have exited meanwhile
 		text += ", so the old plugin stays"
 	}
-	s.note(text + ": " + located)
+	s.note(text + ": " + hook.AsError(err).Located())
 }
 
 // changeOf describes a change of files.
