@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -154,61 +152,6 @@ func TestKeepHaste(t *testing.T) {
 			if len(left) > 0 || err != nil {
 				t.Errorf("left %v, %v", left, err)
 			}
-		})
-	}
-}
-
-// TestKeepNotifies checks that serve notifies a service manager at a path or an abstract name, and
-// that the plugin does not get the manager's variables.
-func TestKeepNotifies(t *testing.T) {
-	t.Parallel()
-	for name, address := range map[string]string{
-		"a path": filepath.Join(filepath.Dir(runDir(t)), "notify"), "an abstract name": fmt.Sprintf("@pyplug-test-%d", os.Getpid()),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := newDaemons(t)
-			manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer manager.Close()
-			if err := manager.SetReadDeadline(time.Now().Add(runnertest.WaitTimeout)); err != nil {
-				t.Fatal(err)
-			}
-			read := func() string {
-				b := make([]byte, 4096)
-				n, err := manager.Read(b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return string(b[:n])
-			}
-			d.env = append(d.env, "NOTIFY_SOCKET="+address, "WATCHDOG_USEC=20000")
-			k := d.keep("testdata/plugins/inside.py")
-			wants := []string{"STATUS=starting: first start", "READY=1", "WATCHDOG=1", "WATCHDOG=1"}
-			for _, want := range wants {
-				got := read()
-				for strings.HasPrefix(got, "STATUS=ready") { // at any time after the start
-					got = read()
-				}
-				if got != want {
-					t.Errorf("got %q, want %q", got, want)
-				}
-			}
-			d.wants("null", "call", "inside", "env", "NOTIFY_SOCKET")
-			d.wants("null", "call", "inside", "env", "WATCHDOG_USEC")
-			if err := k.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-			got := read()
-			for got == "WATCHDOG=1" || strings.HasPrefix(got, "STATUS=") {
-				got = read()
-			}
-			if got != "STOPPING=1" {
-				t.Errorf("got %q", got)
-			}
-			k.ends(t, 0)
 		})
 	}
 }

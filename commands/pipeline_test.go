@@ -82,30 +82,3 @@ no JSON
 		t.Errorf("got %q, %v, want %q, and the error on standard error:\n%s", out, err, want, &errs)
 	}
 }
-
-// TestUnits checks the units of systemd in docs/recipes.md, with the program in the place of theirs.
-func TestUnits(t *testing.T) {
-	t.Parallel()
-	systemd, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd-analyze is missing")
-	}
-	page, err := os.ReadFile("docs/recipes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	units := regexp.MustCompile("(?s)```ini\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	for i, manager := range []string{"--system", "--user"} {
-		unit := regexp.MustCompile(`[^\s=]+/bin/pyplug`).ReplaceAllString(units[i][1], program(t))
-		file := filepath.Join(t.TempDir(), "pyplug@.service")
-		if err := os.WriteFile(file, []byte(unit), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		verify := exec.CommandContext(t.Context(), systemd, "verify", "--man=no", manager, file)
-		verify.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
-		out, err := verify.CombinedOutput()
-		if err != nil || len(out) > 0 {
-			t.Errorf("%s: %v\n%s", manager, err, out)
-		}
-	}
-}

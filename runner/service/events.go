@@ -123,28 +123,14 @@ func (s *Service) event(e hook.Event) {
 
 // report writes a transition to the log and passes it on.
 func (s *Service) report(e hook.Event) {
-	text := eventText(e)
-	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
-	if !s.o.Detached {
-		s.notify("STATUS=" + s.stateText(text))
+	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: eventText(e)})
+	switch {
+	case s.o.Detached:
+	case s.ready.Load():
+		s.notify(s.managerStatus())
+	case e.Worker <= 1 && (e.To == hook.StateStarting || e.To == hook.StateFailed): // not the stop that follows a failure
+		s.notify(statusLine(e.To, e.Reason))
 	}
-}
-
-// stateText returns the state of the plugin for the service manager. Before the plugin is ready it is the
-// transition, which is that of the only worker that counts.
-func (s *Service) stateText(transition string) string {
-	if !s.ready.Load() {
-		return transition
-	}
-	st := s.status()
-	text := string(st.State)
-	if st.Workers > 1 {
-		text += fmt.Sprintf(", %d of %d workers", st.Ready, st.Workers)
-	}
-	if st.Reason != "" {
-		text += ": " + st.Reason
-	}
-	return text
 }
 
 // eventText returns a transition as one line.

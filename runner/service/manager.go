@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -47,6 +48,26 @@ func (s *Service) notify(state string) {
 	}
 }
 
+// managerStatus returns the assignment that tells the service manager the state of the plugin.
+func (s *Service) managerStatus() string {
+	st := s.status()
+	state := st.State
+	if st.Workers > 1 {
+		state += hook.State(fmt.Sprintf(", %d of %d workers", st.Ready, st.Workers))
+	}
+	return statusLine(state, cmp.Or(st.Reason, st.Note))
+}
+
+// statusLine returns the assignment for a state, with its reason if there is one.
+func statusLine(state hook.State, reason string) string {
+	line := "STATUS=" + string(state)
+	if reason != "" {
+		line += ": " + reason
+	}
+	line, _, _ = strings.Cut(line, "\n") // the next line would be another assignment
+	return line
+}
+
 // watchdog reports to the service manager that the plugin is healthy, at half the interval that the
 // manager has set.
 func (s *Service) watchdog(ctx context.Context) {
@@ -55,7 +76,8 @@ func (s *Service) watchdog(ctx context.Context) {
 		return
 	}
 	for ctx.Err() == nil {
-		if state := s.status().State; state == hook.StateReady || state == hook.StateStarting {
+		switch s.status().State {
+		case hook.StateReady, hook.StateStarting, hook.StateStopping:
 			s.notify("WATCHDOG=1")
 		}
 		hook.Within(ctx.Done(), time.Duration(interval)*time.Microsecond/2)
@@ -90,7 +112,7 @@ func (s *Service) followHangups(ctx context.Context) {
 		case <-s.o.Hangups:
 		}
 		if err := s.Restart(ctx, "restarted by SIGHUP"); err != nil && ctx.Err() == nil {
-			s.note("SIGHUP: " + err.Error())
+			s.noteBroken("SIGHUP: the plugin", err)
 		}
 	}
 }

@@ -193,8 +193,9 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	work.Go(func() { s.followHangups(running) })
 	var gaveUp error
+	s.ready.Store(true)
 	if !s.o.Detached {
-		s.notify("READY=1")
+		s.notify("READY=1\n" + s.managerStatus())
 		work.Go(func() { s.watchdog(running) })
 		work.Go(func() {
 			failed := s.Failed()
@@ -206,17 +207,20 @@ func (s *Service) Run(ctx context.Context) error {
 				gaveUp = gaveUpError(s.status())
 				stop(cmp.Or(gaveUp, errExited))
 			case <-running.Done():
+			case <-s.server.Stopping().Done():
 			}
-			s.notify("STOPPING=1")
+			s.notify("STOPPING=1\n" + statusLine(hook.StateStopping, ""))
 		})
 	}
 	work.Go(debug.FreeOSMemory) // frees memory that only the start needed
 	s.describe(running)
 	work.Go(func() { s.followStarts(running, events) })
-	s.ready.Store(true)
 	err := s.server.Serve(running, s)
 	stop(nil)
 	work.Wait()
+	if gaveUp != nil {
+		s.notify(statusLine(hook.StateFailed, gaveUp.Error())) // not the stop that followed
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.to.Warn(err)
 	}
