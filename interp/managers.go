@@ -105,6 +105,34 @@ func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Attempt)
 	return found, broken
 }
 
+// appleStub is a program of macOS that starts the Python of Apple's developer tools. If they are
+// missing, it opens a window that offers to install them.
+const appleStub = "/usr/bin/python3"
+
+// stub examines the Python that appleStub starts, or "" if there is none.
+func (f *finder) stub(path, python string, source Source) (Interpreter, *Attempt) {
+	if python == "" {
+		broken := problem(ShimUnresolved, path, "is a stub without a python behind it: Apple's developer tools are not installed")
+		broken.Fix = schema.Hintf("run `xcode-select --install` to install them")
+		return Interpreter{}, broken.from(source)
+	}
+	f.skip(Shim, path, source, "is a stub of macOS for "+python)
+	return f.inspect(python, bounded.Real(python), source)
+}
+
+// developerPython returns the Python of Apple's developer tools, or "". The selected tools come first.
+func developerPython(root string, vars map[string]string) string {
+	for _, dir := range [...]string{
+		vars["DEVELOPER_DIR"], filepath.Join(root, "var/db/xcode_select_link"),
+		filepath.Join(root, "Applications/Xcode.app/Contents/Developer"), filepath.Join(root, "Library/Developer/CommandLineTools"),
+	} {
+		if python := filepath.Join(bounded.Real(dir), "usr/bin/python3"); filepath.IsAbs(dir) && bounded.Exists(python) {
+			return python
+		}
+	}
+	return ""
+}
+
 // follow finds the program that a shim of pyenv at path would run.
 func (f *finder) follow(path string) (python string, broken *Attempt) {
 	versions, origin := f.selected()

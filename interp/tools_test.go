@@ -2,6 +2,7 @@ package interp
 
 import (
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -85,6 +86,51 @@ func TestToolRuns(t *testing.T) {
 			}
 			if tool != c.tool || !strings.HasPrefix(fix, "`"+c.run) && c.run != "" {
 				t.Errorf("got %q, %q, want %q, %q", tool, fix, c.tool, c.run)
+			}
+		})
+	}
+}
+
+// TestAppleStub checks that the Python of Apple's developer tools is found by reading files, because
+// the stub of macOS opens a window if they are missing.
+func TestAppleStub(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the trees are shaped as on Unix")
+	}
+	tools := func(dir, minor string) []string {
+		python := dir + "/Library/Frameworks/Python3.framework/Versions/" + minor
+		return []string{"l " + dir + "/usr/bin/python3 $ROOT/" + python + "/bin/python3", "l " + python + "/bin/python3 python" + minor,
+			"x " + python + "/bin/python" + minor, "f " + python + "/include/python" + minor + "/patchlevel.h #define PY_VERSION \"" + minor + ".6\"\n"}
+	}
+	const own, xcode = "Library/Developer/CommandLineTools", "Applications/Xcode.app/Contents/Developer"
+	for name, c := range map[string]struct {
+		tree []string
+		dir  string // of DEVELOPER_DIR
+		want string
+	}{
+		"none":     {nil, "", "/usr/bin/python3 is a stub without a python behind it: Apple's developer tools are not installed"},
+		"tools":    {tools(own, "3.9"), "", own + "/usr/bin/python3 3.9.6"},
+		"both":     {lines(tools(own, "3.9"), tools(xcode, "3.10")), "", xcode + "/usr/bin/python3 3.10.6"},
+		"selected": {lines(tools(own, "3.9"), tools(xcode, "3.10"), []string{"l var/db/xcode_select_link $ROOT/" + own}), "", own + "/usr/bin/python3 3.9.6"},
+		"variable": {lines(tools(own, "3.9"), tools(xcode, "3.10")), own, own + "/usr/bin/python3 3.9.6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := tree(t, append(c.tree, "d work")...)
+			vars := map[string]string{}
+			if c.dir != "" {
+				vars["DEVELOPER_DIR"] = filepath.Join(root, c.dir)
+			}
+			f := newFinder(Request{Cwd: filepath.Join(root, "work"), systemRoot: root})
+			if broken := f.readRequirements(); broken != nil {
+				t.Fatal(broken)
+			}
+			found, broken := f.stub(appleStub, developerPython(root, vars), SourcePath)
+			got := found.Path + " " + found.Version.String()
+			if broken != nil {
+				got = broken.Path + " " + broken.Reason
+			}
+			if got = strings.TrimPrefix(got, root+"/"); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

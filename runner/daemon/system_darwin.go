@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"os"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,8 +19,16 @@ func peerUID(fd int) (int, error) {
 
 // concealDescriptors makes child processes not inherit this process's descriptors.
 func concealDescriptors() {
-	for fd := 3; fd < 256; fd++ {
-		unix.CloseOnExec(fd)
+	open, err := os.Open("/dev/fd")
+	if err != nil {
+		return
+	}
+	defer open.Close()
+	names, _ := open.Readdirnames(-1)
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
 	}
 }
 

@@ -40,13 +40,23 @@ func (t *tree) awaitDeath() {
 
 func (t *tree) takeStatus() (syscall.WaitStatus, error) { return t.status, t.err }
 
-// cleanUp kills the processes that a dead leader left in its group.
-func (t *tree) cleanUp(context.Context) ending {
-	for end := time.Now().Add(sweepTime); syscall.Kill(-t.pid, syscall.SIGKILL) == nil && time.Now().Before(end); {
+// cleanUp kills the processes that a dead leader left in its group, unless they exit by themselves
+// within leaveTime.
+func (t *tree) cleanUp(forced context.Context) ending {
+	forced, cancel := context.WithTimeout(forced, leaveTime)
+	defer cancel()
+	for t.groupLives(0) && forced.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	for end := time.Now().Add(sweepTime); t.groupLives(syscall.SIGKILL) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	return t.reap()
 }
+
+// groupLives sends a signal, or nothing if it is 0, to the group of a dead leader. It reports whether a
+// process of the group lives.
+func (t *tree) groupLives(s syscall.Signal) bool { return syscall.Kill(-t.pid, s) == nil }
 
 // catches reports whether the leader handles signal sig.
 func (t *tree) catches(sig int) bool {

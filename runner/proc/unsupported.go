@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"time"
 )
 
@@ -23,7 +22,7 @@ func (p *Process) forkTree([]*os.File) (*tree, error) { return nil, errors.ErrUn
 
 // canLimit returns an error, because this system does not report the memory of a process tree.
 func canLimit() error {
-	return fmt.Errorf("memory limits work on Linux only, and this is %s: %w", runtime.GOOS, errors.ErrUnsupported)
+	return fmt.Errorf("memory limits work on Linux only: %w", errors.ErrUnsupported)
 }
 
 func (t *tree) memoryAtMost() int64 { return 0 }

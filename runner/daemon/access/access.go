@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -56,7 +55,7 @@ func Open(ctx context.Context, o Options, log func(text string)) (*Access, error
 			return nil, hook.NewError(hook.Usage, err)
 		}
 	case !o.NoToken && !knowsPeers:
-		e := hook.NewError(hook.Usage, fmt.Errorf("on %s the user at the other end of a connection is unknown", runtime.GOOS))
+		e := hook.NewError(hook.Usage, errors.New("this system does not report the user at the other end of a connection"))
 		e.Hints = needToken()
 		return nil, e
 	}
