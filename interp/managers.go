@@ -113,7 +113,7 @@ const appleStub = "/usr/bin/python3"
 func (f *finder) stub(path, python string, source Source) (Interpreter, *Attempt) {
 	if python == "" {
 		broken := problem(ShimUnresolved, path, "is a stub without a python behind it: Apple's developer tools are not installed")
-		broken.Fix = schema.Hintf("run `xcode-select --install` to install them")
+		broken.Fix = schema.Hintf("run `%s` to install them", schema.EnvLine("xcode-select --install"))
 		return Interpreter{}, broken.from(source)
 	}
 	f.skip(Shim, path, source, "is a stub of macOS for "+python)
