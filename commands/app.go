@@ -139,7 +139,7 @@ func (prog *program) hookHelp(cmd command, words []string) []string {
 	known := cmdline.ByName(hooks.Command)
 	args := []string{"pyplug", hooks.Name}
 	for _, flag := range cmd.Flags {
-		if name := cmdline.Of(flag).Name; known[name] != nil && name != "help" {
+		if name := cmdline.FlagOf(flag).Name; known[name] != nil && name != "help" {
 			args = append(args, cmdline.Words(cmdline.Flags{flag})...)
 		}
 	}

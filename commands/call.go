@@ -273,7 +273,7 @@ func wantHook(cmd command, words []string, what string) error {
 	if len(names) > 0 {
 		err = cmdline.Hinted(err, (&schema.NoHookError{Known: names}).Hints()...)
 	}
-	return cmdline.Hinted(err, schema.Hintf("%s explains them", append(schema.Command{"hooks"}, manifest.TypedWords(words)...)))
+	return cmdline.Hinted(err, schema.Hintf("run %s to see their arguments", append(schema.Command{"hooks"}, manifest.TypedWords(words)...)))
 }
 
 // run opens the plugin, calls the hook and prints its result.

@@ -116,6 +116,6 @@ def child():
 	}
 	runnertest.Until(t, "its files are gone", func() bool { return len(entries(temp)) == 0 })
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {
-		t.Errorf("%v, beside the plugin, the cases and the report are %v", err, left)
+		t.Errorf("%v, next to the plugin, the cases and the report are %v", err, left)
 	}
 }

@@ -47,7 +47,7 @@ func TestReadLine(t *testing.T) {
 	}{
 		{"a module", "-m json dumps 1", 2, "-- -m json dumps 1"},
 		{"a module among flags", "--json -m json --timeout 5 dumps -m", 2, "--json=true --timeout=5 -- -m json dumps -m"},
-		{"a module behind a plugin", "p.py -m json", 2, "unknown flag -m: `pyplug run --help` lists the flags"},
+		{"a module behind a plugin", "p.py -m json", 2, "unknown flag -m: run `pyplug run --help` to list the flags"},
 		{"no module", "--json -m", 2, "-m needs a MODULE"},
 		{"words alone", "p.py greet World", 2, "-- p.py greet World"},
 		{"flags in front", "--json p.py greet", 2, "--json=true -- p.py greet"},
@@ -62,7 +62,7 @@ func TestReadLine(t *testing.T) {
 		{"double dash after HOOK", "p.py greet -- --json -q", 2, "-- p.py greet -- --json -q"},
 		{"double dash before PLUGIN", "-- p.py greet -- x", 2, "-- p.py greet -- x"},
 		{"double dash among data", "p.py greet a -- --json --", 2, "-- p.py greet a -- --json --"},
-		{"a flag after HOOK is data", "--raw=x -m json dumps -q --json --keep", 2, "unknown flag --raw: `pyplug run --help` lists the flags"},
+		{"a flag after HOOK is data", "--raw=x -m json dumps -q --json --keep", 2, "unknown flag --raw: run `pyplug run --help` to list the flags"},
 		{"flags after HOOK are data", "-m json dumps -q --json --timeout 5 --keep -h", 2, "-- -m json dumps -q --json --timeout 5 --keep -h"},
 		{"value that looks like a flag", "--python --json p.py greet", 2, "--python=--json -- p.py greet"},
 		{"all words", "p.py --json", allWords, "--json=true -- p.py"},
@@ -71,11 +71,11 @@ func TestReadLine(t *testing.T) {
 		{"short flag with its value", "-j2 p.py greet", 2, "--jobs=2 -- p.py greet"},
 		{"short flags with a value", "-qj2 p.py greet", 2, "--quiet=true --jobs=2 -- p.py greet"},
 		{"short flag with its value apart", "-j 2 p.py greet", 2, "--jobs=2 -- p.py greet"},
-		{"unknown among short flags", "-qx p.py greet", 2, "unknown flag -qx: `pyplug run --help` lists the flags"},
-		{"unknown flag with a value", "--no-such=3 p.py greet", 2, "unknown flag --no-such: `pyplug run --help` lists the flags"},
-		{"dashes alone", "--- p.py", 2, "unknown flag ---: `pyplug run --help` lists the flags"},
+		{"unknown among short flags", "-qx p.py greet", 2, "unknown flag -qx: run `pyplug run --help` to list the flags"},
+		{"unknown flag with a value", "--no-such=3 p.py greet", 2, "unknown flag --no-such: run `pyplug run --help` to list the flags"},
+		{"dashes alone", "--- p.py", 2, "unknown flag ---: run `pyplug run --help` to list the flags"},
 		{"unknown flag", "--jsno p.py greet", 2, "unknown flag --jsno: did you mean --json?"},
-		{"unknown flag without a neighbour", "--frobnicate p.py", 2, "unknown flag --frobnicate: `pyplug run --help` lists the flags"},
+		{"unknown flag without a neighbour", "--frobnicate p.py", 2, "unknown flag --frobnicate: run `pyplug run --help` to list the flags"},
 		{"missing value", "p.py --timeout", 2, "--timeout needs a value"},
 		{"wrong value", "-j 10 --timeout x p.py", 2, `--jobs is "10", expected a number from 1 to 9`},
 		{"switch with a wrong value", "--json=maybe p.py", 2, `--json is "maybe", expected true or false`},
@@ -158,7 +158,7 @@ func TestCompleteFlags(t *testing.T) {
 			if !slices.ContainsFunc(offered, func(line string) bool { return strings.HasPrefix(line, name+"\t") }) {
 				t.Errorf("%s %s: offered %q", cmd.Name, name, offered)
 			}
-			if cmdline.Of(flag).IsSwitch {
+			if cmdline.FlagOf(flag).IsSwitch {
 				continue
 			}
 			for _, line := range complete(prog.commands, []string{cmd.Name, name, "no such value"}) {

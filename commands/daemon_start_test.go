@@ -78,8 +78,8 @@ func TestStartOutput(t *testing.T) {
 	}{
 		"closed":      {`pyplug start "$1" >&-`, 0, ""},
 		"all closed":  {`pyplug start "$1" <&- >&- 2>&-`, 0, ""},
-		"full":        {`pyplug start "$1" >/dev/full`, 1, "no space left on device\n\nhint: greeter is running: `pyplug stop greeter` stops it\n"},
-		"full, JSON":  {`pyplug start --json "$1" >/dev/full`, 1, "hint: greeter is running: `pyplug stop greeter` stops it\n"},
+		"full":        {`pyplug start "$1" >/dev/full`, 1, "no space left on device\n\nhint: run `pyplug stop greeter` to stop greeter, which is running\n"},
+		"full, JSON":  {`pyplug start --json "$1" >/dev/full`, 1, "hint: run `pyplug stop greeter` to stop greeter, which is running\n"},
 		"reader gone": {`pyplug start "$1" | true`, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

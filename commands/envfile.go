@@ -28,7 +28,7 @@ func (o *startOptions) envFileFlag() *cmdline.Flag {
 		return err
 	}).Repeat()
 	flag.IsFile = true
-	return cmdline.Of(cmdline.InCategory(backgroundCategory, flag)[0])
+	return cmdline.FlagOf(cmdline.InCategory(backgroundCategory, flag)[0])
 }
 
 // readEnvFile reads a file of variables, or a pipe. Its error reads after the name of the flag.

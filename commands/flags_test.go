@@ -46,7 +46,7 @@ func TestFlagWords(t *testing.T) {
 func TestOneDefault(t *testing.T) {
 	for _, cmd := range commandList(&program{}) {
 		for _, f := range cmd.Flags {
-			if line := cmdline.Of(f).Usage; strings.Count(line, "(default:") > 1 {
+			if line := cmdline.FlagOf(f).Usage; strings.Count(line, "(default:") > 1 {
 				t.Errorf("%s: %s", cmd.Name, line)
 			}
 		}

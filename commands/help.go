@@ -92,7 +92,7 @@ func variables() string {
 		write(row.Variable, row.Flag)
 	}
 	for _, f := range (&outputOptions{}).flags() {
-		write(cmdline.Of(f).Env, cmdline.Of(f).Name)
+		write(cmdline.FlagOf(f).Env, cmdline.FlagOf(f).Name)
 	}
 	return b.String()
 }
@@ -156,7 +156,7 @@ func (prog *program) commandHelp(cmd command) string {
 	for _, category := range []string{"", linesCategory, mcpCategory, tcpCategory, backgroundCategory, keepCategory, grpcCategory} {
 		var flags []*cmdline.Flag
 		for _, f := range cmd.Flags {
-			switch f := cmdline.Of(f); {
+			switch f := cmdline.FlagOf(f); {
 			case f.Category != category:
 			case f.Rare && !prog.helpAll:
 				left++

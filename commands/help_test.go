@@ -32,9 +32,9 @@ func TestHelp(t *testing.T) {
 		all := prog.commandHelp(cmd)
 		texts[cmd.Name+" --help-all"] = all
 		for _, flag := range cmd.Flags {
-			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + cmdline.Of(flag).Name + `([, ]|$)`)
-			if has := shown.MatchString(texts[cmd.Name]); has == cmdline.Of(flag).Rare || !shown.MatchString(all) {
-				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, cmdline.Of(flag).Name, has, !has)
+			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + cmdline.FlagOf(flag).Name + `([, ]|$)`)
+			if has := shown.MatchString(texts[cmd.Name]); has == cmdline.FlagOf(flag).Rare || !shown.MatchString(all) {
+				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, cmdline.FlagOf(flag).Name, has, !has)
 			}
 		}
 	}

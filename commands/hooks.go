@@ -57,7 +57,7 @@ func (prog *program) showHooks(ctx context.Context, p plugin, q schema.Query, fl
 	if _, isRunning := p.(*background); isRunning {
 		words[0] = "call"
 	}
-	typed := slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return !cmdline.Of(f).Typed })
+	typed := slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return !cmdline.FlagOf(f).Typed })
 	line := slices.Concat([]string{"pyplug", words[0]}, cmdline.Words(typed), manifest.TypedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
 	return prog.write(ctx, func() error { return prog.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), prog.opts.json) })
 }

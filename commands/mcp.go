@@ -162,7 +162,7 @@ func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, 
 	args := []string{"mcp"}
 	inDir := false // whether the working directory is given, or the plugin has its own
 	for _, one := range flags {
-		flag := cmdline.Of(one)
+		flag := cmdline.FlagOf(one)
 		if flag.Name == "config" || !flag.Typed {
 			continue
 		}

@@ -56,7 +56,7 @@ const (
 	wrongAnswer = `{"error":false,"text":"{\"no\":\"int\"}","structured":{"no":"int"},"progress":[]}`
 )
 
-// Released clients get the same, in both eras, from the command that they start and over HTTP.
+// Released clients get the same, with both generations of the protocol, from the command that they start and over HTTP.
 func TestMCPClients(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")

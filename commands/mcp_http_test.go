@@ -93,7 +93,7 @@ var otherServers = []string{
 
 var checkLine = regexp.MustCompile(`\[([\w-]+) *\]\S* \S*(SUCCESS|FAILURE)`)
 
-// testConformance runs the official suite, of both eras.
+// testConformance runs the official suite, with both generations of the protocol.
 func testConformance(t *testing.T, words []string) {
 	for _, c := range []struct{ name, suite, version, scenarios string }{
 		{"released", "@modelcontextprotocol/conformance", "2025-11-25", oldScenarios},

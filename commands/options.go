@@ -28,7 +28,7 @@ func (o *outputOptions) flags() cmdline.Flags {
 		cmdline.Switch(&o.verbose, "verbose", "log what pyplug does").Alias("v"),
 		cmdline.Choice(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json").Then(func() { o.logJSON = format == "json" }).FromEnv("PYPLUG_LOG_FORMAT").Seldom(),
 		cmdline.List(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(plan.DebugAreas(), ","), plan.DebugAreas()).FromEnv("PYPLUG_DEBUG").Seldom(),
-		cmdline.Choice(&o.color, "color", "use colour: `WHEN` is auto (the default), always or never", "auto", "always", "never").FromEnv("PYPLUG_COLOR").Seldom(),
+		cmdline.Choice(&o.color, "color", "use color: `WHEN` is auto (the default), always or never", "auto", "always", "never").FromEnv("PYPLUG_COLOR").Seldom(),
 	}
 }
 
@@ -58,7 +58,7 @@ func launchFlags(cfg *plan.Config) cmdline.Flags {
 
 // settingFlags returns the flags of a group of commands.
 func settingFlags(cfg *plan.Config, group settings.Commands) (flags cmdline.Flags) {
-	for _, row := range settings.Of(group) {
+	for _, row := range settings.RowsOf(group) {
 		flags = append(flags, settingFlag(cfg, row))
 	}
 	return flags

@@ -26,7 +26,7 @@ const (
 	stormEach    = 100 // one of so many calls ends its process
 )
 
-// TestStorm makes calls of which one in a hundred ends its worker by SIGSEGV. Of pyplug exactly these fail, with 502. It
+// TestStorm makes calls of which one in a hundred ends its worker by SIGSEGV. With pyplug exactly these fail, with 502. It
 // prints what becomes of the same calls to FastAPI on uvicorn and to functions-framework on gunicorn, each with two
 // workers, too.
 func TestStorm(t *testing.T) {
@@ -80,7 +80,7 @@ type storm struct {
 	next   atomic.Int64
 
 	mu      sync.Mutex
-	crashed map[int]int     // statuses of the calls that end their process; 0: no answer
+	crashed map[int]int     // statuses of the calls that end their process, or 0 without an answer
 	failed  int             // of the others
 	took    []time.Duration // of the others that did not fail
 }

@@ -24,7 +24,7 @@ type session struct {
 	mu   sync.Mutex      // held while the plugin starts or loads other files; protects the following
 	seen runner.Snapshot // what runs
 
-	broken atomic.Pointer[string] // why the edited files do not start; nil if they do
+	broken atomic.Pointer[string] // why the edited files do not start, or nil if they do
 }
 
 // newSession returns an error if the plugin can never start.

@@ -97,7 +97,7 @@ func (prog *program) start(ctx context.Context, o startOptions) error {
 	}
 	err = prog.write(ctx, func() error { return prog.streams.Line(line) })
 	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == hook.OutputFailed {
-		return cmdline.Hinted(err, schema.Hintf("%s is running: %s stops it", name, schema.Command{"stop", name}))
+		return cmdline.Hinted(err, schema.Hintf("run %s to stop %s, which is running", schema.Command{"stop", name}, name))
 	}
 	return err
 }

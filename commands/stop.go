@@ -16,7 +16,7 @@ import (
 
 func stopCommand(prog *program) command {
 	var all bool
-	how := daemon.StopOptions{By: "pyplug stop"}
+	how := daemon.StopOptions{Reason: "pyplug stop"}
 	timeout := cmdline.New("timeout", "let running calls continue for `DURATION` (default: 5s)", func(text string) error {
 		d, ok := schema.ParseDuration(text)
 		if how.Calls = &d; !ok {

@@ -38,8 +38,8 @@ func (p Pages) Page(name string) (text string, ok bool) {
 	return string(b), err == nil
 }
 
-// Title returns what the heading of a page says behind its name, such as "the plugin has
-// no Shutdown method"; empty if there is no such page.
+// Title returns the heading of a page without its name, such as "the plugin has no Shutdown
+// method", or "" if there is no such page.
 func (p Pages) Title(name string) string {
 	text, _ := p.Page(name)
 	heading, _, _ := strings.Cut(text, "\n")

@@ -154,48 +154,48 @@ func TestFindOnPath(t *testing.T) {
 func TestFindBeside(t *testing.T) {
 	opt := base("opt")
 	for _, c := range []findCase{
-		{name: ".venv", tree: lines(opt, venv("plug/.venv", "opt", "3.12.1")), want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"},
+		{name: ".venv", tree: lines(opt, venv("plug/.venv", "opt", "3.12.1")), want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin"},
 		{
 			name: ".venv before venv", tree: lines(opt, venv("plug/.venv", "opt", "3.12.1"), venv("plug/venv", "opt", "3.12.1")),
-			want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin",
+			want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin",
 		},
 		{
 			name: "link", tree: lines(opt, venv("envs/a", "opt", "3.12.1"), []string{"l plug/.venv ../envs/a"}),
-			want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin",
+			want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin",
 		},
 		{
 			name: "broken link of the directory", tree: lines(opt, []string{"l plug/.venv ../envs/gone"}), environ: []string{"PATH=$ROOT/opt/bin"},
-			want: "error: .venv beside the plugin: plug/.venv is a broken symbolic link: .venv -> ../envs/gone, which does not exist",
+			want: "error: .venv next to the plugin: plug/.venv is a broken symbolic link: .venv -> ../envs/gone, which does not exist",
 		},
 		{
 			name: "broken link of the python", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg home = /x\\n", "l plug/.venv/bin/python python3",
 				"l plug/.venv/bin/python3 $ROOT/none/python3.11"}), environ: []string{"PATH=$ROOT/opt/bin"},
-			want: "error: .venv beside the plugin: plug/.venv/bin/python is a broken symbolic link: python -> python3 -> none/python3.11, which does not exist",
+			want: "error: .venv next to the plugin: plug/.venv/bin/python is a broken symbolic link: python -> python3 -> none/python3.11, which does not exist",
 		},
 		{
 			name: "no python in it", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg home = /x\\n"}), environ: []string{"PATH=$ROOT/opt/bin"},
-			want: "error: .venv beside the plugin: plug/.venv has no python in it: no bin/python",
+			want: "error: .venv next to the plugin: plug/.venv has no python in it: no bin/python",
 		},
 		{
 			name: "no pyvenv.cfg", tree: lines(opt, []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"}),
-			want: "error: .venv beside the plugin: plug/.venv has a python but no pyvenv.cfg…",
+			want: "error: .venv next to the plugin: plug/.venv has a python but no pyvenv.cfg…",
 		},
 		{
 			name: "made for another minor", tree: lines(opt, venv("plug/.venv", "opt", "3.9.2")),
-			want: "error: .venv beside the plugin: plug/.venv was made for another python: made for 3.9, its python is now 3.12",
+			want: "error: .venv next to the plugin: plug/.venv was made for another python: made for 3.9, its python is now 3.12",
 		},
 		{
 			name: "outside requires-python", tree: lines(opt, venv("plug/.venv", "opt", "3.12.1")), requires: []string{">=3.13 plugin.py"},
 			environ: []string{"PATH=$ROOT/opt/bin"},
-			want:    "error: .venv beside the plugin: plug/.venv/bin/python is 3.12.4, expected >=3.13 (plugin.py)",
+			want:    "error: .venv next to the plugin: plug/.venv/bin/python is 3.12.4, expected >=3.13 (plugin.py)",
 		},
 		{
 			name: "a directory that is called venv", tree: lines(opt, []string{"f plug/venv/__init__.py "}), environ: []string{"PATH=$ROOT/opt/bin"},
-			want: "opt/bin/python3 3.12.4 PATH", tried: []string{"plug/venv (venv beside the plugin): has neither pyvenv.cfg nor python"},
+			want: "opt/bin/python3 3.12.4 PATH", tried: []string{"plug/venv (venv next to the plugin): has neither pyvenv.cfg nor python"},
 		},
 		{
 			name: "copies", tree: []string{"f plug/.venv/pyvenv.cfg version_info = 3.11.2.final.0\\nimplementation = CPython\\n", "x plug/.venv/bin/python"},
-			want: "plug/.venv/bin/python 3.11.2 .venv beside the plugin",
+			want: "plug/.venv/bin/python 3.11.2 .venv next to the plugin",
 		},
 	} {
 		t.Run(c.name, c.run)
@@ -250,7 +250,7 @@ func TestFindActive(t *testing.T) {
 		{name: "no python", tree: lines(opt, []string{"f e/pyvenv.cfg x"}), environ: []string{"VIRTUAL_ENV=$ROOT/e", path}, want: "opt/bin/python3 3.12.4 PATH",
 			tried: []string{"e (VIRTUAL_ENV): has no python in it"}},
 		{name: "the plugin's own wins", tree: lines(opt, venv("e", "opt", "3.12"), venv("plug/.venv", "opt", "3.12")),
-			environ: []string{"VIRTUAL_ENV=$ROOT/e"}, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"},
+			environ: []string{"VIRTUAL_ENV=$ROOT/e"}, want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin"},
 	} {
 		t.Run(c.name, c.run)
 	}

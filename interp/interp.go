@@ -17,8 +17,8 @@ const (
 	SourceFlag     Source = "--python"
 	SourceVariable Source = "PYPLUG_PYTHON"
 	SourceManifest Source = "manifest"
-	SourceDotVenv  Source = ".venv beside the plugin"
-	SourceVenv     Source = "venv beside the plugin"
+	SourceDotVenv  Source = ".venv next to the plugin"
+	SourceVenv     Source = "venv next to the plugin"
 	SourceActive   Source = "VIRTUAL_ENV"
 	SourceConda    Source = "CONDA_PREFIX"
 	SourcePin      Source = pinFile

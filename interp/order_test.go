@@ -19,7 +19,7 @@ func TestActiveOrOwn(t *testing.T) {
 	related := lines(opt, venv("plug/other", "opt", "3.12.4"), marked)
 	unrelated := lines(opt, venv("e", "opt", "3.12.4"), marked)
 	const ofRelated, ofUnrelated = "VIRTUAL_ENV=$ROOT/plug/other", "VIRTUAL_ENV=$ROOT/e"
-	const chosenOwn, chosenPath = "plug/.venv/bin/python 3.12.4 .venv beside the plugin", "opt/bin/python3 3.12.4 PATH"
+	const chosenOwn, chosenPath = "plug/.venv/bin/python 3.12.4 .venv next to the plugin", "opt/bin/python3 3.12.4 PATH"
 	const chosenRelated, chosenUnrelated = "plug/other/bin/python 3.12.4 VIRTUAL_ENV", "e/bin/python 3.12.4 VIRTUAL_ENV"
 	for _, c := range []findCase{
 		{name: "related, own", tree: lines(related, own), environ: []string{ofRelated, path}, want: chosenRelated},
@@ -27,7 +27,7 @@ func TestActiveOrOwn(t *testing.T) {
 		{name: "related, own, --no-active", tree: lines(related, own), environ: []string{ofRelated, path}, active: "no", want: chosenOwn},
 		{name: "related", tree: related, environ: []string{ofRelated, path}, want: chosenRelated},
 		{name: "related, --active", tree: related, environ: []string{ofRelated, path}, active: "yes", want: chosenRelated},
-		{name: "related, --no-active", tree: related, environ: []string{ofRelated, path}, active: "no", want: "plug/other/bin/python 3.12.4 other beside the plugin"},
+		{name: "related, --no-active", tree: related, environ: []string{ofRelated, path}, active: "no", want: "plug/other/bin/python 3.12.4 other next to the plugin"},
 		{name: "unrelated, own", tree: lines(unrelated, own), environ: []string{ofUnrelated, path}, want: chosenOwn, tried: []string{note}},
 		{name: "unrelated, own, --active", tree: lines(unrelated, own), environ: []string{ofUnrelated, path}, active: "yes", want: chosenUnrelated},
 		{name: "unrelated, own, --no-active", tree: lines(unrelated, own), environ: []string{ofUnrelated, path}, active: "no", want: chosenOwn},
@@ -65,20 +65,20 @@ func TestOwned(t *testing.T) {
 		{name: "of the project", tree: lines(up(".venv"), []string{"f pyproject.toml x"}), want: ".venv/bin/python 3.12.4 .venv of the project"},
 		{name: "no project", tree: up(".venv"), want: fromPath},
 		{name: "above the project", tree: lines(up(".venv"), []string{"f plug/.git x"}), want: fromPath},
-		{name: "the nearer one", tree: lines(up(".venv"), venv("plug/venv", "opt", "3.12"), []string{"f pyproject.toml x"}), want: "plug/venv/bin/python 3.12.4 venv beside the plugin"},
+		{name: "the nearer one", tree: lines(up(".venv"), venv("plug/venv", "opt", "3.12"), []string{"f pyproject.toml x"}), want: "plug/venv/bin/python 3.12.4 venv next to the plugin"},
 		{name: "a broken one is not passed over", tree: lines(up(".venv"), []string{"f pyproject.toml x", "l plug/.venv gone"}),
-			want: "error: .venv beside the plugin: plug/.venv is a broken symbolic link…"},
-		{name: "env", tree: up("plug/env"), want: "plug/env/bin/python 3.12.4 env beside the plugin"},
-		{name: "another name", tree: up("plug/py312"), want: "plug/py312/bin/python 3.12.4 py312 beside the plugin"},
+			want: "error: .venv next to the plugin: plug/.venv is a broken symbolic link…"},
+		{name: "env", tree: up("plug/env"), want: "plug/env/bin/python 3.12.4 env next to the plugin"},
+		{name: "another name", tree: up("plug/py312"), want: "plug/py312/bin/python 3.12.4 py312 next to the plugin"},
 		{name: "two of them", tree: lines(up("plug/py312"), venv("plug/b", "opt", "3.12")),
-			want: "error: environments beside the plugin: plug has 2 environments, none of them .venv: b, py312"},
-		{name: "a file that names it", tree: lines(up("e"), []string{"f plug/.venv ../e\\n"}), want: "e/bin/python 3.12.4 .venv beside the plugin"},
-		{name: "a file that names none", tree: lines(opt, []string{"f plug/.venv ../gone\\n"}), want: "error: .venv beside the plugin: gone does not exist"},
+			want: "error: environments next to the plugin: plug has 2 environments, none of them .venv: b, py312"},
+		{name: "a file that names it", tree: lines(up("e"), []string{"f plug/.venv ../e\\n"}), want: "e/bin/python 3.12.4 .venv next to the plugin"},
+		{name: "a file that names none", tree: lines(opt, []string{"f plug/.venv ../gone\\n"}), want: "error: .venv next to the plugin: gone does not exist"},
 		{name: "an empty file", tree: lines(opt, []string{"f plug/.venv \\n"}), want: fromPath},
 		{name: "conda", tree: []string{"d plug/.conda/conda-meta", "x plug/.conda/bin/python3.12", "l plug/.conda/bin/python python3.12"},
-			want: "plug/.conda/bin/python 3.12 .conda beside the plugin"},
+			want: "plug/.conda/bin/python 3.12 .conda next to the plugin"},
 		{name: "conda without python", tree: lines(opt, []string{"d plug/.conda/conda-meta"}), want: fromPath,
-			tried: []string{"plug/.conda (.conda beside the plugin): has neither pyvenv.cfg nor python"}},
+			tried: []string{"plug/.conda (.conda next to the plugin): has neither pyvenv.cfg nor python"}},
 		{name: "installed in one", tree: lines(up("e"), []string{"d e/lib/python3.12/site-packages/plug"}), dirs: []string{"e/lib/python3.12/site-packages/plug"},
 			want: "e/bin/python 3.12.4 environment around the plugin"},
 		{name: "a stray pyvenv.cfg", tree: lines(opt, []string{"f plug/pyvenv.cfg x"}), want: fromPath},
@@ -135,7 +135,7 @@ func TestShebang(t *testing.T) {
 	}{
 		{findCase{name: "an environment's", tree: venv("e", "opt", "3.12"), want: "e/bin/python 3.12.4 the plugin's #! line"}, "#!$ROOT/e/bin/python"},
 		{findCase{name: "the plugin's own is before", tree: lines(venv("e", "opt", "3.12"), venv("plug/.venv", "opt", "3.12")),
-			want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, "#!$ROOT/e/bin/python"},
+			want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin"}, "#!$ROOT/e/bin/python"},
 		{findCase{name: "a broken environment's", tree: []string{"f e/pyvenv.cfg x"}, want: "error: the plugin's #! line: e/bin/python does not exist"}, "#!$ROOT/e/bin/python"},
 		{findCase{name: "an environment that is gone", want: fromPath}, "#!$ROOT/e/bin/python"},
 		{findCase{name: "a version", tree: []string{"x a/python3.11"}, want: "a/python3.11 3.11 the plugin's #! line"}, "#!/usr/bin/env python3.11"},
@@ -217,28 +217,28 @@ func TestDistrust(t *testing.T) {
 	above := lines(opt, venv(".venv", "opt", "3.12.4"), []string{"f pyproject.toml x"})
 	below := lines(opt, venv("plug/a/envs/e", "opt", "3.12"), []string{"f plug/.venv a/envs/e"})
 	const other = 1001
-	const fromPath, refused = "opt/bin/python3 3.12.4 PATH", "error: .venv beside the plugin: plug/.venv"
+	const fromPath, refused = "opt/bin/python3 3.12.4 PATH", "error: .venv next to the plugin: plug/.venv"
 	for _, c := range []ownedCase{
-		{findCase: findCase{name: "mine", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}},
-		{findCase: findCase{name: "root's", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, uids: map[string]int{"plug/.venv": 0}},
+		{findCase: findCase{name: "mine", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin"}},
+		{findCase: findCase{name: "root's", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin"}, uids: map[string]int{"plug/.venv": 0}},
 		{findCase: findCase{name: "another user's", tree: inside, want: refused + " belongs to another user, 1001, and not to you, root or the plugin's owner"},
 			uids: map[string]int{"plug/.venv": other}},
 		{findCase: findCase{name: "its pyvenv.cfg", tree: inside, want: refused + "/pyvenv.cfg belongs to another user, 1001…"}, uids: map[string]int{"plug/.venv/pyvenv.cfg": other}},
-		{findCase: findCase{name: "all another user's", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"},
+		{findCase: findCase{name: "all another user's", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin"},
 			uids: map[string]int{"plug": other}},
 		{findCase: findCase{name: "its programs", tree: inside, want: refused + "/bin belongs to another user, 1001…"}, uids: map[string]int{"plug/.venv/bin": other}},
 		{findCase: findCase{name: "its copied python", tree: []string{`f plug/.venv/pyvenv.cfg version = 3.12.4\n`, "x plug/.venv/bin/python"},
 			want: refused + "/bin/python belongs to another user, 1001…"}, uids: map[string]int{"plug/.venv/bin/python": other}},
-		{findCase: findCase{name: "made from another user's Python", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, uids: map[string]int{"opt": other}},
+		{findCase: findCase{name: "made from another user's Python", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin"}, uids: map[string]int{"opt": other}},
 		{findCase: findCase{name: "a directory on the way", tree: below,
-			want: "error: .venv beside the plugin: plug/a/envs is writable for everybody, which the plugin is not"}, shared: "plug/a/envs"},
-		{findCase: findCase{name: "a sticky directory on the way", tree: below, want: "plug/a/envs/e/bin/python 3.12.4 .venv beside the plugin"}, shared: "plug/a/envs", sticky: true},
+			want: "error: .venv next to the plugin: plug/a/envs is writable for everybody, which the plugin is not"}, shared: "plug/a/envs"},
+		{findCase: findCase{name: "a sticky directory on the way", tree: below, want: "plug/a/envs/e/bin/python 3.12.4 .venv next to the plugin"}, shared: "plug/a/envs", sticky: true},
 		{findCase: findCase{name: "another's in a sticky directory", tree: below,
-			want: "error: .venv beside the plugin: plug/a/envs/e belongs to another user, 1001…"}, shared: "plug/a/envs", sticky: true,
+			want: "error: .venv next to the plugin: plug/a/envs/e belongs to another user, 1001…"}, shared: "plug/a/envs", sticky: true,
 			uids: map[string]int{"plug/a/envs/e": other}},
 		{findCase: findCase{name: "on PATH, which the user set", tree: opt, want: fromPath}, uids: map[string]int{"opt": other}, shared: "opt/bin"},
 		{findCase: findCase{name: "elsewhere, in a directory like /tmp", tree: lines(opt, venv("e", "opt", "3.12"), []string{"f plug/.venv ../e"}),
-			want: "error: .venv beside the plugin: e belongs to another user, 1001…"}, uids: map[string]int{"e": other}},
+			want: "error: .venv next to the plugin: e belongs to another user, 1001…"}, uids: map[string]int{"e": other}},
 		{findCase: findCase{name: "writable for everybody", tree: inside, want: refused + " is writable for everybody, which the plugin is not"}, shared: "plug/.venv"},
 		{findCase: findCase{name: "named", tree: inside, flag: "../plug/.venv", want: "plug/.venv/bin/python 3.12.4 --python"}, uids: map[string]int{"plug/.venv": other}},
 		{findCase: findCase{name: "above, mine", tree: above, want: ".venv/bin/python 3.12.4 .venv of the project"}},

@@ -28,7 +28,7 @@ func (f *finder) synced() (Interpreter, *Attempt) {
 // where returns the words for a directory of the project, for a [Source].
 func (f *finder) where(i int) string {
 	if i < len(f.Dirs) {
-		return " beside the plugin"
+		return " next to the plugin"
 	}
 	return " of the project"
 }

@@ -31,7 +31,7 @@ func TestRows(t *testing.T) {
 	only := func(cfg string) []string {
 		return lines(opt, []string{"f plug/.venv/pyvenv.cfg " + cfg, "l plug/.venv/bin/python $ROOT/opt/bin/python3.12"})
 	}
-	const beside, fromPath = "plug/.venv/bin/python 3.12.4 .venv beside the plugin", "opt/bin/python3 3.12.4 PATH"
+	const beside, fromPath = "plug/.venv/bin/python 3.12.4 .venv next to the plugin", "opt/bin/python3 3.12.4 PATH"
 	spare := []string{"PATH=$ROOT/a:$ROOT/opt/bin"}
 	for _, c := range []row{
 		{findCase{name: "1 dangling link", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python /gone"})}, BrokenSymlink, ""},
@@ -53,7 +53,7 @@ func TestRows(t *testing.T) {
 		{findCase{name: "21 nested", tree: lines(opt, venv("e", "opt", "3.12"), []string{`f plug/.venv/pyvenv.cfg home = $ROOT/opt/bin\n`,
 			"l plug/.venv/bin/python $ROOT/e/bin/python"}), want: beside}, "", ""},
 		{findCase{name: "31 free-threaded, own", tree: []string{"x o/python3.13t", "f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python $ROOT/o/python3.13t"},
-			want: "plug/.venv/bin/python 3.13 .venv beside the plugin"}, "", ""},
+			want: "plug/.venv/bin/python 3.13 .venv next to the plugin"}, "", ""},
 		{findCase{name: "34 conda without python", tree: lines(opt, []string{"d plug/.conda/conda-meta"}), want: "opt/bin/python3 3.12.4 PATH"}, NotEnvironment, ""},
 		{findCase{name: "49 the same environment", tree: own("l e plug/.venv"), environ: []string{"VIRTUAL_ENV=$ROOT/e"}, want: "e/bin/python 3.12.4 VIRTUAL_ENV"}, "", ""},
 		{findCase{name: "50 installed in one", tree: own("d plug/.venv/lib/python3.12/site-packages/p"), dirs: []string{"plug/.venv/lib/python3.12/site-packages/p"},
@@ -133,15 +133,15 @@ func TestCandidates(t *testing.T) {
 		{findCase{name: "the system's before a pin", tree: pin(`system\n3.13.1`)}, ""},
 		{findCase{name: "a pin that is there, before the system's", tree: pin(`3.12.4\nsystem`)}, ""},
 		{findCase{name: "made by pyplug", tree: made, flag: "3.12"}, ""},
-		{findCase{name: "made by pyplug, of another version", tree: made, flag: "3.13t"}, "version-mismatch .venv beside the plugin plug/.venv/bin/python; " +
+		{findCase{name: "made by pyplug, of another version", tree: made, flag: "3.13t"}, "version-mismatch .venv next to the plugin plug/.venv/bin/python; " +
 			"version-mismatch --python opt/bin/python3; version-mismatch --python opt/bin/python; no-python --python 3.13t"},
-		{findCase{name: "made for others", tree: made, others: true}, "for-others .venv beside the plugin plug/.venv"},
+		{findCase{name: "made for others", tree: made, others: true}, "for-others .venv next to the plugin plug/.venv"},
 		{findCase{name: "activated through a link", tree: lines(own, []string{"l e plug/.venv"}), environ: []string{"VIRTUAL_ENV=$ROOT/e", "PATH=$ROOT/opt/bin:$ROOT/e/bin"}}, ""},
 		{findCase{name: "activated through a link, and broken", tree: []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python gone", "l e plug/.venv"},
 			environ: []string{"VIRTUAL_ENV=$ROOT/e"}}, "broken-symlink VIRTUAL_ENV e/bin/python"},
 		{findCase{name: "a file .venv that names one", tree: lines(opt, venv("e", "opt", "3.12.4"), []string{"f plug/.venv ../e\\n"})}, ""},
-		{findCase{name: "a file .venv that names a lost one", tree: lines(opt, []string{"f plug/.venv ../e\\n"})}, "missing .venv beside the plugin e"},
-		{findCase{name: "an empty file .venv", tree: lines(opt, []string{"f plug/.venv \\n"})}, "not-an-environment .venv beside the plugin plug/.venv"},
+		{findCase{name: "a file .venv that names a lost one", tree: lines(opt, []string{"f plug/.venv ../e\\n"})}, "missing .venv next to the plugin e"},
+		{findCase{name: "an empty file .venv", tree: lines(opt, []string{"f plug/.venv \\n"})}, "not-an-environment .venv next to the plugin plug/.venv"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.environ == nil {
@@ -204,7 +204,7 @@ func TestProbeRows(t *testing.T) {
 		err error
 	}{
 		{row{findCase{name: "44 a wrapper", tree: wrapper, want: "a/python3 3.12.9 PATH"}, "", ""}, answer, nil},
-		{row{findCase{name: "45 an environment's prefix is the one of its pyvenv.cfg", tree: own, want: "plug/.venv/bin/python 3.12.9 .venv beside the plugin"}, "", "no /x"}, answer, nil},
+		{row{findCase{name: "45 an environment's prefix is the one of its pyvenv.cfg", tree: own, want: "plug/.venv/bin/python 3.12.9 .venv next to the plugin"}, "", "no /x"}, answer, nil},
 		{row{findCase{name: "47 a sitecustomize that prints", tree: wrapper, want: "a/python3 3.12.9 PATH"}, "", ""}, "hello\n\x1e" + answer + "bye", nil},
 		{row{findCase{name: "47 one that crashes", tree: wrapper, want: fromPath}, NotPython, ""}, "", errors.New("exit code 1")},
 		{row{findCase{name: "48 one that hangs", tree: wrapper, want: fromPath}, NotPython, ""}, "", context.DeadlineExceeded},

@@ -45,7 +45,7 @@ func TestUnreadable(t *testing.T) {
 		{row{findCase{name: "the plugin's directory", tree: own}, Unreadable, ""}, "plug", 0},
 		{row{findCase{name: "the plugin's directory cannot be listed", tree: opt, want: fromPath}, Unreadable, ""}, "plug", 0o111},
 		{row{findCase{name: "the root of the project cannot be listed", tree: lines(opt, []string{"f pyproject.toml x"}), want: fromPath}, Unreadable, ""}, ".", 0o111},
-		{row{findCase{name: "cannot be listed, with an environment", tree: own, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, "", ""}, "plug", 0o111},
+		{row{findCase{name: "cannot be listed, with an environment", tree: own, want: "plug/.venv/bin/python 3.12.4 .venv next to the plugin"}, "", ""}, "plug", 0o111},
 		{row{findCase{name: "a pin", tree: lines(opt, []string{"f plug/.python-version 3.11"})}, Unreadable, ""}, "plug/.python-version", 0},
 		{row{findCase{name: "an environment that is activated", tree: lines(opt, venv("e", "opt", "3.12")), environ: []string{"VIRTUAL_ENV=$ROOT/e"}, want: fromPath}, Unreadable, ""}, "e", 0},
 	} {

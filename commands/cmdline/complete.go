@@ -27,7 +27,7 @@ func Complete(c *cli.Command, names int, before []string, last string) (l *Line,
 		return l, l.known[name].values(strings.TrimSuffix(last, value), value), true
 	case isFlag:
 		for _, f := range c.Flags {
-			candidates = append(candidates, "--"+Of(f).Name+"\t"+strings.ReplaceAll(Of(f).Usage, "`", ""))
+			candidates = append(candidates, "--"+FlagOf(f).Name+"\t"+strings.ReplaceAll(FlagOf(f).Usage, "`", ""))
 		}
 	}
 	return l, WithPrefix(candidates, last), isFlag || previous == "-m"

@@ -45,7 +45,7 @@ func UnknownFlag(word, command string, known iter.Seq[string]) error {
 	default:
 		err = Suggested(err, "--%s", strings.TrimLeft(typed, "-"), names)
 	}
-	return Hinted(err, schema.Hintf("%s lists the flags", help))
+	return Hinted(err, schema.Hintf("run %s to list the flags", help))
 }
 
 // UnknownCommand returns the error for an unknown command. args are the words after it.

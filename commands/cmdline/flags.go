@@ -27,7 +27,7 @@ type Flag struct {
 	Rare     bool   // only --help-all shows it
 
 	// Parse checks a value and stores it where the declaration says. Its error follows the flag's
-	// name: `is "x", want …`.
+	// name: `is "x", expected …`.
 	Parse func(text string) error
 	Texts []string // the given values; only the last one unless Repeated is set
 	Typed bool     // whether it was typed on the command line
@@ -66,7 +66,7 @@ func (f *Flag) set(from, text string) error {
 // SetFromEnvironment sets the flags that were not typed. An empty variable counts as unset.
 func SetFromEnvironment(flags Flags) error {
 	for _, f := range flags {
-		f := Of(f)
+		f := FlagOf(f)
 		text := os.Getenv(f.Env)
 		if f.Env == "" || f.Unread || f.Typed || text == "" {
 			continue
@@ -81,8 +81,8 @@ func SetFromEnvironment(flags Flags) error {
 // Flags is a list of flags in the type of urfave/cli.
 type Flags = []cli.Flag
 
-// Of returns the flag in the interface. All flags have this type.
-func Of(f cli.Flag) *Flag { return f.(*Flag) }
+// FlagOf returns the flag in the interface. All flags have this type.
+func FlagOf(f cli.Flag) *Flag { return f.(*Flag) }
 
 // New declares a flag.
 func New(name, usage string, parse func(text string) error) *Flag {
@@ -239,7 +239,7 @@ func Setting(to *settings.Settings, row *settings.Row, usual *settings.Settings)
 // InCategory puts flags under a heading of the help.
 func InCategory(category string, flags ...cli.Flag) Flags {
 	for _, f := range flags {
-		Of(f).Category = category
+		FlagOf(f).Category = category
 	}
 	return flags
 }
@@ -249,8 +249,8 @@ func InCategory(category string, flags ...cli.Flag) Flags {
 func Words(flags Flags) []string {
 	var words []string
 	for _, f := range flags {
-		for _, text := range Of(f).Texts {
-			words = append(words, "--"+Of(f).Name+"="+text)
+		for _, text := range FlagOf(f).Texts {
+			words = append(words, "--"+FlagOf(f).Name+"="+text)
 		}
 	}
 	return words
@@ -269,8 +269,8 @@ func Only(applies bool, forms string, flags Flags) error {
 // because they may be meant for other commands.
 func FirstTyped(flags Flags) string {
 	for _, f := range flags {
-		if Of(f).Typed {
-			return "--" + Of(f).Name
+		if FlagOf(f).Typed {
+			return "--" + FlagOf(f).Name
 		}
 	}
 	return ""

@@ -213,7 +213,7 @@ func ByName(c *cli.Command) map[string]*Flag {
 	known := map[string]*Flag{}
 	for _, f := range c.Flags {
 		for _, name := range f.Names() {
-			known[name] = Of(f)
+			known[name] = FlagOf(f)
 		}
 	}
 	return known

@@ -30,7 +30,7 @@ func checks() []CheckResult {
 	return []CheckResult{
 		{Report: hook.Report{Plugin: "kv/plugin.py", Transport: "grpc", Took: 412 * ms, Stages: []hook.Stage{
 			{Name: "plugin", Message: "a gRPC plugin: it imports gRPC and prints a handshake", Took: 300 * time.Microsecond},
-			{Name: "interpreter", Message: "python 3.11.7 (.venv beside the plugin)", Took: 12 * ms,
+			{Name: "interpreter", Message: "python 3.11.7 (.venv next to the plugin)", Took: 12 * ms,
 				Details: map[string]any{"python": "3.11.7", "wait_ms": 1.5}},
 			{Name: "host", Verdict: hook.Warning, Message: controller.Message, Findings: []hook.Finding{reflection, controller}, Took: 2 * ms},
 			{Name: "cookie", Verdict: hook.Skipped, Message: "no cookie is known"},
@@ -67,7 +67,7 @@ func printChecks(t *testing.T, p *CheckPrinter, all []CheckResult, shown bool) {
 
 var checkTexts = []string{`kv/plugin.py
   ok       plugin       a gRPC plugin: it imports gRPC and prints a handshake
-  ok       interpreter  python 3.11.7 (.venv beside the plugin)  12ms
+  ok       interpreter  python 3.11.7 (.venv next to the plugin)  12ms
   warning  host         no plugin.GRPCController is served, so a host waits 2 s and kills the plugin  [no-controller]  2ms
            fix: serve plugin.GRPCController/Shutdown and end the program in it
            note: it uses a constant port  [address-fixed]
@@ -153,7 +153,7 @@ func TestCheckTerminal(t *testing.T) {
 	p := s.Checks(false, false, false)
 	printChecks(t, p, []CheckResult{c}, true)
 	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
-		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)\n" +
+		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv next to the plugin)\n" +
 		"                        12ms\n" +
 		"  \x1b[33mwarning\x1b[0m  host         no plugin.GRPCController is served, so\n" +
 		"                        a host waits 2 s and kills the plugin\n" +
@@ -219,7 +219,7 @@ func TestCheckJSON(t *testing.T) {
 	wants := []string{
 		`{"schema":1,"plugin":"kv/plugin.py","transport":"grpc","verdict":"warning","exit_code":0,"took_ms":412,"stages":[` +
 			`{"name":"plugin","status":"ok","message":"a gRPC plugin: it imports gRPC and prints a handshake","took_ms":0.3},` +
-			`{"name":"interpreter","status":"ok","message":"python 3.11.7 (.venv beside the plugin)","details":{"python":"3.11.7","wait_ms":1.5},"took_ms":12},` +
+			`{"name":"interpreter","status":"ok","message":"python 3.11.7 (.venv next to the plugin)","details":{"python":"3.11.7","wait_ms":1.5},"took_ms":12},` +
 			`{"name":"host","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","findings":[` +
 			`{"id":"address-fixed","status":"note","message":"it uses a constant port","fix":"listen at port 0 to begin\nand print one"},` +
 			`{"id":"no-controller","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","fix":"serve plugin.GRPCController/Shutdown and end the program in it"}],"fix":"serve plugin.GRPCController/Shutdown and end the program in it","took_ms":2},` +

@@ -472,7 +472,7 @@ func TestForgedMarker(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := readMark(r.venv())
-	m.Sources = append(m.Sources, entry{Of: schema.Path(of)})
+	m.Sources = append(m.Sources, entry{Owner: schema.Path(of)})
 	if err := m.write(r.venv()); err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func (p Plan) sync(ctx context.Context) (made bool, err error) {
 		err = errors.Join(err, before.write(p.Dir))
 	}
 	if e, ok := errors.AsType[*hook.Error](err); ok && e.Exit != nil && len(sources) > 1 {
-		e.Hints = append(e.Hints, schema.Hintf("%s shares %s with %s; a plugin that cannot goes into a directory of its own",
+		e.Hints = append(e.Hints, schema.Hintf("move a plugin that conflicts to a directory of its own: %s shares %s with %s",
 			filepath.Base(p.Source.Path), p.Dir, shared(sources[1:])))
 	}
 	return !p.Exists && err == nil, err
@@ -95,7 +95,7 @@ func shared(sources []Source) string {
 func (p Plan) sources(before mark) ([]Source, error) {
 	sources, own := []Source{p.Source}, entryOf(p.Dir, p.Source)
 	for _, e := range before.Sources {
-		if e.Of == own.Of {
+		if e.Owner == own.Owner {
 			continue
 		}
 		s, err := e.source(p.Dir)
@@ -103,9 +103,9 @@ func (p Plan) sources(before mark) ([]Source, error) {
 		case errors.Is(err, errNone):
 			continue
 		case err != nil:
-			return nil, refused(nil, "%s shares the environment: %w", e.Of, err)
+			return nil, refused(nil, "%s shares the environment: %w", e.Owner, err)
 		case s.needsUV && p.Installer != "uv":
-			return nil, refused(schema.Hints("install uv"), "%s shares the environment and needs uv, which is not on PATH", e.Of)
+			return nil, refused(schema.Hints("install uv"), "%s shares the environment and needs uv, which is not on PATH", e.Owner)
 		case s.Kind == "pylock.toml", p.Source.Kind == "pylock.toml":
 			return nil, failed(fmt.Errorf("a pylock.toml shares no environment, and %s and %s would", p.Source.Path, s.Path))
 		}

@@ -31,8 +31,8 @@ const (
 
 // entry is a source that an environment was made for.
 type entry struct {
-	// Of is the owner of the source: a script, or the directory of a project.
-	Of schema.Path `json:"of"`
+	// Owner is the owner of the source: a script, or the directory of a project.
+	Owner schema.Path `json:"of"`
 	// Requirements are the requirements of the source at the last sync.
 	Requirements []string `json:"requirements"`
 }
@@ -76,13 +76,13 @@ func entryOf(dir string, s Source) entry {
 	if err != nil { // the owner is on another drive of Windows
 		of = s.owner()
 	}
-	return entry{Of: schema.Path(filepath.ToSlash(of)), Requirements: s.asks()}
+	return entry{Owner: schema.Path(filepath.ToSlash(of)), Requirements: s.asks()}
 }
 
 // source reads the current source of an entry. It returns errNone if the source has no requirements
 // any more, or if pyplug does not install them.
 func (e entry) source(dir string) (Source, error) {
-	root, name := filepath.Dir(dir), filepath.FromSlash(string(e.Of))
+	root, name := filepath.Dir(dir), filepath.FromSlash(string(e.Owner))
 	if !filepath.IsLocal(name) { // somebody edited the marker
 		return Source{}, errNone
 	}
@@ -116,7 +116,7 @@ func Look(dir, plugin string, dirs []string) State {
 		return State{Made: true, Listed: true, Stale: err.Error()}
 	}
 	m, wanted := readMark(dir), entryOf(dir, s)
-	i := slices.IndexFunc(m.Sources, func(e entry) bool { return e.Of == wanted.Of })
+	i := slices.IndexFunc(m.Sources, func(e entry) bool { return e.Owner == wanted.Owner })
 	found := State{Made: true, Listed: i >= 0}
 	switch {
 	case !found.Listed:

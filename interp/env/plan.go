@@ -96,9 +96,9 @@ func (r Request) nothing() *hook.Error {
 	case r.Entry == "":
 		return refused(schema.Hints("list the packages in a requirements.txt in the directory of the project"), "no file says what the project needs")
 	case err == nil && info.IsDir():
-		return refused(schema.Hints("list the packages in a requirements.txt beside %s", name), "no file says what %s needs", r.Entry)
+		return refused(schema.Hints("list the packages in a requirements.txt next to %s", name), "no file says what %s needs", r.Entry)
 	}
-	hints := schema.Hints("list the packages in a requirements.txt beside %[1]s, or in a PEP 723 block at the top of %[1]s", name)
+	hints := schema.Hints("list the packages in a requirements.txt next to %[1]s, or in a PEP 723 block at the top of %[1]s", name)
 	return refused(hints, "no file says what %s needs", r.Entry)
 }
 

@@ -83,7 +83,7 @@ func (p Plugin) Hints(e *schema.MissingModuleError) []schema.Hint {
 	if remedy := l.remedy(all); isPackage && !remedy.IsZero() {
 		hints = append(hints, schema.Hintf("%s not installed for this Python: %s", names, remedy))
 	}
-	return append(hints, schema.Hintf("if it is your own module, put it beside the plugin; or name the Python that has it with %s", schema.Setting("python")))
+	return append(hints, schema.Hintf("if it is your own module, put it next to the plugin; or name the Python that has it with %s", schema.Setting("python")))
 }
 
 // names returns the subject of a sentence about missing modules. All except the first have their
@@ -102,15 +102,15 @@ func (l *lack) names(all []missing) string {
 // why returns the fix for a missing module if its cause is known. isPackage reports whether its
 // package must be installed.
 func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
-	name, dir, sibling := distribution(m.full, l.listed), l.besides(m), l.sibling(m.full)
+	name, dir, sibling := distribution(m.full, l.listed), l.elsewhere(m), l.sibling(m.full)
 	switch stem := generated(m.full); {
 	case dir != "":
 		return schema.Hints("put %s on PYTHONPATH, or on sys.path before the import: the module is there", dir), false
 	case standard(m.name):
-		return schema.Hints("the standard library of this Python, %s, has no %s; name a Python that has it with %s",
-			l.Python.Version.String(), m.name, schema.Setting("python")), false
+		return schema.Hints("name a Python whose standard library has %s with %s; Python %s has none",
+			m.name, schema.Setting("python"), l.Python.Version.String()), false
 	case sibling != "":
-		return schema.Hints("%s.py is beside the plugin; did you mean `import %[1]s`?", sibling), false
+		return schema.Hints("%s.py is next to the plugin; did you mean `import %[1]s`?", sibling), false
 	case stem != "":
 		return schema.Hints("%s", l.generate(stem)), false
 	case name == "" && meant(m.name, l.listed) != "": // somebody may own the misspelled name, too
@@ -121,10 +121,10 @@ func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
 	return nil, name != "" || !strings.Contains(m.name, ".")
 }
 
-// besides returns a directory that contains the missing top-level module but that Python does not
+// elsewhere returns a directory that contains the missing top-level module but that Python does not
 // search. It is the directory of the importing file, or one of the plugin's project. It is "" if no
 // such directory exists.
-func (l *lack) besides(m missing) string {
+func (l *lack) elsewhere(m missing) string {
 	if strings.Contains(m.name, ".") { // Python found the package that contains it
 		return ""
 	}
@@ -147,9 +147,9 @@ func (l *lack) besides(m missing) string {
 	return ""
 }
 
-// beside returns the directory in which Python finds the plugin's own modules by their bare names,
+// own returns the directory in which Python finds the plugin's own modules by their bare names,
 // or "".
-func (l *lack) beside() string {
+func (l *lack) own() string {
 	place := l.Place
 	if place.Behind != "" {
 		return place.Behind
@@ -161,7 +161,7 @@ func (l *lack) beside() string {
 // "".
 func (l *lack) sibling(module string) string {
 	var names []string
-	if dir := l.beside(); dir != "" {
+	if dir := l.own(); dir != "" {
 		entries, _ := bounded.Dir(dir) // no entries if it cannot be read
 		for _, entry := range entries {
 			if name, isModule := strings.CutSuffix(entry.Name(), ".py"); isModule {
@@ -186,7 +186,7 @@ func generated(module string) string {
 // generate returns the command with which protoc generates the module of a .proto file. The file
 // may be in the plugin's directory or in a directory of that.
 func (l *lack) generate(stem string) string {
-	protoc, root := []string{l.Python.Path, "-m", "grpc_tools.protoc"}, l.beside()
+	protoc, root := []string{l.Python.Path, "-m", "grpc_tools.protoc"}, l.own()
 	if root != "" {
 		found, _ := fs.Glob(os.DirFS(root), "*/"+stem+".proto") // none if the pattern is malformed
 		for _, file := range append([]string{stem + ".proto"}, found...) {
@@ -276,7 +276,7 @@ func (l *lack) remake(names, modules []string) schema.Hint {
 	case what == "":
 		return how
 	case l.source == "":
-		return schema.Hintf("list %s in requirements.txt beside the plugin and %s", what, how)
+		return schema.Hintf("list %s in requirements.txt next to the plugin and %s", what, how)
 	}
 	return schema.Hintf("check that %s lists %s and %s", schema.Relative(l.source, l.Dirs...), what, how)
 }

@@ -40,7 +40,7 @@ func TestManaged(t *testing.T) {
 		t.Errorf("got %s", hook.Word(got))
 	}
 	l.command = schema.Hintf("pyplug sync p.py")
-	if got, want := hook.Word(l.install([]string{"PyYAML"}, nil)), "list PyYAML in requirements.txt beside the plugin and run `pyplug sync p.py`"; got != want {
+	if got, want := hook.Word(l.install([]string{"PyYAML"}, nil)), "list PyYAML in requirements.txt next to the plugin and run `pyplug sync p.py`"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -269,16 +269,16 @@ func Stop(ctx context.Context, name string, how StopOptions) (ran bool, err erro
 
 // StopOptions say how a daemon is stopped.
 type StopOptions struct {
-	// By says who asks for the stop, for the log.
-	By string
-	// Calls is how long running calls may continue; nil means the default, 5 s.
+	// Reason says who asks for the stop, for the log.
+	Reason string
+	// Calls is how long running calls may continue, or nil for the default, 5 s.
 	Calls *time.Duration
 }
 
 func (o StopOptions) query() url.Values {
 	query := url.Values{}
-	if o.By != "" {
-		query.Set("reason", o.By)
+	if o.Reason != "" {
+		query.Set("reason", o.Reason)
 	}
 	if o.Calls != nil {
 		query.Set("timeout", o.Calls.String())

@@ -172,7 +172,7 @@ func (s *Server) writeUnknown(w http.ResponseWriter, r *http.Request, methods ma
 	case !other:
 		e.Hints = schema.Hints("to call a hook, send POST /hooks/%s", schema.Short(cmp.Or(name, "HOOK")))
 	}
-	e.Hints = append(e.Hints, schema.Hintf("%s lists the requests", schema.Command{"help", "http"}))
+	e.Hints = append(e.Hints, schema.Hintf("run %s to list the requests", schema.Command{"help", "http"}))
 	writeJSON(w, status, wire.Failed(e))
 }
 

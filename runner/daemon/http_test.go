@@ -91,7 +91,7 @@ func TestUnknownRequest(t *testing.T) {
 		var answer struct{ Error struct{ Hint string } }
 		err = json.NewDecoder(r.Body).Decode(&answer)
 		_ = r.Body.Close()
-		if want := c.want + "`pyplug help http` lists the requests"; err != nil || answer.Error.Hint != want {
+		if want := c.want + "run `pyplug help http` to list the requests"; err != nil || answer.Error.Hint != want {
 			t.Errorf("%s %s: got %q, %v, want %q", c.method, c.path, answer.Error.Hint, err, want)
 		}
 	}

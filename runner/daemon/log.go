@@ -45,7 +45,7 @@ type Line struct {
 // lost.
 type Log struct {
 	path     string
-	echo     func(text string) // receives the own lines; nil: nobody does
+	echo     func(text string) // receives the own lines, or nil
 	redirect bool              // standard output and error go to the log, too
 	max      int64
 
@@ -256,7 +256,7 @@ func findLog(name string) (*tailer, error) {
 	return nil, err
 }
 
-// logPath returns the path of the log of a name, or "" if there is none. The error is that of a
+// logPath returns the path of the log of a name, or "" if there is none. An error is about a
 // directory.
 func logPath(name string) (string, error) {
 	there, err := search(name)

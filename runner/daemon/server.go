@@ -61,7 +61,7 @@ type Options struct {
 	Series bool
 	// IdleExit is the time without a call after which the daemon ends. Zero means never.
 	IdleExit time.Duration
-	// Echo receives each line of pyplug's own that is added to the log; nil receives nothing.
+	// Echo receives each line of pyplug's own that is added to the log. It may be nil.
 	Echo func(text string)
 	// When Kill ends, a stop kills the plugin at once. Nil never ends.
 	Kill context.Context
@@ -89,7 +89,7 @@ type Server struct {
 	released    chan struct{} // closed when the name is free
 
 	draining atomic.Bool // a stop has begun, and calls are still accepted
-	// requested is the first request for a stop; nil if there was none. ended says why the run ended.
+	// requested is the first request for a stop, or nil if there was none. ended says why the run ended.
 	requested atomic.Pointer[stopRequest]
 	ended     string
 	series    sync.Map // id → a channel, closed when the client wants the calls of a series back

@@ -103,7 +103,7 @@ func (i *Instance) method(ctx context.Context, name string) (protoschema.Method,
 	e := hook.NewError(hook.Request, err)
 	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
 		none.Why = "no server reflection describes its methods, and no other descriptors were found"
-		e.Hints = schema.Hints("%s or %s describes its methods, and so does grpcio-reflection in the plugin", schema.Setting("proto"), schema.Setting("protoset"))
+		e.Hints = schema.Hints("describe its methods with %s or %s, or add grpcio-reflection to the plugin", schema.Setting("proto"), schema.Setting("protoset"))
 	}
 	return m, e
 }

@@ -115,7 +115,7 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	case cookie != "" && (said.wantsCookie || len(hints) == 0 && limit == 0):
 		hints = schema.Hints("set the magic cookie that the plugin's source names: %s %s", schema.Setting("cookie"), schema.QuoteLine([]string{cookie}))
 	case said.wantsCookie:
-		hints = schema.Hints("pass %s KEY=VALUE: the plugin wants the magic cookie that its host sets", schema.Setting("cookie"))
+		hints = schema.Hints("pass %s KEY=VALUE: the plugin expects the magic cookie that its host sets", schema.Setting("cookie"))
 	case len(hints) > 0:
 	case limit > 0:
 		hints = []schema.Hint{
@@ -123,7 +123,7 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 			schema.Hintf("allow more time with %s", schema.Setting("start-timeout")),
 		}
 	case cfg.CookieKey == "":
-		hints = schema.Hints("if the plugin wants the magic cookie of its host, pass %s KEY=VALUE", schema.Setting("cookie"))
+		hints = schema.Hints("pass %s KEY=VALUE if the plugin expects the magic cookie of its host", schema.Setting("cookie"))
 	}
 	return &hook.Error{Reason: ReasonNoHandshake, Hints: hints, Err: err}
 }

@@ -155,7 +155,7 @@ func withLineHint(hookName string, c Call, err *hook.Error) *hook.Error {
 	}
 	var l Line
 	_ = l.Parse(c.Args) // after an error, l has the members that could be parsed
-	hint := schema.Hintf("with HOOK a line is the arguments alone: %s", schema.Short(string(l.Value("args"))))
+	hint := schema.Hintf("write the arguments alone after HOOK: %s", schema.Short(string(l.Value("args"))))
 	switch {
 	case l.Value("args") == nil:
 		return err

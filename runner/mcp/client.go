@@ -10,7 +10,7 @@ import (
 )
 
 // configs say how the clients name their servers: the key of the table, the value of "type" for a command
-// and for a URL, and the key of a URL; empty if the client's file has none. Codex has TOML.
+// and for a URL, and the key of a URL, or "" if the client's file has none. Codex has TOML.
 var configs = []struct {
 	client, key, command, http, url string
 }{

@@ -24,7 +24,7 @@ type Options struct {
 	In   io.Reader
 	Out  io.Writer
 	Gone <-chan struct{}
-	// Name and Version are those of the server. Instructions are for the model; empty if there are none.
+	// Name and Version describe the server. Instructions are for the model and may be empty.
 	Name, Version, Instructions string
 	Filter
 	// Plugin waits until the plugin is ready with its current files, and returns it for one

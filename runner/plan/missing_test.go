@@ -30,13 +30,13 @@ func TestMissingHints(t *testing.T) {
 		{"several, one of another kind", "zz_a", "", "urllib2:plugin.py helprs:plugin.py zz_b:plugin.py", "helpers.py", "zz_a and zz_b (plugin.py:7) are not installed", 2},
 		{"a part of what is there", "json.zz", "", "", "", "", 0},
 		{"a well-known part of what is there", "google.protobuf", "", "", "", "google.protobuf is not installed for this Python: list protobuf in", 2},
-		{"another standard library's", "urllib2", "", "", "", "the standard library of this Python, 3.", 1},
-		{"a module of nearly the same name", "helprs", "", "", "helpers.py", "helpers.py is beside the plugin; did you mean `import helpers`?", 1},
+		{"another standard library's", "urllib2", "", "", "", "name a Python whose standard library has urllib2 with --python; Python 3.", 1},
+		{"a module of nearly the same name", "helprs", "", "", "helpers.py", "helpers.py is next to the plugin; did you mean `import helpers`?", 1},
 		{"code to generate", "zoo_pb2", "", "", "proto/zoo.proto", "-m grpc_tools.protoc -I DIR/proto --python_out=DIR --grpc_python_out=DIR DIR/proto/zoo.proto", 1},
 		{"code to generate from elsewhere", "zoo_pb2_grpc", "", "", "", "protoc generates it from its .proto file", 1},
 		{"beside its importer, but not on the path", "zoo_pb2", "proto/zoo_pb2_grpc.py", "", "proto/zoo_pb2.py proto/zoo_pb2_grpc.py", "put DIR/proto on PYTHONPATH", 1},
 		{"in src", "shop", "", "shop.tasks:plugin.py", "src/shop/tasks.py", "put DIR/src on PYTHONPATH", 1},
-		{"the project's own name", "own_tools", "", "", "", "if it is your own module, put it beside the plugin", 1},
+		{"the project's own name", "own_tools", "", "", "", "if it is your own module, put it next to the plugin", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -163,7 +163,7 @@ func (r *Plan) resolvePython(ctx context.Context, transport string) (err error) 
 	case !executable:
 		return nil
 	case c.Python != "":
-		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
+		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself, expected no --python", c.Plugin))
 	}
 	if ask, ok := shebangRequest(c, r.Plugin, r.Environ); ok {
 		r.Python, _ = interp.Find(ctx, ask) // the zero value if that is unknown
@@ -214,7 +214,7 @@ func (r *Plan) locateModule(ctx context.Context) error {
 	case "built-in": // each of these kinds has its own path
 		p.Entry, p.Kind = r.Python.Path+":"+p.Module, manifest.File
 	case "namespace":
-		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is a directory without __init__.py: want a module with code", p.Module))
+		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is a directory without __init__.py, expected a module with code", p.Module))
 	default:
 		e := hook.NewError(hook.Usage, fmt.Errorf("no module %s: python %s finds no %s", p.Module, r.Python.Version, where))
 		e.Tried = words[2:]

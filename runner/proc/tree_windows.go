@@ -35,7 +35,7 @@ type tree struct {
 	process *os.Process
 	state   *os.ProcessState // set after its death
 	job     windows.Handle
-	event   windows.Handle // the process waits for it; 0 if it does not talk
+	event   windows.Handle // the process waits for it, or 0 if it does not talk
 
 	mu   sync.Mutex
 	over bool // job and event are closed

@@ -81,7 +81,7 @@ func (a answer) argumentError(hookName string) *hook.Error {
 		if a.Ends {
 			e.Problem += " " + a.Signature.ShortSignature()
 		} else {
-			e.Hints = append(e.Hints, schema.Hintf("the hook is %s", a.Signature.ShortSignature()))
+			e.Hints = append(e.Hints, schema.Hintf("match the signature %s", a.Signature.ShortSignature()))
 		}
 	}
 	return requestError(hookName, e)

@@ -66,7 +66,7 @@ func (s Suite) Run(t *testing.T) {
 		NothingLeft(t)
 		inst, err := s.Broken(t).Launch(within(t))
 		if inst != nil || err == nil {
-			t.Fatalf("got %v, %v; want an error alone", inst, err)
+			t.Fatalf("got %v, %v, expected an error alone", inst, err)
 		}
 		wantKind(t, err, hook.Start, hook.Interpreter, hook.Handshake)
 	})
@@ -112,14 +112,14 @@ func wantKind(t *testing.T, err error, kinds ...hook.Kind) *hook.Error {
 	t.Helper()
 	var e *hook.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("got %T %v, want *hook.Error", err, err)
+		t.Fatalf("got %T %v, expected *hook.Error", err, err)
 	}
 	for _, k := range kinds {
 		if e.Kind == k {
 			return e
 		}
 	}
-	t.Fatalf("got kind %v (%v), want %v", e.Kind, e, kinds)
+	t.Fatalf("got kind %v (%v), expected %v", e.Kind, e, kinds)
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (s Suite) cancel(t *testing.T, inst hook.Instance) {
 		time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
 		_, err := inst.Call(ctx, s.Hang)
 		if e := wantKind(t, err, hook.Canceled); !errors.Is(e, why) {
-			t.Errorf("got %v, want the cause of the cancel", e)
+			t.Errorf("got %v, expected the cause of the cancel", e)
 		}
 	})
 }
@@ -238,7 +238,7 @@ func (s Suite) crash(t *testing.T, inst hook.Instance) {
 	}
 	wantDone(t, inst)
 	if inst.Exit().Code != 7 {
-		t.Errorf("exit %+v, want code 7", inst.Exit())
+		t.Errorf("exit %+v, expected code 7", inst.Exit())
 	}
 	_, err = inst.Call(within(t), s.Echo("x"))
 	wantKind(t, err, hook.Unavailable)
@@ -344,7 +344,7 @@ func (s Suite) stream(t *testing.T, inst hook.Instance) {
 		t.Fatal(err)
 	}
 	if !r.Streamed || r.Value != nil {
-		t.Errorf("got %.80s, streamed %v, want no value of a stream", r.Value, r.Streamed)
+		t.Errorf("got %.80s, streamed %v, expected no value of a stream", r.Value, r.Streamed)
 	}
 }
 
@@ -360,7 +360,7 @@ func (s Suite) streamRefused(t *testing.T, inst hook.Instance) {
 	}
 	_, err := inst.Call(within(t), c)
 	if e := wantKind(t, err, hook.Canceled); !errors.Is(e, full) {
-		t.Errorf("got %v, want the receiver's own error", e)
+		t.Errorf("got %v, expected the receiver's own error", e)
 	}
 	if count != 3 {
 		t.Errorf("%d items after the receiver refused", count-3)

@@ -15,7 +15,7 @@ const TreeSite = "env/lib/python3.12/site-packages/"
 func SourceTree(t testing.TB, grpc bool, files map[string]string) (root string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the environments are those of other systems")
+		t.Skip("the environments belong to other systems")
 	}
 	root = t.TempDir()
 	put := func(name, text string) {

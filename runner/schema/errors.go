@@ -70,7 +70,7 @@ func (e *NoHookError) Hints() []Hint {
 	if s := Suggest(e.Hook, e.Known); s != "" || len(e.Known) == 0 {
 		return DidYouMean(s)
 	}
-	return Hints("its hooks are %s", list(e.Known, 10))
+	return Hints("use one of its hooks: %s", list(e.Known, 10))
 }
 
 // MissingModuleError is the error of a plugin that imports a module that does not exist.

@@ -186,8 +186,8 @@ func TestNoHookHints(t *testing.T) {
 		want []Hint
 	}{
 		{NoHookError{Hook: "gret", Known: []string{"add", "greet"}}, Hints("did you mean %s?", "greet")},
-		{NoHookError{Hook: "xyz", Known: []string{"add", "greet"}}, Hints("its hooks are %s", "add, greet")},
-		{NoHookError{Hook: "xyz", Known: strings.Split("a1 b1 c1 d1 e1 f1 g1 h1 i1 j1 k1", " ")}, Hints("its hooks are %s", "a1, b1, c1, d1, e1, f1, g1, h1, i1, j1, …")},
+		{NoHookError{Hook: "xyz", Known: []string{"add", "greet"}}, Hints("use one of its hooks: %s", "add, greet")},
+		{NoHookError{Hook: "xyz", Known: strings.Split("a1 b1 c1 d1 e1 f1 g1 h1 i1 j1 k1", " ")}, Hints("use one of its hooks: %s", "a1, b1, c1, d1, e1, f1, g1, h1, i1, j1, …")},
 		{NoHookError{Hook: "xyz"}, nil},
 	} {
 		if got := test.err.Hints(); !reflect.DeepEqual(got, test.want) {

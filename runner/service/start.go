@@ -72,7 +72,7 @@ func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 	running := c.Identity()
 	if running.AutoStarted && (!wanted.AutoStarted || len(notes) > 0) {
 		by.Replacing(running.Name)
-		_, err := daemon.Stop(ctx, running.Name, daemon.StopOptions{By: "pyplug start replaces it"})
+		_, err := daemon.Stop(ctx, running.Name, daemon.StopOptions{Reason: "pyplug start replaces it"})
 		return false, err
 	}
 	if text := difference(running, wanted); text != "" {

@@ -86,7 +86,7 @@ const (
 func (r *Row) Name() string { return cmp.Or(r.Flag, r.Key) }
 
 // Mistake says what is wrong with a value. Its text follows the name of a flag or a key: `is "x",
-// want …`.
+// expected …`.
 type Mistake struct {
 	// Path is the path from the setting to the wrong part of its value.
 	Path []string

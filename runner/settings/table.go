@@ -144,8 +144,8 @@ const (
 	MaxConcurrency = 65536
 )
 
-// Of returns the rows whose flag a group of commands has.
-func Of(group Commands) (rows []*Row) {
+// RowsOf returns the rows whose flag a group of commands has.
+func RowsOf(group Commands) (rows []*Row) {
 	for i := range Table {
 		if Table[i].Commands == group {
 			rows = append(rows, &Table[i])

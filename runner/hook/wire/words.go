@@ -241,7 +241,7 @@ func wordOf(g wireWord, value string) (w schema.Word, err error) {
 	case i < 0:
 		return w, fmt.Errorf(".form is %q, expected one of %s", schema.Short(form), strings.Join(append(forms[:], typedForm), ", "))
 	case g.JSON != nil && w.Form != schema.JSON:
-		return w, fmt.Errorf(`.form is %q, expected json beside "json"`, form)
+		return w, fmt.Errorf(`.form is %q, expected json with "json"`, form)
 	case w.Form == schema.JSON:
 		if offset, err := schema.CheckJSON([]byte(value)); err != nil {
 			return w, fmt.Errorf(" is not JSON: byte %d: %w", offset+1, err)

@@ -49,7 +49,7 @@ var badWords = map[string]string{
 	`{"words":[{"text":"a","name":""}]}`:                              "words[0].name is empty",
 	`{"words":[{"base64":"?"}]}`:                                      `words[0] is {"base64":"?"}, expected `,
 	`{"words":[{"text":"1"},{"json":1},{"text":"a","form":"JSON"}]}`:  `words[2].form is "JSON", expected one of value, text, json, file`,
-	`{"words":[{"json":1,"form":"text"}]}`:                            `words[0].form is "text", expected json beside "json"`,
+	`{"words":[{"json":1,"form":"text"}]}`:                            `words[0].form is "text", expected json with "json"`,
 	`{"words":[{"form":"json","text":"a"}]}`:                          "words[0] is not JSON: byte 1: ",
 	`{"words":[{"form":"json","text":""}]}`:                           "words[0] is not JSON: byte 1: ",
 	`{"words":[{"form":"json","base64":"YQ=="}]}`:                     "words[0] is not JSON: byte 1: ",

@@ -18,7 +18,7 @@ CODES = {"hook": 4, "arguments": 4}  # the exit code of a refusal, by its reason
 
 
 def main(request, place, settings):
-    """Loads the plugin, calls the hook of a request, and prints what it returns. settings has what flags say."""
+    """Loads the plugin, calls the hook of a request, and prints its result. settings has the values of flags."""
     core.converts, core.nan = settings["convert"], settings["nan"]
     hook = json.loads(request)["hook"]
     core.send = lambda kind, _, body: refused(hook, kind, body)
@@ -61,7 +61,7 @@ def call(request, body):
 
 
 async def settle(value, values):
-    """Awaits what a hook returned, and prints it."""
+    """Awaits the result of a hook, and prints it."""
     while values.is_awaitable(value):
         value = values.plain(await value)
     if not hasattr(type(value), "__aiter__"):

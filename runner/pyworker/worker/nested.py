@@ -77,7 +77,7 @@ def gathered(plan, given):
 
 
 def json_of(take, items):
-    """The value of a field as JSON. Several words are the elements of a list."""
+    """Returns the value of a field as JSON. Several words are the elements of a list."""
     inner = next((one.bare for one in take.members if isinstance(one.bare, containers.Items)), None)
     if len(items) == 1:
         try:
@@ -91,7 +91,7 @@ def json_of(take, items):
 
 
 def one_json(take, item):
-    """The JSON for which a converter makes what it makes of a word."""
+    """Returns the JSON that a converter turns into the same value as a word."""
     made = item.converted(take)
     if made is None or type(made) in (bool, int, float, str):
         return made

@@ -1,4 +1,4 @@
-"""What was probably meant by arguments that do not fit: words with the values that were typed."""
+"""Suggests words for arguments that do not fit, with the values that were typed."""
 
 import _pyplug_worker as core
 
@@ -7,7 +7,7 @@ LONGEST = 500  # characters of a suggestion
 
 
 def add(plan, request, error):
-    """Adds to a Misfit what was probably meant."""
+    """Adds suggestions to a Misfit."""
     error.more["whole"] = whole(plan, request)
     try:
         words = instead(plan, list(plan.decided(request.get("words", ()))), error)
@@ -70,7 +70,7 @@ def instead(plan, given, error):
 
 
 def of_list(plan, given, parameter):
-    """The option of a list once for each value, if every value can only be one of the list."""
+    """Returns the option of a list once for each value, if every value can only belong to the list."""
     names = [name for name, _ in given]
     if any(one.required and one is not parameter and one.name not in names for one in plan.params):
         return None
@@ -81,7 +81,7 @@ def of_list(plan, given, parameter):
 
 
 def of_fields(plan, given, unknown):
-    """The fields of the only parameter that is not given, if all unknown names are its fields, or keys."""
+    """Returns the fields of the only parameter that is not given, if all unknown names are its fields, or keys."""
     names = [name for name, _ in given]
     left = [one for one in plan.params if one.name not in names and one.kind in ("ordinary", "name")]
     left = [one for one in left if one.required] or left
@@ -110,7 +110,7 @@ def option(name):
 
 
 def literal(text):
-    """The value of a text where no type decides: a number, true, false or null if it is written so."""
+    """Returns the value of a text if no type decides: a number, true, false or null if it is written so."""
     words = {"true": True, "false": False, "null": None}
     if text in words:
         return words[text]

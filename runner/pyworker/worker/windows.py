@@ -1,4 +1,4 @@
-"""What Windows does in its own way: no process can send SIGINT there, and nothing can wait for a pipe.
+"""Interrupts calls on Windows, where no process can send SIGINT and nothing can wait for a pipe.
 
 So pyplug sets an event that a thread waits for, and the thread raises SIGINT.
 """

@@ -132,7 +132,7 @@ func params(message protoreflect.MessageDescriptor, isDetailed bool) []schema.Pa
 
 // hint returns a hint with the signature of the method, which is cut if it is long.
 func (m Method) hint() schema.Hint {
-	return schema.Hintf("the hook is %s", m.Describe(schema.Query{}).ShortSignature())
+	return schema.Hintf("match the signature %s", m.Describe(schema.Query{}).ShortSignature())
 }
 
 // outline returns a message with its fields, such as "pkg.Pair{key: string, n: int32}".

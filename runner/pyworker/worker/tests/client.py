@@ -113,7 +113,7 @@ class Worker:
         self.ready = self.receive() if self.hello[0] == "H" else self.hello
 
     def inherit(self, descriptors):
-        """What the process calls these descriptors, and how Popen passes them on. On Windows they are handles, and self.event is one more."""
+        """Returns the names of these descriptors in the process, and the arguments of Popen that pass them on. On Windows they are handles, and self.event is one more."""
         if os.name != "nt":
             return descriptors, {"pass_fds": descriptors}
         handles = [msvcrt.get_osfhandle(one) for one in descriptors]
@@ -215,7 +215,7 @@ class Worker:
         return self.answer(number)
 
     def interrupted_late(self, number):
-        """The same on Windows, where the worker acts on a signal only if it finds a cancel frame."""
+        """Interrupts a call as on Windows, where the worker acts on a signal only if it finds a cancel frame."""
         self.send("K", number)
         answered = threading.Event()
 
