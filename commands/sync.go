@@ -69,7 +69,7 @@ func (prog *program) sync(ctx context.Context, o syncOptions) error {
 	if o.dryRun {
 		installs = " would install "
 	}
-	prog.streams.Note(venv.Installer + installs + "what " + venv.Source.Path + " asks for")
+	prog.streams.Note(venv.Installer + installs + "the requirements of " + venv.Source.Path)
 	if !o.dryRun {
 		synced.Made, err = venv.Make(ctx)
 		stop()

@@ -81,7 +81,7 @@ func (p Plan) install(ctx context.Context, sources []Source) error {
 	c := p.installer()
 	c.what = "installing " + strings.Join(list, ", ")
 	if len(files) > 0 {
-		c.what = "installing what " + strings.Join(what, " and ") + " ask for"
+		c.what = "installing the requirements of " + strings.Join(what, " and ")
 	}
 	c.args = slices.Concat(c.args, files, []string{"--"}, list)
 	return p.run(ctx, c)
@@ -116,7 +116,7 @@ func (s Source) relock() string {
 
 // uvSync returns the step that installs the requirements of a source and keeps other packages.
 func (p Plan) uvSync(s Source) command {
-	c := command{what: "installing what " + s.Path + " asks for", path: p.tool}
+	c := command{what: "installing the requirements of " + s.Path, path: p.tool}
 	c.args = append([]string{"sync", "--inexact", "--python", p.Python}, s.ofUV()...)
 	if s.Kind == "uv.lock" {
 		c.args, c.set = append(c.args, "--no-install-project"), []string{"UV_PROJECT_ENVIRONMENT=" + p.Dir}

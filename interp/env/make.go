@@ -45,7 +45,7 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 		return made, &e
 	}
 	e := failed(err)
-	e.Hints = schema.Hints("make one elsewhere: run `%s`, install what %s asks for, and name it: %s ELSEWHERE",
+	e.Hints = schema.Hints("make one elsewhere: run `%s`, install the requirements of %s, and name it: %s ELSEWHERE",
 		schema.QuoteLine([]string{p.request.Python, "-m", "venv", "ELSEWHERE"}), p.Source.Path, schema.Setting("python"))
 	return made, e
 }
