@@ -166,7 +166,7 @@ func (prog *program) earlyFlag(word string, args []string) error {
 		return cmdline.UnknownFlag(word, "", maps.Keys(earlyFlags))
 	}
 	line := schema.QuoteLine(slices.Concat([]string{"pyplug", args[at], word}, args[:at], args[at+1:]))
-	return cmdline.Hinted(cmdline.Usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
+	return cmdline.Hinted(cmdline.Usage("%s comes before the command", word), schema.Hintf("write flags after the command: %s", line))
 }
 
 // visible returns the commands in the help.

@@ -69,5 +69,5 @@ func (o *retryOptions) hint(err *hook.Error) schema.Hint {
 	if o.Max == 0 || slices.Contains(o.On, err.Kind) || !slices.Contains(retryKinds, kind) {
 		return schema.Hint{}
 	}
-	return schema.Hintf("not retried: the error is of kind %s; to retry it, pass %s %s", kind, schema.CallSetting("retry-on"), strings.Join(append(slices.Clone(o.kinds), kind), ","))
+	return schema.Hintf("retry errors of kind %s, too, with %s %s", kind, schema.CallSetting("retry-on"), strings.Join(append(slices.Clone(o.kinds), kind), ","))
 }

@@ -129,7 +129,7 @@ func (f *finder) envAt(path string, source Source) (env string, broken *Attempt)
 		file := path
 		path = f.under(filepath.Dir(path), filepath.FromSlash(strings.TrimSpace(named)))
 		if info, err = os.Stat(path); err != nil && !hasSlash(named) {
-			f.skip(ToolRuns, file, source, "names an environment that pipenv keeps").Fix = schema.Hintf("`pipenv run pyplug …` uses it")
+			f.skip(ToolRuns, file, source, "names an environment that pipenv keeps").Fix = schema.Hintf("run `pipenv run pyplug …` to use it")
 			return "", nil
 		}
 	}

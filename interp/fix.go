@@ -21,7 +21,7 @@ func (f *finder) fix(a Attempt) schema.Hint {
 	case !fixes[a.Code].IsZero():
 		return fixes[a.Code]
 	case a.Code == LowerPriority || a.Code == SecondChoice || a.Code == UnknownVersion:
-		return schema.Hintf("%s %s chooses it", schema.Setting("python"), quoted(a.Path))
+		return schema.Hintf("use %s %s to choose it", schema.Setting("python"), quoted(a.Path))
 	case a.Code == UntrustedOwner || a.Code == WorldWritable:
 		return schema.Hintf("if you trust it: %s %s", schema.Setting("python"), quoted(cmp.Or(a.env, a.Path)))
 	case a.Code == PinNotInstalled:

@@ -86,7 +86,7 @@ func (f *finder) noteTool() {
 			}
 			if mark := t.mark(f.Project.roots[dir]); mark != "" {
 				f.skip(ToolRuns, mark, Source(t.name), "no environment of the project is active, and pyplug does not look where "+t.name+" keeps it").Fix =
-					schema.Hintf("`%s pyplug …` uses the environment of %s", t.run, t.name)
+					schema.Hintf("run `%s pyplug …` to use the environment of %s", t.run, t.name)
 				return
 			}
 		}

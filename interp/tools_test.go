@@ -84,7 +84,7 @@ func TestToolRuns(t *testing.T) {
 			for _, a := range found.Skipped {
 				tool, fix = string(a.Source), hook.Word(a.Fix)
 			}
-			if tool != c.tool || !strings.HasPrefix(fix, "`"+c.run) && c.run != "" {
+			if tool != c.tool || !strings.HasPrefix(fix, "run `"+c.run) && c.run != "" {
 				t.Errorf("got %q, %q, want %q, %q", tool, fix, c.tool, c.run)
 			}
 		})

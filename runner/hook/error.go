@@ -201,7 +201,7 @@ func (r *Raised) Hints(dir string) []schema.Hint {
 		case "bdb.BdbQuit":
 			return schema.Hints("call the function in the terminal with %s, or use a debugger that listens, see %s", schema.Command{"run", "--pdb"}, schema.Command{"help", "debugging"})
 		case "FileNotFoundError":
-			return schema.Hints("relative paths start at the plugin's working directory, %s; %s changes it", dir, schema.Setting("cwd"))
+			return schema.Hints("set the working directory with %s; relative paths start there, now at %s", schema.Setting("cwd"), dir)
 		}
 	}
 	return nil

@@ -156,7 +156,7 @@ func missing(path string, err error) *hook.Error {
 	}
 	text, hints := fmt.Sprintf("plugin %q does not exist", short(path)), schema.DidYouMean(closest(path))
 	if file, name, two := TwoWords(short(path)); two {
-		hints = schema.Hints("PLUGIN and HOOK are two words: %s", schema.QuoteLine([]string{file, name}))
+		hints = schema.Hints("write PLUGIN and HOOK as two words: %s", schema.QuoteLine([]string{file, name}))
 	}
 	if target, err := os.Readlink(path); err == nil {
 		text += ": it is a symbolic link to " + target + ", which does not exist"

@@ -219,7 +219,7 @@ func (r *Plan) locateModule(ctx context.Context) error {
 		e := hook.NewError(hook.Usage, fmt.Errorf("no module %s: python %s finds no %s", p.Module, r.Python.Version, where))
 		e.Tried = words[2:]
 		if file, isFile := strings.CutSuffix(p.Module, ".py"); isFile {
-			e.Hints = schema.Hints("-m takes the name of a module, without .py: -m %s", file)
+			e.Hints = schema.Hints("pass the name of the module, without .py: -m %s", file)
 		}
 		return e
 	}

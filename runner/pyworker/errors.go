@@ -68,7 +68,7 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	switch {
 	case meant != "":
 	case len(a.Whole) == 3:
-		e.Hints = append(e.Hints, schema.Hintf("%s can take all of it: %s value (lines), %s (standard input), %s (JSON)",
+		e.Hints = append(e.Hints, schema.Hintf("pass all of it as %s: %s value (lines), %s (standard input), %s (JSON)",
 			a.Whole[0], schema.CallSetting("items"), a.Whole[1], a.Whole[2]))
 	case len(a.Whole) == 2:
 		e.Hints = append(e.Hints, schema.Hintf("pass it as an item of the list %s: %s", a.Whole[0], a.Whole[1]))

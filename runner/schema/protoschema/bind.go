@@ -326,7 +326,7 @@ func (b *binder) noName(w schema.Word) error {
 		if w.Form == schema.Plain && strings.Contains(w.Typed, "=") { // its name is not an identifier
 			words = []string{"--" + w.Typed}
 		}
-		e.Hints = schema.Hints("fields have no positions: %s", schema.QuoteLine(words))
+		e.Hints = schema.Hints("name the field: %s", schema.QuoteLine(words))
 	}
 	return e
 }

@@ -210,10 +210,10 @@ func TestBindMessageErrors(t *testing.T) {
 	m := allMethod(t)
 	city := "city, zip, next, lines"
 	tests := []struct{ words, want, hint string }{
-		{"hello", `"hello" has no name, expected --NAME VALUE with one of text, data, `, "fields have no positions: --text hello"},
+		{"hello", `"hello" has no name, expected --NAME VALUE with one of text, data, `, "name the field: --text hello"},
 		{"=x", `"=x" has no name`, ""},
 		{":=1", `":=1" has no name`, ""},
-		{"labels.a-b=1", `"labels.a-b=1" has no name`, "fields have no positions: --labels.a-b=1"},
+		{"labels.a-b=1", `"labels.a-b=1" has no name`, "name the field: --labels.a-b=1"},
 		{"--txet 1", `no field "txet" in all.All, expected one of text, data, `, "did you mean --text?"},
 		{"--user-nmae 1", `no field "user-nmae" in all.All, expected one of text, data, `, "did you mean --user-name?"},
 		{"--text", `--text needs a value`, ""},
