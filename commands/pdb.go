@@ -9,7 +9,7 @@ import (
 // debug replaces pyplug by the plugin's Python, which calls the hook in the terminal. It returns only errors.
 func (prog *program) debug(ctx context.Context, o callOptions) error {
 	if prog.opts.json || o.raw {
-		return cmdline.Usage("--pdb prints the result as JSON and has no --json or --raw")
+		return cmdline.Usage("--pdb cannot be combined with --json or --raw")
 	}
 	p := prog.newLocal(o.Config.Plugin, prog.opts.quiet)
 	err := p.open(ctx, o.Config)

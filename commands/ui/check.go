@@ -222,9 +222,9 @@ func findingHint(all []CheckResult) string {
 	if named = worstFirst(named); len(named) == 0 {
 		return ""
 	}
-	hint := "`pyplug help finding " + named[0].ID + "` explains this finding"
+	hint := "run `pyplug help finding " + named[0].ID + "` to read about this finding"
 	if slices.ContainsFunc(named, func(f hook.Finding) bool { return f.ID != named[0].ID }) {
-		hint += ", and so for every name in brackets"
+		hint += "; the same for every name in brackets"
 	}
 	return hint
 }

@@ -106,10 +106,10 @@ func TestCheckPlain(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are those of other systems")
 	}
-	const hint = "hint: `pyplug help finding "
+	const hint = "hint: run `pyplug help finding "
 	ends := []string{
-		"\n" + hint + "no-controller` explains this finding, and so for every name in brackets\n",
-		"\n" + hint + "start-failed` explains this finding, and so for every name in brackets\n",
+		"\n" + hint + "no-controller` to read about this finding; the same for every name in brackets\n",
+		"\n" + hint + "start-failed` to read about this finding; the same for every name in brackets\n",
 		"",
 	}
 	for i, c := range checks() {
@@ -153,8 +153,8 @@ func TestCheckTerminal(t *testing.T) {
 	p := s.Checks(false, false, false)
 	printChecks(t, p, []CheckResult{c}, true)
 	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
-		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv next to the plugin)\n" +
-		"                        12ms\n" +
+		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv next to the\n" +
+		"                        plugin)  12ms\n" +
 		"  \x1b[33mwarning\x1b[0m  host         no plugin.GRPCController is served, so\n" +
 		"                        a host waits 2 s and kills the plugin\n" +
 		"                        [no-controller]  2ms\n" +
@@ -168,8 +168,8 @@ func TestCheckTerminal(t *testing.T) {
 		"  skipped  cookie: two\n" +
 		"           lines\n" +
 		"\x1b[32mpassed\x1b[0m with 1 warning and 1 note in 412ms\n" +
-		"\n\x1b[36mhint:\x1b[0m `pyplug help finding no-controller` explains this\n" +
-		"      finding, and so for every name in brackets\n"
+		"\n\x1b[36mhint:\x1b[0m run `pyplug help finding no-controller` to read about\n" +
+		"      this finding; the same for every name in brackets\n"
 	if got := terminal.take(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -195,7 +195,7 @@ func TestCheckVerdict(t *testing.T) {
 	s, out, _ := testStreams("")
 	p := s.Checks(false, false, false)
 	p.all = []CheckResult{{Report: warned}}
-	if err := p.Finish(); err != nil || out.String() != "\nhint: `pyplug help finding a` explains this finding\n" {
+	if err := p.Finish(); err != nil || out.String() != "\nhint: run `pyplug help finding a` to read about this finding\n" {
 		t.Errorf("got %q, %v for one finding", out, err)
 	}
 	s.Out = brokenWriter{}

@@ -137,7 +137,7 @@ func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 	case text != "":
 		var ok bool
 		if limit, ok = schema.ParseDuration(text); !ok {
-			err = hook.NewError(hook.Request, fmt.Errorf("timeout is %q, expected such as 30s, 2m or a number of seconds", text))
+			err = hook.NewError(hook.Request, fmt.Errorf("timeout is %q, expected a duration such as 30s, 2m or a number of seconds", text))
 		}
 	case r.Method == http.MethodPost && (r.PathValue("hook") != "" || r.URL.Path == "/calls"):
 		limit = s.opts.CallTimeout
