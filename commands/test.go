@@ -45,7 +45,7 @@ func testCommand(prog *program) command {
 	}
 	flags = append(flags, settingFlags(&o.cfg, settings.Call)...)
 	ofPlugin := slices.Concat(settingFlags(&o.cfg, settings.Result), cmdline.Flags{settingFlag(&o.cfg, settings.ByFlag("preload"))}, pluginFlags(&o.cfg))
-	return newCommand("test", "run files of calls, and compare the answers with those that are wanted", "NAME|PLUGIN FILE...",
+	return newCommand("test", "run files of calls, and compare the answers with the expected ones", "NAME|PLUGIN FILE...",
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if err := cmdline.WantWords(words, "PLUGIN FILE..."); len(words) == 1 {
 				return cmdline.Hinted(err, schema.Hintf("write a case such as %s into cases.jsonl, then run %s", aCase, schema.Command{"test", words[0], "cases.jsonl"}),

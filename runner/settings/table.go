@@ -32,7 +32,7 @@ var Table = []Row{
 	{Flag: "env", Key: env, Commands: Start, Secret: true, check: checkVariable,
 		Help:  "set the plugin's variable `K=V`; with --clean-env, K alone passes it on",
 		field: func(s *Settings) any { return &s.Env }},
-	{Flag: "clean-env", Commands: Start, Rare: true, Help: "give the plugin only PATH, HOME, the locale and the like, and --env",
+	{Flag: "clean-env", Commands: Start, Rare: true, Help: "give the plugin only PATH, HOME, the locale and the like, the manifest's env and --env",
 		field: func(s *Settings) any { return &s.CleanEnv }},
 	{Flag: "cwd", Key: "cwd", Commands: Start, File: true, Help: "the plugin's working directory `DIR`", Shown: "the current one",
 		field: func(s *Settings) any { return &s.WorkDir }},
