@@ -243,7 +243,7 @@ type templater struct {
 }
 
 func (t *templater) fill(message protoreflect.Message) {
-	const mostMessages, deepest = 500, 16
+	const maxMessages, deepest = 500, 16
 	name := message.Descriptor().FullName()
 	if t.count++; hasOwnJSON(message.Descriptor()) {
 		return
@@ -257,7 +257,7 @@ func (t *templater) fill(message protoreflect.Message) {
 		case inner == nil:
 			message.Set(field, field.Default())
 		case inner.FullName() == "google.protobuf.Value", inner.IsPlaceholder(), t.open[inner.FullName()]:
-		case t.count < mostMessages && len(t.open) < deepest:
+		case t.count < maxMessages && len(t.open) < deepest:
 			t.fill(message.Mutable(field).Message())
 		}
 	}
