@@ -91,8 +91,8 @@ func TestDecide(t *testing.T) {
 
 		"--plan":             "--plan needs a value",
 		"--dry-run :=[":      `argument ":=[": not JSON at byte 2: unexpected end of JSON input`,
-		"--dry-run t@=text":  `argument "t@=text": a file behind --dry-run is not read, because it may be a value: put the word before --dry-run`,
-		"--plan -- t:=@json": `argument "t:=@json": a file behind --plan is not read, because it may be a value: put the word before --plan`,
+		"--dry-run t@=text":  `argument "t@=text": --dry-run may take this word as its value, so the file is not read: put the word before --dry-run`,
+		"--plan -- t:=@json": `argument "t:=@json": --plan may take this word as its value, so the file is not read: put the word before --plan`,
 	} {
 		words, err := ParseWords(strings.Fields(line), readFile)
 		if err == nil {

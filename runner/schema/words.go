@@ -111,7 +111,7 @@ func (l *Lexer) Skip() { l.option = "" }
 // unread returns a FileReader that rejects every file.
 func unread(option string) FileReader {
 	return func(string) ([]byte, error) {
-		return nil, fmt.Errorf("a file behind %s is not read, because it may be a value: put the word before %[1]s", option)
+		return nil, fmt.Errorf("%s may take this word as its value, so the file is not read: put the word before %[1]s", option)
 	}
 }
 

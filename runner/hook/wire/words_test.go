@@ -142,7 +142,7 @@ func TestAppendOpenWords(t *testing.T) {
 	for line, want := range map[string]string{
 		"--a 5 b=2":    `{"name":"a","typed":"--a","form":"option"},{"text":"5","value":5},{"name":"b","text":"2","value":2}`,
 		"--a b=2":      `{"name":"a","typed":"--a","form":"option"},{"name":"b","typed":"b=2","text":"2","value":2}`,
-		"--a b@=f":     `{"name":"a","typed":"--a","form":"option"},{"name":"b","typed":"b@=f","fault":"argument \"b@=f\": a file behind --a is not read, because it may be a value: put the word before --a"}`,
+		"--a b@=f":     `{"name":"a","typed":"--a","form":"option"},{"name":"b","typed":"b@=f","fault":"argument \"b@=f\": --a may take this word as its value, so the file is not read: put the word before --a"}`,
 		"--a -- :=[":   `{"name":"a","typed":"--a","form":"option"},{"typed":"--","form":"rest"},{"typed":":=[","fault":"argument \":=[\": not JSON at byte 2: unexpected end of JSON input"}`,
 		"-- :=[ --a":   `{"form":"rest"},":=[","--a"`,
 		"--a-b=c --a ": `{"name":"a-b","typed":"--a-b=c","text":"c"},{"name":"a","typed":"--a","form":"option"}`,

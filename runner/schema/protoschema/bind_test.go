@@ -219,7 +219,7 @@ func TestBindMessageErrors(t *testing.T) {
 		{"--text", `--text needs a value`, ""},
 		{"--flag --no-flag", `flag is given twice, last by "--no-flag"`, ""},
 		{"--no-flag=1", `no field "no-flag" in all.All`, ""},
-		{"--flag text@=n", `argument "text@=n": a file behind --flag is not read, because it may be a value: put the word before --flag`, ""},
+		{"--flag text@=n", `argument "text@=n": --flag may take this word as its value, so the file is not read: put the word before --flag`, ""},
 		{"address=Rome", `address does not fit: unexpected token "Rome"`, `as JSON: 'address:={"city":"","zip":0,"next":null,"lines":[]}'`},
 		{"address={} addresses=x", `addresses[0] does not fit: unexpected token "x"`, "as JSON: 'addresses:=[]'"},
 		{"txet=1", `no field "txet" in all.All, expected one of text, data, `, "did you mean text?"},
