@@ -117,7 +117,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 		o.filter.Hints, instructions = mcp.Hints(p.Manifest.MCP), runner.Docstring(p)
 	}
 	if prog.streams.InTerminal() {
-		prog.streams.Note("waiting for the messages of an LLM client on standard input; --config CLIENT prints what to write into its configuration")
+		prog.streams.Note("waiting for the messages of an LLM client on standard input; --config CLIENT prints the entry for its configuration")
 	}
 	server = mcp.New(mcp.Options{
 		In: prog.streams.In, Out: prog.streams.Out, Filter: o.filter, Name: mcpName(word), Version: versionText(), Instructions: instructions,
