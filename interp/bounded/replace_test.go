@@ -44,6 +44,9 @@ func TestRewrite(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip(err)
 	}
+	if _, err := os.Stat(link); err != nil {
+		t.Skip("no symbolic links here: ", err) // Wine
+	}
 	for _, c := range []struct {
 		name, old, text, want string
 		err                   error
