@@ -142,7 +142,11 @@ const urgent = syscall.SIGINT
 // SIGINT, which sets the event: the process then raises the signal itself.
 func (t *tree) signal(s syscall.Signal) error {
 	if s == syscall.SIGKILL {
-		return t.process.Kill()
+		err := t.process.Kill()
+		if errors.Is(err, syscall.EINVAL) { // Wait has released it
+			return os.ErrProcessDone
+		}
+		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

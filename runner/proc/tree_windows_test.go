@@ -36,7 +36,9 @@ var behaviors = map[string]func(){
 	},
 	"hang": func() {
 		fmt.Println("here", os.Getpid())
-		select {}
+		in, out, _ := os.Pipe() // Go takes select{} for a deadlock, and exits
+		in.Read(make([]byte, 1))
+		out.Close()
 	},
 }
 
@@ -106,6 +108,9 @@ func TestHandles(t *testing.T) {
 	}
 	if err := p.Interrupt(); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("interrupt after the end: %v", err)
+	}
+	if err := p.Crash(); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("crash after the end: %v", err)
 	}
 }
 
