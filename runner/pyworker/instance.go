@@ -88,7 +88,7 @@ func (inst *instance) Stop(ctx context.Context) error {
 	if ctx.Err() != nil {
 		inst.forced.Store(true)
 	}
-	if exit.Stopped && exit.Signal == "SIGKILL" && !inst.isTerminating() && !inst.forced.Load() {
+	if exit.Step == "SIGKILL" && !inst.isTerminating() && !inst.forced.Load() {
 		return &hook.Error{Kind: hook.Timeout, At: stackFrames(exit.Stacks),
 			Err: &hook.LimitError{What: "the plugin did not exit", Limit: inst.launcher.cfg.StopTimeout}}
 	}
