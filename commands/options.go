@@ -91,7 +91,7 @@ func openConfig(cfg *plan.Config, plugin string) error {
 	}
 	cfg.Plugin, cfg.Environ = plugin, os.Environ()
 	if cfg.Active && cfg.NoActive {
-		return cmdline.Usage("--active and --no-active contradict each other")
+		return cmdline.Usage("--active and --no-active cannot be combined")
 	}
 	return nil
 }

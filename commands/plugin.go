@@ -249,7 +249,7 @@ func (p *local) Attach(ctx context.Context, line string) error {
 	return p.prog.write(ctx, func() error { return p.prog.streams.Line(line) })
 }
 
-// event logs a transition.
+// event logs a change of a worker's state.
 func (p *local) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		p.output.SetGeneration(e.Generation)

@@ -41,7 +41,7 @@ func (prog *program) openReport(ctx context.Context, junit string, printer repor
 	if info, err := os.Stat(junit); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		// It may be the plugin or the cases, if the word after --junit was forgotten.
 		if text, err := os.ReadFile(junit); err == nil && !bytes.HasPrefix(text, []byte("<")) {
-			return r, cmdline.Usage("--junit: %s is no XML file, expected one or a new file", junit)
+			return r, cmdline.Usage("--junit: %s is not an XML file, expected one or a new file", junit)
 		}
 	}
 	r.file, err = openOutput(ctx, "--junit", junit)

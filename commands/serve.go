@@ -47,7 +47,7 @@ func (o *startOptions) readAccess() error {
 	case len(a.Listen) == 0 && (a.TokenFile != "" || a.NoToken || len(a.Hosts) > 0):
 		return cmdline.Usage("--token-file, --no-token and --allow-host are for --listen ADDRESS")
 	case a.TokenFile != "" && a.NoToken:
-		return cmdline.Usage("--token-file and --no-token exclude each other")
+		return cmdline.Usage("--token-file and --no-token cannot be combined")
 	}
 	return nil
 }

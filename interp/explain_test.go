@@ -147,7 +147,7 @@ func TestHints(t *testing.T) {
 		{findCase{name: "activated, and gone", tree: opt, environ: []string{"VIRTUAL_ENV=$ROOT/plug/.venv"}}, "make it again or deactivate it; --no-active ignores it"},
 		{findCase{name: "activated, gone, and asked for", tree: opt, environ: []string{"VIRTUAL_ENV=$ROOT/plug/.venv"}, active: "yes"}, "make it again or deactivate it; --no-active ignores it"},
 		{findCase{name: "activated, and no environment", tree: []string{"f plug/e x"}, environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"}}, "make it again or deactivate it; --no-active ignores it"},
-		{findCase{name: "another user may change it", tree: venv("plug/.venv", "opt", "3.12.4"), owners: shared("plug/.venv/bin")}, "if you trust it: --python plug/.venv"},
+		{findCase{name: "another user may change it", tree: venv("plug/.venv", "opt", "3.12.4"), owners: shared("plug/.venv/bin")}, "add --python plug/.venv if you trust it"},
 		{findCase{name: "a file by flag", tree: []string{"n work/py"}, flag: "./py"}, other},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func (f *finder) fix(a Attempt) schema.Hint {
 	case a.Code == LowerPriority || a.Code == SecondChoice || a.Code == UnknownVersion:
 		return schema.Hintf("use %s %s to choose it", schema.Setting("python"), quoted(a.Path))
 	case a.Code == UntrustedOwner || a.Code == WorldWritable:
-		return schema.Hintf("if you trust it: %s %s", schema.Setting("python"), quoted(cmp.Or(a.env, a.Path)))
+		return schema.Hintf("add %s %s if you trust it", schema.Setting("python"), quoted(cmp.Or(a.env, a.Path)))
 	case a.Code == PinNotInstalled:
 		return schema.Hintf(f.installing(a.wanted))
 	case a.Code == ForOthers && f.Sync == "":

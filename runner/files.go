@@ -115,9 +115,9 @@ func (f *files) learn() {
 	}
 }
 
-// look returns the stamps of the files of kind from and of the kinds after it, and the sorted paths
-// of the files that differ from before. It compares a file that became known later with its first
-// stamp.
+// look returns the stamps of the files whose kind is from or a later one, and the sorted paths of the
+// files that differ from the stamps in before. It compares a file that became known later with its
+// first stamp.
 func (f *files) look(from fileKind, before stamps) (now stamps, changed []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -78,7 +78,7 @@ func SetFromEnvironment(flags Flags) error {
 	return nil
 }
 
-// Flags is a list of flags in the type of urfave/cli.
+// Flags is a list of flags, as urfave/cli takes them.
 type Flags = []cli.Flag
 
 // FlagOf returns the flag in the interface. All flags have this type.

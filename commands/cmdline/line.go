@@ -146,7 +146,7 @@ func (l *Line) Misplaced(err error) error {
 		return Hinted(err, hint)
 	}
 	return Hinted(Usage("%s comes after HOOK, where every word is an argument of the hook", word),
-		hint, schema.Hintf("as text for the hook: %s", schema.QuoteLine([]string{"=" + word})))
+		hint, schema.Hintf("pass it to the hook as text: %s", schema.QuoteLine([]string{"=" + word})))
 }
 
 // reordered returns a hint with the command line in which the data word at an index is a flag. ok
@@ -159,7 +159,7 @@ func (l *Line) reordered(at int) (hint schema.Hint, ok bool) {
 		return schema.Hint{}, false
 	}
 	if f.Name == "help" {
-		return schema.Hintf("for the help of the hook: %s", schema.QuoteLine(slices.Concat(l.typed, manifest.TypedWords(names), []string{"--help"}))), true
+		return schema.Hintf("read the help of the hook: %s", schema.QuoteLine(slices.Concat(l.typed, manifest.TypedWords(names), []string{"--help"}))), true
 	}
 	typed, rest := data[at:at+1], data[at+1:]
 	if !f.IsSwitch && !hasValue {
@@ -170,7 +170,7 @@ func (l *Line) reordered(at int) (hint schema.Hint, ok bool) {
 		typed = slices.Concat(typed, value)
 	}
 	line := schema.QuoteLine(slices.Concat(l.typed, typed, manifest.TypedWords(names), data[:at], rest))
-	return schema.Hintf("as a flag of pyplug: %s", line), true
+	return schema.Hintf("pass it to pyplug: %s", line), true
 }
 
 // reject records an error. The first one counts.

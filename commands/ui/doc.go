@@ -12,7 +12,7 @@
 //     is written: by the screen on standard error, by [Streams.Print] on standard output,
 //     and by the printers of JUnit and annotations. Harmless text cannot control a
 //     terminal or a CI system.
-//  6. JSON comes from encoding/json, begins with "schema": 1, and escapes characters that act.
+//  6. JSON comes from encoding/json, begins with "schema": 1, and escapes control characters.
 //     Only a hook's value is written unchanged, unless standard output is a terminal.
 //  7. [CheckPrinter] and [TestPrinter] print reports: for people or as JSON when results
 //     arrive, and at the end as JUnit XML, and as annotations for GitHub.

@@ -30,7 +30,7 @@ func (s *Streams) PluginOutput(label string, quiet bool) *Output {
 // Shown reports whether the lines are printed.
 func (o *Output) Shown() bool { return o != nil && !o.quiet }
 
-// SetGeneration says which generation the lines come from now on.
+// SetGeneration sets the generation of the lines that follow.
 func (o *Output) SetGeneration(n int) { o.generation.Store(int64(n)) }
 
 // Line prints one line, without its newline, of the stream "stdout" or "stderr". cut is the

@@ -34,7 +34,7 @@ type Streams struct {
 	Quiet bool
 	// Verbose prints messages of [Streams.Log] at the level "info".
 	Verbose bool
-	// LogJSON makes all of standard error JSON lines.
+	// LogJSON writes everything on standard error as JSON lines.
 	LogJSON bool
 	// Getenv, Getwd and Now come from the system, or from a test.
 	Getenv func(string) string

@@ -503,7 +503,7 @@ func TestOthersChange(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"pylock.toml": {map[string]string{"pylock.toml": ""}, "a pylock.toml shares no environment, and "},
+		"pylock.toml": {map[string]string{"pylock.toml": ""}, "would share an environment, which a pylock.toml cannot"},
 		"uv is gone":  {map[string]string{"uv.lock": ""}, "needs uv, which is not on PATH"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -107,7 +107,7 @@ func (p Plan) sources(before mark) ([]Source, error) {
 		case s.needsUV && p.Installer != "uv":
 			return nil, refused(schema.Hints("install uv"), "%s shares the environment and needs uv, which is not on PATH", e.Owner)
 		case s.Kind == "pylock.toml", p.Source.Kind == "pylock.toml":
-			return nil, failed(fmt.Errorf("a pylock.toml shares no environment, and %s and %s would", p.Source.Path, s.Path))
+			return nil, failed(fmt.Errorf("%s and %s would share an environment, which a pylock.toml cannot", p.Source.Path, s.Path))
 		}
 		sources = append(sources, s)
 	}

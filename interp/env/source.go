@@ -78,7 +78,7 @@ func (s Source) Tool() string {
 	return strings.TrimSuffix(s.Kind, ".lock")
 }
 
-// ToolLine returns the command line with which [Source.Tool] makes its environment, or "".
+// ToolLine returns the command line of [Source.Tool] that makes the environment, or "".
 func (s Source) ToolLine() string {
 	if s.Tool() == "" {
 		return ""

@@ -121,9 +121,9 @@ func (i Import) Find(dirs []string, dir string) []string {
 	return nil
 }
 
-// Libraries reads the files of installed packages that imports name, then the files of the same
-// packages that those import. If it reaches a limit, it omits some of the latter. It skips gRPC's
-// own packages.
+// Libraries reads the files of installed packages that are named in imports. Then it reads the files
+// that these import from the same packages. If it reaches a limit, it omits some of the latter. It
+// skips gRPC's own packages.
 func Libraries(dirs []string, imports []Import, most Limits) []File {
 	var named []string
 	for _, imp := range imports {

@@ -220,7 +220,7 @@ func compile(pattern string) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, fmt.Errorf(`"match" is no regular expression: %w`, err)
+		return nil, fmt.Errorf(`"match" is not a valid regular expression: %w`, err)
 	}
 	return re, nil
 }

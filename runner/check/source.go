@@ -40,7 +40,7 @@ func (c *check) source(ctx context.Context) hook.Stage {
 	o := c.s.Keeper
 	if err := o.MayRun(); err != nil {
 		return failed(found(sourceUnchecked, hook.Note, fmt.Sprintf("without the stage launch, nothing runs that the plugin chooses: %v", err),
-			"if you trust it, name the Python with --python, or do not skip launch"))
+			"name the Python with --python if you trust it, or do not skip launch"))
 	}
 	scripts, python, dirs := o.Source()
 	switch {

@@ -24,7 +24,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// longestDrain is how long a stop waits for calls without a limit.
+// longestDrain is how long a stop waits at most for calls that have no timeout.
 const longestDrain = 2 * time.Minute
 
 // serveTCP serves the requests over TCP. The listeners end with the server.

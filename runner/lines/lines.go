@@ -256,7 +256,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // batchSize is the maximum number of tasks that read passes on together.
 const batchSize = 64
 
-// read makes a task of each line. It passes the tasks of lines that are already buffered on together.
+// read makes a task of each line. It passes on together the tasks of all lines that are already buffered.
 // It returns the error of the input.
 func (e *Engine) read(batches chan<- []*task) error {
 	in := NewReader(e.o.In, e.o.MaxLine, e.o.Null)

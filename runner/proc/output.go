@@ -16,8 +16,8 @@ const (
 type output struct {
 	onLine func(Line)
 	raw    func(Stream, []byte)
-	// both keeps standard output in the tail, too, because the standard output of a process with
-	// Talk is for people.
+	// both also keeps standard output in the tail. It is set for a process with Talk, which prints
+	// only for people.
 	both bool
 
 	mu     sync.Mutex // held while onLine runs, so that calls do not overlap

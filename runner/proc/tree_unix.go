@@ -190,8 +190,8 @@ func waitFor(pid int) (status syscall.WaitStatus, err error) {
 	return status, err
 }
 
-// HasSignals reports whether a process can be asked to exit by a signal, and an exit names the signal
-// that caused it.
+// HasSignals reports whether the system has signals: one can ask a process to exit, and an exit names
+// the signal that caused it.
 const HasSignals = true
 
 func signalName(s syscall.Signal) string {

@@ -63,7 +63,7 @@ func (a answer) argumentError(hookName string) *hook.Error {
 		e.Hints = append(e.Hints, schema.Hintf("to pass it as text, write %s", schema.QuoteLine([]string{"=" + a.Typed})))
 	}
 	if a.AsJSON != "" {
-		e.Hints = append(e.Hints, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
+		e.Hints = append(e.Hints, schema.Hintf("write it as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
 	}
 	switch {
 	case meant != "":

@@ -19,8 +19,8 @@ import (
 	_ "google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// ProtoFile returns the descriptor of a .proto file with the given text, so that a test shows what
-// it describes. It supports only the syntax that the tests use: messages, enums, services, the
+// ProtoFile returns the descriptor of a .proto file with the given text, so that the definition
+// stands in the test. It supports only the syntax that the tests use: messages, enums, services, the
 // comments before methods, and the options json_name and default. imports are the files that the
 // text imports, in addition to those that are part of protobuf.
 func ProtoFile(name, text string, imports ...*descriptorpb.FileDescriptorProto) (file *descriptorpb.FileDescriptorProto, err error) {

@@ -119,8 +119,8 @@ func unavailable(address string, err error) error {
 // Listeners returns the open listeners. Closing them closes the Access.
 func (a *Access) Listeners() []net.Listener { return a.listeners }
 
-// Stop refuses new connections. What has connected before is accepted, so that no request is lost that the client has
-// sent already.
+// Stop refuses new connections. It still accepts clients that have already connected, so that none of their requests is
+// lost.
 func (a *Access) Stop() {
 	var all sync.WaitGroup
 	for _, each := range a.acceptors {

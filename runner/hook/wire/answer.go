@@ -60,9 +60,9 @@ func decoded(quoted []byte) (content []byte, err error) {
 	return content, err
 }
 
-// Line is a line of a streamed result: an item, or after the last item Done or Error. A stream
+// Line is a line of a streamed result: an item or, after the last item, Done or Error. A stream
 // without such an end is incomplete. The answers to several calls have two more kinds of lines: a
-// result, which has Done and a Value, and HandedBack.
+// result (Done with a Value) and HandedBack.
 type Line struct {
 	hook.Item
 	Done  bool        `json:"done,omitempty"`

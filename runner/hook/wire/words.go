@@ -23,7 +23,7 @@ var (
 
 // AppendWords appends words to dst as a JSON array, for a worker, which knows the parameters. Each
 // word has the keys that docs/http.md documents: "name" if it has one, and "text" or "json". A text
-// has a "value" if [schema.Value] of it differs from the text, and a "form" if it must not become
+// has a "value" if [schema.Value] changes the text, and a "form" if it must not become
 // another type. A positional text without a "value" is a JSON string. Bytes that are not UTF-8 are
 // written as [schema.Quote] does.
 //

@@ -368,7 +368,7 @@ func (b *binder) withForm(err error) error {
 		bad.Hints = append(bad.Hints, schema.Hintf("name the key: %s.KEY VALUE", schema.OptionOf(name)))
 	case !field.IsList() && (field.Message() == nil || hasOwnJSON(field.Message())):
 	case json.Unmarshal(b.method.Template(), &values) == nil && json.Compact(&value, values[name]) == nil:
-		bad.Hints = append(bad.Hints, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{name + ":=" + value.String()})))
+		bad.Hints = append(bad.Hints, schema.Hintf("write it as JSON: %s", schema.QuoteLine([]string{name + ":=" + value.String()})))
 	}
 	return err
 }
