@@ -2,9 +2,9 @@ package commands
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,29 +13,39 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// maxEnvFile is the size of the largest file of variables. envFileLimit is how long the writer of a
-// pipe may take, which may ask a person for a passphrase.
 const (
-	maxEnvFile   = 1 << 20
-	envFileLimit = time.Minute
+	maxEnvFile   = 1 << 20     // the maximum size of a file of variables
+	envFileLimit = time.Minute // for the writer of a pipe, which may ask a person for a passphrase
 )
 
 // envFileFlag returns the flag of start and serve for a file of variables.
 func (o *startOptions) envFileFlag() *cmdline.Flag {
 	flag := cmdline.New("env-file", "set the plugin's variables in `FILE`, a line NAME=VALUE for each; --env takes precedence", func(name string) error {
-		variables, err := readEnvFile(name, envFileLimit)
-		o.fileEnv = append(o.fileEnv, variables...)
-		return err
+		o.envFiles = append(o.envFiles, name)
+		return nil
 	}).Repeat()
 	flag.IsFile = true
 	return cmdline.FlagOf(cmdline.InCategory(backgroundCategory, flag)[0])
 }
 
-// readEnvFile reads a file of variables, or a pipe. Its error reads after the name of the flag.
-func readEnvFile(name string, limit time.Duration) (variables []string, err error) {
-	ctx, cancel := hook.WithLimit(context.Background(), limit)
+// readEnvFiles adds the variables of --env-file to those of --env, which take precedence.
+func (o *startOptions) readEnvFiles(ctx context.Context) error {
+	for _, name := range o.envFiles {
+		variables, err := readEnvFile(ctx, name)
+		if err != nil {
+			return err
+		}
+		o.fileEnv = append(o.fileEnv, variables...)
+	}
+	o.Config.Env = slices.Concat(o.fileEnv, o.Config.Env)
+	return nil
+}
+
+// readEnvFile reads a file of variables, or a pipe.
+func readEnvFile(ctx context.Context, name string) (variables []string, err error) {
+	limited, cancel := hook.WithLimit(ctx, envFileLimit)
 	defer cancel()
-	text, err := hook.Interruptible(ctx, func() ([]byte, error) { // if nobody writes the pipe, it ends with the process
+	text, err := hook.Interruptible(limited, func() ([]byte, error) { // if nobody writes the pipe, it ends with the process
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
@@ -45,14 +55,16 @@ func readEnvFile(name string, limit time.Duration) (variables []string, err erro
 	})
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("is the pipe %s, whose writer has not closed it within %s", name, schema.Span(limit))
+		return nil, err
+	case limited.Err() != nil:
+		return nil, cmdline.Usage("--env-file: %s did not end within %s", name, schema.Span(envFileLimit))
 	case err != nil:
-		return nil, fmt.Errorf("is not readable: %w", err)
+		return nil, cmdline.Usage("--env-file is not readable: %w", err)
 	case len(text) > maxEnvFile:
-		return nil, fmt.Errorf("is %s, which is larger than %d MB", name, maxEnvFile>>20)
+		return nil, cmdline.Usage("--env-file is %s, which is larger than %d MB", name, maxEnvFile>>20)
 	}
 	n := 0
-	for line := range strings.SplitSeq(string(text), "\n") {
+	for line := range strings.SplitSeq(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 		n++
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
@@ -60,7 +72,7 @@ func readEnvFile(name string, limit time.Duration) (variables []string, err erro
 		key, value, found := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !found || key == "" || strings.ContainsAny(key, " \t\x00") || strings.ContainsRune(value, 0) {
-			return nil, fmt.Errorf("has at %s:%d the line %q, expected NAME=VALUE", name, n, line)
+			return nil, cmdline.Usage("--env-file: the line %s:%d is not NAME=VALUE", name, n) // which may be a secret
 		}
 		if last := len(value) - 1; last > 0 && (value[0] == '"' || value[0] == '\'') && value[last] == value[0] {
 			value = value[1:last]

@@ -3,22 +3,26 @@
 package commands
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestEnvFilePipe checks that the wait for the writer of a pipe has a limit.
+// TestEnvFilePipe checks that a signal ends the wait for the writer of a pipe.
 func TestEnvFilePipe(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := readEnvFile(fifo, time.Millisecond)
-	if want := "is the pipe " + fifo + ", whose writer has not closed it within 1ms"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := readEnvFile(ctx, fifo); hook.AsError(err).Kind != hook.Canceled {
+		t.Errorf("got %v, want that it is canceled", err)
 	}
 	// With a writer, the pending open succeeds and its goroutine ends.
 	writer, err := os.OpenFile(fifo, os.O_WRONLY, 0)
@@ -26,4 +30,15 @@ func TestEnvFilePipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	writer.Close()
+}
+
+// TestEnvFileMark checks that a byte order mark is not part of the first name.
+func TestEnvFileMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "variables")
+	if err := os.WriteFile(path, []byte("\ufeffA=1\r\nB=\"2\"\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readEnvFile(t.Context(), path); err != nil || !slices.Equal(got, []string{"A=1", "B=2"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
 }

@@ -159,11 +159,11 @@ func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, 
 	if err != nil {
 		return cmdline.Usage("the current directory: %w", err)
 	}
-	args := []string{"mcp"}
+	args, python := []string{"mcp"}, o.shellPython(ctx, word)
 	inDir := false // whether the working directory is given, or the plugin has its own
 	for _, one := range flags {
 		flag := cmdline.FlagOf(one)
-		if flag.Name == "config" || !flag.Typed {
+		if flag.Name == "config" || flag.Name == "python" && python != "" || !flag.Typed {
 			continue
 		}
 		inDir = inDir || slices.Contains([]string{"cwd", "auto-start"}, flag.Name)
@@ -176,7 +176,7 @@ func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, 
 		}
 	}
 	entry := word
-	if python := o.shellPython(ctx, word); python != "" {
+	if python != "" {
 		args = append(args, "--python="+python)
 	}
 	running, _ := prog.connectNamed(ctx, word)
@@ -187,9 +187,9 @@ func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, 
 		if _, err := os.Stat(entry); err != nil {
 			return cmdline.Usage("%s: %w", word, err)
 		}
-		if !inDir {
-			args = append(args, "--cwd="+dir)
-		}
+	}
+	if running == nil && !inDir {
+		args = append(args, "--cwd="+dir)
 	}
 	text := mcp.ClientConfig(o.client, mcpName(word), program, append(args, manifest.TypedWords([]string{entry})...))
 	return prog.write(ctx, func() error { return prog.streams.Line(text) })

@@ -59,7 +59,9 @@ func serveCommand(prog *program) command {
 			if err := cmp.Or(o.readAccess(), o.readKept(words)); err != nil {
 				return err
 			}
-			o.Config.Env = slices.Concat(o.fileEnv, o.Config.Env)
+			if err := o.readEnvFiles(ctx); err != nil {
+				return err
+			}
 			return prog.untilSignal(prog.serve(ctx, o, nil))
 		})
 	cmd.keeps = true

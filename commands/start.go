@@ -24,8 +24,9 @@ const backgroundCategory = "Background plugins"
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
 	service.Options
-	own     cmdline.Flags // those that the process in the background gets, too
-	fileEnv []string      // the variables of --env-file, which that process gets as --env
+	own      cmdline.Flags // those that the process in the background gets, too
+	envFiles []string      // of --env-file
+	fileEnv  []string      // the variables in them, which that process gets as --env
 }
 
 // nameFlags returns the flags of every command that keeps a plugin alive under a name.
@@ -71,7 +72,9 @@ func startCommand(prog *program) command {
 			case len(words) > 1 && o.Name != "":
 				return cmdline.Usage("--name names one plugin, but %d are given", len(words))
 			}
-			o.Config.Env = slices.Concat(o.fileEnv, o.Config.Env)
+			if err := o.readEnvFiles(ctx); err != nil {
+				return err
+			}
 			var failures []error
 			for _, word := range words {
 				if err := o.read(word); err != nil {

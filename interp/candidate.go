@@ -182,7 +182,7 @@ func (f *finder) consider(path string, source Source) (Interpreter, *Attempt) {
 	if pyenv, isShim := shimAt(path, real); isShim {
 		return f.shim(path, pyenv, source)
 	}
-	if runtime.GOOS == "darwin" && path == appleStub {
+	if runtime.GOOS == "darwin" && real == appleStub {
 		return f.stub(path, developerPython("/", f.vars), source)
 	}
 	return f.inspect(path, real, source)

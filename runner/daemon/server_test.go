@@ -254,26 +254,39 @@ func TestStop(t *testing.T) {
 	<-d.over
 }
 
-// TestStopNow checks that a stop that is interrupted kills the plugin.
+// TestStopNow checks that a stop kills the plugin if it is interrupted, or if another one allows less time.
 func TestStopNow(t *testing.T) {
-	nothingLeft(t)
-	f := newFake()
-	f.drain = time.Hour
-	d := start(t, f, Options{})
-	result, stopped := make(chan error, 1), make(chan error, 1)
-	go func() { _, err := open(t).Call(ctx0, hook.Call{Hook: "block"}); result <- err }()
-	f.awaitCall(t)
-	ctx, cancel := context.WithCancel(ctx0)
-	go func() { _, err := Stop(ctx, "p", StopOptions{}); stopped <- err }()
-	runnertest.Until(t, "it is stopping", func() bool { return isEnding(d.Server) })
-	cancel()
-	if err := <-stopped; err != nil {
-		t.Error(err)
+	var none time.Duration
+	for name, hurry := range map[string]func(cancel func()){
+		"its client goes away": func(cancel func()) { cancel() },
+		"another stop allows no time": func(func()) {
+			if _, err := Stop(ctx0, "p", StopOptions{Calls: &none}); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nothingLeft(t)
+			f := newFake()
+			f.drain = time.Hour
+			d := start(t, f, Options{})
+			result, stopped := make(chan error, 1), make(chan error, 1)
+			go func() { _, err := open(t).Call(ctx0, hook.Call{Hook: "block"}); result <- err }()
+			f.awaitCall(t)
+			ctx, cancel := context.WithCancel(ctx0)
+			defer cancel()
+			go func() { _, err := Stop(ctx, "p", StopOptions{}); stopped <- err }()
+			runnertest.Until(t, "it is stopping", func() bool { return isEnding(d.Server) })
+			hurry(cancel)
+			if err := <-stopped; err != nil {
+				t.Error(err)
+			}
+			if err := <-result; kindOf(t, err) != hook.Canceled || err.Error() != errStopped.Error() {
+				t.Errorf("the running call: %v", err)
+			}
+			<-d.over
+		})
 	}
-	if err := <-result; kindOf(t, err) != hook.Canceled || err.Error() != errStopped.Error() {
-		t.Errorf("the running call: %v", err)
-	}
-	<-d.over
 }
 
 // TestIdle checks that a daemon without calls ends, even if clients request its status.

@@ -26,7 +26,9 @@ func (s *Server) serveStop(_ http.ResponseWriter, r *http.Request) (any, error) 
 	if query.Has("timeout") {
 		request.calls, _ = schema.ParseDuration(query.Get("timeout")) // check has accepted it
 	}
-	s.requested.CompareAndSwap(nil, request)
+	if !s.requested.CompareAndSwap(nil, request) && request.calls >= 0 { // the first one may have allowed more time
+		defer time.AfterFunc(request.calls, s.kill).Stop()
+	}
 	s.stop(stoppingError(s.id.Name))
 	if query.Get("now") != "" {
 		s.kill()

@@ -102,16 +102,19 @@ func Hangups() (hangups <-chan struct{}, do func() bool) {
 	}
 }
 
-// followHangups restarts the workers on SIGHUP, until ctx ends. A SIGHUP from before the plugin was
+// followHangups restarts the workers on SIGHUP, until ctx ends or the service stops. A SIGHUP from before the plugin was
 // ready counts, because the plugin may have loaded older files.
 func (s *Service) followHangups(ctx context.Context) {
+	stopping, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.server.Stopping(), cancel)()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-stopping.Done():
 			return
 		case <-s.o.Hangups:
 		}
-		if err := s.Restart(ctx, "restarted by SIGHUP"); err != nil && ctx.Err() == nil {
+		if err := s.Restart(ctx, "restarted by SIGHUP"); err != nil && stopping.Err() == nil {
 			s.noteBroken("SIGHUP: the plugin", err)
 		}
 	}

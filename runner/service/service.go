@@ -192,11 +192,12 @@ func (s *Service) Run(ctx context.Context) error {
 		work.Go(func() { s.Watch(running, s.changes.started, s.reload) })
 	}
 	work.Go(func() { s.followHangups(running) })
+	serving, served := context.WithCancel(context.WithoutCancel(ctx)) // ends with Serve, which first waits for calls
 	var gaveUp error
 	s.ready.Store(true)
 	if !s.o.Detached {
 		s.notify("READY=1\n" + s.managerStatus())
-		work.Go(func() { s.watchdog(running) })
+		work.Go(func() { s.watchdog(serving) })
 		work.Go(func() {
 			failed := s.Failed()
 			if s.o.Config.Watch == settings.On {
@@ -216,6 +217,7 @@ func (s *Service) Run(ctx context.Context) error {
 	s.describe(running)
 	work.Go(func() { s.followStarts(running, events) })
 	err := s.server.Serve(running, s)
+	served()
 	stop(nil)
 	work.Wait()
 	if gaveUp != nil {

@@ -268,7 +268,7 @@ class Plan:
         name = self.called(name)
         name = name.replace("-", "_") if dashed and name and name not in self.named else name
         trailed = "%s_" % name
-        return trailed if trailed in self.named and name not in self.named and self.names is None else name
+        return trailed if name and trailed in self.named and name not in self.named and self.names is None else name
 
     def called(self, name):
         """Returns the name of the parameter for a name, which Python may normalize."""
