@@ -90,6 +90,44 @@ func TestKeepNotifies(t *testing.T) {
 	}
 }
 
+// TestKeepWatchdog checks that serve reports to the service manager's watchdog while it stops and waits
+// for a running call.
+func TestKeepWatchdog(t *testing.T) {
+	t.Parallel()
+	d := newDaemons(t)
+	m := d.managed(filepath.Join(filepath.Dir(runDir(t)), "notify"))
+	d.env = append(d.env, "WATCHDOG_USEC=20000")
+	dir := t.TempDir()
+	file, begun, end := filepath.Join(dir, "plugin.py"), filepath.Join(dir, "begun"), filepath.Join(dir, "end")
+	const text = `import os, time
+def hold(begun, end):
+    open(begun, "w").close()
+    while not os.path.exists(end):
+        time.sleep(0.01)
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := d.keep("--name", "p", file)
+	m.until("READY=1\nSTATUS=ready", "")
+	call := d.command("call", "p", "hold", begun, end)
+	if err := call.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "the call has begun", func() bool { _, err := os.Stat(begun); return err == nil })
+	if err := k.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	m.until("STOPPING=1\nSTATUS=stopping", "")
+	m.until("WATCHDOG=1", "")
+	m.until("WATCHDOG=1", "")
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = call.Wait() // a slow machine may have exceeded the time of running calls
+	k.ends(t, 0)
+}
+
 // TestKeepStatus checks that the status of the unit is the state of the plugin, whatever happens to
 // one of its workers. A reload that fails says so, and the old workers stay.
 func TestKeepStatus(t *testing.T) {
