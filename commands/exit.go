@@ -18,19 +18,19 @@ var exits = []struct {
 	kind    hook.Kind // empty if no error has this code
 	meaning string
 }{
-	{0, "", "success; also serve ended by SIGTERM after a clean stop"},
-	{1, hook.Failed, "the hook raised or returned an error, or its result cannot be represented or written; test: a case failed"},
+	{0, "", "success, including a clean stop of `serve` after SIGTERM"},
+	{1, hook.Failed, "the hook raised or returned an error, or its result cannot be represented or written; for `test`: a case failed"},
 	{2, hook.Usage, "wrong flags or arguments of pyplug; PLUGIN does not exist; another plugin has the NAME"},
 	{3, hook.Interpreter, "no Python found, a broken environment, or a version outside requires-python"},
 	{4, hook.Request, "no such hook, or arguments that do not fit it"},
-	{5, hook.Start, "the plugin failed to start: syntax error, import error, exit before ready, start limit reached"},
+	{5, hook.Start, "the plugin failed to start: syntax error, import error, import timeout, exit before ready"},
 	{6, hook.Handshake, "no handshake, a malformed or refused one, or no connection"},
-	{7, hook.Unhealthy, "started, but not healthy; check: the stages stop, host or again failed, or --strict"},
+	{7, hook.Unhealthy, "the plugin started but is not healthy; for `check`: stage `stop`, `host` or `again` failed, or a warning with `--strict`"},
 	{8, hook.Crash, "the plugin exited during the call"},
 	{9, hook.Unavailable, "not running, queue full, or gave up restarting"},
 	{124, hook.Timeout, "the call timed out"},
 	{internalCode, hook.Internal, "a bug in pyplug"},
-	{130, hook.Canceled, "interrupted (143: terminated); pyplug ends by the signal, so that a shell's loop ends, too"},
+	{130, hook.Canceled, "interrupted (143: terminated); pyplug then kills itself with the same signal, so that a shell loop stops, too"},
 }
 
 const internalCode = 125
