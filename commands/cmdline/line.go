@@ -129,9 +129,9 @@ func (l *Line) set(f *Flag, name, value string, hasValue bool) {
 	l.reject(f.set("--"+name, value))
 }
 
-// Misplaced returns the error for a flag of pyplug among the data. err must say that the hook does
-// not accept that word. Otherwise Misplaced returns err. A flag with one dash counts as data, and
-// err gets a hint.
+// Misplaced returns a usage error if err says that the hook does not accept a word that is a flag of
+// pyplug, such as --raw. For a flag with one dash, which may be data, it only adds a hint to err. It
+// returns any other err unchanged.
 func (l *Line) Misplaced(err error) error {
 	e := (*hook.Error)(nil)
 	if l == nil || !l.InData() || !errors.As(err, &e) || e.Kind != hook.Request || e.Word < 1 || e.Word > len(l.Words)-l.Names {

@@ -2,7 +2,7 @@ package fastcall
 
 import "os"
 
-// Left is a call that was sent but not answered by fastcall. The caller of [Take] continues it.
+// Left is a call that fastcall has sent and whose answer it has not handled. The caller of [Take] continues it.
 type Left struct {
 	Dir  string // the run directory
 	Name string

@@ -43,8 +43,8 @@ func Files(dir string) []string {
 	return found
 }
 
-// isForeign reports whether Files skips a directory below dir, because it does not contain source
-// of dir's owner, or is too deep.
+// isForeign reports whether Files skips a directory below dir, because it is hidden, a cache,
+// an environment or a directory of packages, or because it is too deep.
 func isForeign(dir, path string) bool {
 	name := filepath.Base(path)
 	if name[0] == '.' || slices.Contains([]string{"__pycache__", "node_modules", "site-packages", "dist-packages"}, name) {

@@ -82,7 +82,7 @@ type Case struct {
 	fails      *wantedError    // the expected error, or nil if the call must succeed
 	health     bool            // the plugin must be healthy after the call
 	under      time.Duration   // the limit on the call's duration, or 0 if there is none
-	occurrence int             // in a record
+	occurrence int             // the number among equal lines of a record
 	start, end int             // the byte offsets of the line in the file
 }
 

@@ -56,7 +56,7 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer from " + reflectionName, Limit: reflectLimit}}
 	}
 	if len(sources) == 0 && i.sources != nil {
-		// Reflection may fail if there are files, or descriptors that the user named.
+		// A failure of reflection does not matter if there are generated files or descriptors.
 		files, filesErr := hook.Interruptible(ctx, i.sources)
 		if err == nil || len(files) > 0 {
 			sources, err = files, filesErr

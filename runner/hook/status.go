@@ -53,7 +53,7 @@ type Event struct {
 type Status struct {
 	// State is the best state of all workers: the plugin accepts calls if at least one worker does.
 	State State `json:"state"`
-	// Reason says why State is not [StateReady]. It is empty if State is.
+	// Reason says why State is not [StateReady]; it is empty for StateReady.
 	Reason string `json:"reason,omitempty"`
 	// Generation is the generation of the process PID, or 0 before the first start. Each worker
 	// counts its own starts, from 1.

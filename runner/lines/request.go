@@ -148,7 +148,7 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 }
 
 // withLineHint adds a hint to an error if the arguments of a call look like a line that names its hook.
-// Such lines are read only without HOOK, which is hookName.
+// pyplug reads such lines only if the command line has no HOOK. hookName is that HOOK, or empty.
 func withLineHint(hookName string, c Call, err *hook.Error) *hook.Error {
 	if hookName == "" || !slices.Contains([]string{"id", "hook", "args"}, err.Unknown) {
 		return err

@@ -75,7 +75,7 @@ func entry(key, name string, server any) string {
 
 // text returns a text or a list of texts as JSON, which TOML reads, too.
 func text(value any) string {
-	line, _ := hook.Marshal(value) // text and lists of it
+	line, _ := hook.Marshal(value) // cannot fail: value is a string or a list of strings
 	return string(line)
 }
 

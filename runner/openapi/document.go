@@ -150,8 +150,8 @@ func (d *document) hook(h schema.Hook) operation {
 	return op
 }
 
-// results are the schemas of results by their annotations. Other annotations without a schema of their own may be
-// of classes that become bytes or streams.
+// results maps an annotation to the schema of the result. It has no classes, because their objects may become bytes
+// or streams.
 var results = map[string]string{
 	"None": `{"type":"null"}`, "bool": `{"type":"boolean"}`, "int": `{"type":"integer"}`, "float": `{"type":"number"}`, "str": `{"type":"string"}`,
 }

@@ -88,7 +88,7 @@ func (a *Access) listen(ctx context.Context, address string) (net.Listener, erro
 		return nil, unavailable(address, err)
 	}
 	if a.tokens == nil && !a.o.NoToken && !ip.IsLoopback() {
-		e := hook.NewError(hook.Usage, fmt.Errorf("--listen %s: without a token only a loopback address is listened on", address))
+		e := hook.NewError(hook.Usage, fmt.Errorf("--listen %s: without --token-file or --no-token, pyplug listens only on loopback addresses", address))
 		e.Hints = needToken()
 		return nil, e
 	}

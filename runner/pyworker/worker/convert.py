@@ -100,7 +100,7 @@ class Converter:
 
 
 class Anything(Converter):
-    """Leaves a value as it is. why is the reason, or empty if the annotation asks for that."""
+    """Leaves a value as it is. The attribute why has the reason; it is empty if the annotation allows any value."""
 
     takes_text = True
 
