@@ -131,7 +131,7 @@ func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.De
 	return e
 }
 
-var missingHint = schema.Hintf("name a file with the missing declarations, using %s or %s; for a protoset, run protoc with --include_imports",
+var missingHint = schema.Hintf("name a file with the missing declarations, using %s or %s; for a protoset, give protoc its option include_imports",
 	schema.Setting("proto"), schema.Setting("protoset"))
 
 // typeName removes the mark of an undescribed type from a full name.
