@@ -92,8 +92,7 @@ def refused(hook, kind, body):
         text += "; the hooks are " + ", ".join(hooks)
     print("error: " + text, file=sys.stderr)
     for name in near:
-        option = "--" + name.replace("_", "-")
-        print("\nhint: did you mean %s?" % (option if why.get("dashed") else name), file=sys.stderr)
+        print("\nhint: did you mean %s?" % (core.part("suggest").option(name) if why.get("dashed") else name), file=sys.stderr)
     raise Over(CODES.get(why["reason"], 1))
 
 
