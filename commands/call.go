@@ -149,7 +149,7 @@ type callOptions struct {
 }
 
 func (o *callOptions) rawFlag() *cmdline.Flag {
-	return cmdline.Switch(&o.raw, "raw", "print a string as it is, bytes verbatim, nothing for null, and a message's only text")
+	return cmdline.Switch(&o.raw, "raw", "print text and bytes verbatim, nothing for null, and a message's only text field")
 }
 
 func inputFlag(to *string) *cmdline.Flag {
@@ -223,7 +223,7 @@ func runCommand(prog *program) command {
 		inPDB   bool
 	)
 	lines.retry = &o.retry
-	ofLines := lines.flags(", by --workers unless that is set")
+	ofLines := lines.flags(", with N workers unless --workers is set")
 	linesFlag := cmdline.Switch(&inLines, "lines", "keep the plugin alive, read one call per line from standard input and print one answer per line")
 	pdbFlag := cmdline.Switch(&inPDB, "pdb", "call the function in this terminal, and open Python's debugger at an exception")
 	ofCall, ofWorkers := cmdline.Flags{inputFlag(&o.input), pdbFlag}, settingFlags(&o.Config, settings.Keep)

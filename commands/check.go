@@ -44,7 +44,7 @@ func checkCommand(prog *program) command {
 	flags := cmdline.Flags{
 		cmdline.Texts(&o.lines, "call", "call this while the plugin runs, `'HOOK ARG...'` as for run"),
 		cmdline.Switch(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
-		cmdline.Switch(&o.MCP, "mcp", "list the tools that an LLM client would see, and ask what it asks"),
+		cmdline.Switch(&o.MCP, "mcp", "list the tools that an LLM client would see, and send its requests"),
 		cmdline.Switch(&o.strict, "strict", "fail on warnings, too"),
 		cmdline.List(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),

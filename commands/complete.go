@@ -154,7 +154,7 @@ func completionCommand(prog *program) command {
 	return newCommand("completion", "print the completion script of a shell", "SHELL", nil, func(ctx context.Context, words []string) error {
 		shells := strings.Join(completions.Shells(), ", ")
 		if len(words) != 1 {
-			return cmdline.Usage("completion takes one SHELL: %s", shells)
+			return cmdline.Usage("completion needs one SHELL: %s", shells)
 		}
 		name := words[0]
 		script, ok := completions.Script(name)

@@ -171,7 +171,7 @@ func TestDaemonOfAnotherVersion(t *testing.T) {
 			d.fails(9, "hint: `pyplug stop counter`", "call", counter, "increment")
 			d.fails(9, "another pyplug", "start", counter)
 			out, errs, code := d.pyplug("status", "counter")
-			if code != 0 || !strings.Contains(out, "unknown") || !strings.Contains(out, "started by another pyplug, ") {
+			if code != 0 || !strings.Contains(out, "unknown") || !strings.Contains(out, "started by another version of pyplug, ") {
 				t.Errorf("its status is %q, %q", out, errs)
 			}
 			d.wants("", "stop", "counter")

@@ -46,7 +46,7 @@ func (o *linesOptions) flags(by string) cmdline.Flags {
 		cmdline.Switch(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them").Alias("0"),
 		cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)").Alias("j"),
 		cmdline.Switch(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
-		cmdline.File(&o.file, "record", "keep answers in `FILE`, and reuse those that it has"),
+		cmdline.File(&o.file, "record", "store answers in `FILE`, and reuse the stored ones"),
 		cmdline.Switch(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
 		cmdline.Switch(&o.FailFast, "fail-fast", "stop reading at the first failure"),
 	)

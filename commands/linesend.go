@@ -68,7 +68,7 @@ func (prog *program) linesEnd(ctx context.Context, k hook.Plugin, o *linesOption
 		}
 		return &printedError{code: exitCode(context.Cause(ctx))}
 	case errors.Is(err, lines.ErrGaveUp):
-		prog.streams.Note(fmt.Sprintf("the plugin takes no more calls; the last answered line is %d", c.Last))
+		prog.streams.Note(fmt.Sprintf("the plugin accepts no more calls; the last answered line is %d", c.Last))
 		_, err := k.Hooks(ctx, schema.Query{}) // returns the reason
 		if err == nil {
 			err = hook.NewError(hook.Unavailable, errors.New("gave up"))

@@ -42,7 +42,7 @@ func mcpCommand(prog *program) command {
 	o.start.own = launchFlags(&o.start.Config)
 	autoStart := cmdline.InCategory(backgroundCategory, cmdline.Switch(&o.start.AutoStarted, "auto-start", "share the background plugin of PLUGIN, and start it if it is not running"))
 	config := cmdline.Choice(&o.client, "config", "print the configuration of `CLIENT`, with absolute paths: "+strings.Join(mcp.Clients(), ", "), mcp.Clients()...)
-	url := cmdline.New("url", "print a configuration for the server at `URL`, of serve --listen, such as http://127.0.0.1:8080/mcp", func(text string) error {
+	url := cmdline.New("url", "print a configuration for serve --listen at `URL`, such as http://127.0.0.1:8080/mcp", func(text string) error {
 		if u, err := neturl.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return fmt.Errorf("is %q, expected a URL such as http://127.0.0.1:8080/mcp", text)
 		}
@@ -126,7 +126,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 		Source: func(ctx context.Context) []schema.Hook { return runner.SourceHooks(ctx, *files) },
 		Keep: func(hooks []schema.Hook) {
 			if err := runner.KeepHooks(ctx, *files, hooks); err != nil {
-				prog.streams.Log("info", "the list of hooks is not kept: "+err.Error())
+				prog.streams.Log("info", "the list of hooks was not stored: "+err.Error())
 			}
 		},
 	})
@@ -218,7 +218,7 @@ func (o *mcpOptions) shellPython(ctx context.Context, word string) string {
 // mcpURLConfig prints the entry of a client's configuration that connects to a server over HTTP.
 func (prog *program) mcpURLConfig(ctx context.Context, client, url, word string) error {
 	if client == "" {
-		return cmdline.Usage("--url is for --config CLIENT")
+		return cmdline.Usage("--url applies only with --config")
 	}
 	text, ok := mcp.URLConfig(client, mcpName(word), url)
 	if !ok {

@@ -26,9 +26,9 @@ func (o *outputOptions) flags() cmdline.Flags {
 		cmdline.Switch(&o.json, "json", "print one JSON object, also for an error"),
 		cmdline.Switch(&o.quiet, "quiet", "hide the plugin's output and notes").Alias("q"),
 		cmdline.Switch(&o.verbose, "verbose", "log what pyplug does").Alias("v"),
-		cmdline.Choice(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json").Then(func() { o.logJSON = format == "json" }).FromEnv("PYPLUG_LOG_FORMAT").Seldom(),
+		cmdline.Choice(&format, "log-format", "write standard error in `FORMAT`: text (the default) or json", "text", "json").Then(func() { o.logJSON = format == "json" }).FromEnv("PYPLUG_LOG_FORMAT").Seldom(),
 		cmdline.List(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(plan.DebugAreas(), ","), plan.DebugAreas()).FromEnv("PYPLUG_DEBUG").Seldom(),
-		cmdline.Choice(&o.color, "color", "use color: `WHEN` is auto (the default), always or never", "auto", "always", "never").FromEnv("PYPLUG_COLOR").Seldom(),
+		cmdline.Choice(&o.color, "color", "use color `WHEN`: auto (the default), always or never", "auto", "always", "never").FromEnv("PYPLUG_COLOR").Seldom(),
 	}
 }
 

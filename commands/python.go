@@ -28,7 +28,7 @@ func pythonCommand(prog *program) command {
 				if len(words) > 0 && schema.Suggest(words[0], pythonVerbs) != "" {
 					meant = append(schema.Command{"python", schema.Suggest(words[0], pythonVerbs)}, words[1:]...)
 				}
-				return cmdline.Hinted(cmdline.Usage("python takes one of why, find and list first"), schema.Hintf("did you mean %s?", meant))
+				return cmdline.Hinted(cmdline.Usage("python needs an action first: why, find or list"), schema.Hintf("did you mean %s?", meant))
 			}
 			verb, words := words[0], words[1:]
 			form := "[PLUGIN]"

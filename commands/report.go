@@ -34,7 +34,7 @@ func (prog *program) openReport(ctx context.Context, junit string, printer repor
 	r = report{program: prog, printer: printer, junit: junit}
 	switch {
 	case junit == "-" && prog.opts.json:
-		return r, cmdline.Usage("--junit - and --json both print on standard output")
+		return r, cmdline.Usage("--junit - and --json cannot be combined: both print to standard output")
 	case junit == "" || junit == "-":
 		return r, nil
 	}

@@ -24,7 +24,7 @@ type retryOptions struct {
 func (o *retryOptions) flags() cmdline.Flags {
 	return cmdline.Flags{
 		cmdline.Count(&o.Max, 0, 100, "retries", "repeat a call up to `N` times if its error is in --retry-on"),
-		cmdline.List(&o.kinds, "retry-on", "the `KINDS` of errors for --retries (default: crash,timeout,unavailable)", retryKinds),
+		cmdline.List(&o.kinds, "retry-on", "with --retries, retry errors of these `KINDS` (default: crash,timeout,unavailable)", retryKinds),
 	}
 }
 

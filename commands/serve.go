@@ -26,7 +26,7 @@ func (o *startOptions) accessFlags() cmdline.Flags {
 			return nil
 		}).Repeat(),
 		cmdline.File(&a.TokenFile, "token-file", "accept requests with a token of `FILE`, one on each line"),
-		cmdline.Switch(&a.NoToken, "no-token", "accept requests of everybody, behind a proxy that authenticates them"),
+		cmdline.Switch(&a.NoToken, "no-token", "accept requests without a token, behind a proxy that authenticates them"),
 		cmdline.Texts(&a.Hosts, "allow-host", "accept the host `NAME` in requests without a token"),
 		cmdline.New("max-body", "accept bodies of up to `SIZE`, such as 64MB (default: 16MB)", func(text string) error {
 			n, ok := settings.ParseSize(text)
@@ -45,7 +45,7 @@ func (o *startOptions) readAccess() error {
 	a := &o.Access
 	switch {
 	case len(a.Listen) == 0 && (a.TokenFile != "" || a.NoToken || len(a.Hosts) > 0):
-		return cmdline.Usage("--token-file, --no-token and --allow-host are for --listen ADDRESS")
+		return cmdline.Usage("--token-file, --no-token and --allow-host apply only with --listen")
 	case a.TokenFile != "" && a.NoToken:
 		return cmdline.Usage("--token-file and --no-token cannot be combined")
 	}

@@ -111,7 +111,7 @@ func (s *session) reload(ctx context.Context) {
 		located := hook.AsError(err).Located()
 		s.Note("its files changed and do not start, so the old plugin stays: " + located)
 		reason, _, _ := strings.Cut(located, "\n")
-		why := "this result is of the old plugin: its files changed and do not start: " + reason
+		why := "this result is from the old plugin: its files changed and do not start: " + reason
 		s.broken.Store(&why)
 	default:
 		s.broken.Store(nil)

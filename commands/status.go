@@ -24,7 +24,7 @@ func statusCommand(prog *program) command {
 			cmdline.Switch(&stacks, "stacks", "show where in Python the running calls are (Linux)"),
 			cmdline.Switch(&metrics, "metrics", "print metrics in the text format of Prometheus")}, prog.opts.flags()...), func(ctx context.Context, words []string) error {
 			if metrics && (watch || prog.opts.json) {
-				return cmdline.Usage("--metrics is a format of its own: remove --json and --watch")
+				return cmdline.Usage("--metrics cannot be combined with --json or --watch")
 			}
 			if watch {
 				if err := cmdline.WantWords(words, "[NAME]"); err != nil {
@@ -33,7 +33,7 @@ func statusCommand(prog *program) command {
 				return prog.untilSignal(prog.watchStatus(ctx, words))
 			}
 			if stacks && !prog.opts.json && len(words) != 1 {
-				return cmdline.Usage("--stacks is for status NAME, and for --json")
+				return cmdline.Usage("--stacks applies only with NAME or --json")
 			}
 			return prog.status(ctx, words, statusView{metrics, stacks})
 		})

@@ -22,7 +22,7 @@ func syncCommand(prog *program) command {
 	flags := cmdline.Flags{
 		cmdline.Switch(&o.sync.IntoExisting, "into-existing", "install into a .venv that pyplug did not make, too"),
 		cmdline.Switch(&o.sync.Offline, "offline", "install without the network: from uv's cache, or pip's --find-links"),
-		cmdline.Switch(&o.dryRun, "dry-run", "say what would be installed where, and change nothing"),
+		cmdline.Switch(&o.dryRun, "dry-run", "print what would be installed and where, without installing it"),
 		cmdline.File(&o.cfg.Python, "python", "make .venv with this Python: a `PATH`, a name or a version (or PYPLUG_PYTHON)"),
 	}
 	return newCommand("sync", "make the environment of a plugin", "[PLUGIN]",

@@ -40,7 +40,7 @@ func testCommand(prog *program) command {
 		cmdline.Count(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
 		cmdline.Switch(&o.FailFast, "fail-fast", "stop after the first failed case"),
 		cmdline.Name(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
-		cmdline.Switch(&o.Update, "update", "replace the answers in the files that differ from those returned"),
+		cmdline.Switch(&o.Update, "update", "replace the expected answers that differ from the results"),
 		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 	}
 	flags = append(flags, settingFlags(&o.cfg, settings.Call)...)

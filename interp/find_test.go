@@ -271,17 +271,17 @@ func TestFindShim(t *testing.T) {
 		{name: "nearest file", tree: lines(pyenv, []string{"f .python-version # x\\n3.12\\n"}), environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 PATH"},
 		{name: "variable", tree: lines(pyenv, []string{"f .python-version 3.11.7"}), environ: []string{shims, "PYENV_VERSION=python-3.12"}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 PATH"},
 		{name: "missing version", tree: lines(opt, pyenv, []string{"f work/.python-version 3.14\\n"}), environ: []string{shims}, want: "opt/bin/python3 3.12.4 PATH",
-			tried: []string{"pyenv/shims/python3 (PATH): is a shim without a python behind it: pyenv has no python3 of 3.14, which work/.python-version selects"}},
+			tried: []string{"pyenv/shims/python3 (PATH): is a shim that starts no python: pyenv has no python3 of 3.14, which work/.python-version selects"}},
 		{name: "system", tree: lines(opt, pyenv), environ: []string{shims, "PYENV_VERSION=system"}, want: "opt/bin/python3 3.12.4 PATH"},
 		{name: "escape", tree: lines(opt, pyenv), environ: []string{shims, "PYENV_VERSION=../../opt"}, want: "opt/bin/python3 3.12.4 PATH"},
 		{name: "name that the selected version lacks", tree: pyenv, requires: []string{">=3.12 p.py"}, environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 pyenv",
-			tried: []string{"pyenv/shims/python3.12 (PATH): is a shim without a python behind it: pyenv has no python3.12 of 3.11.7, which pyenv/version selects"}},
+			tried: []string{"pyenv/shims/python3.12 (PATH): is a shim that starts no python: pyenv has no python3.12 of 3.11.7, which pyenv/version selects"}},
 		{name: "version asked for by name", tree: pyenv, flag: "3.12", environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 --python"},
 		{name: "link to a shim", tree: lines(pyenv, []string{"l a/python3 $ROOT/pyenv/shims/python3"}), environ: []string{"PATH=$ROOT/a"}, want: "pyenv/versions/3.11.7/bin/python3 3.11.7 PATH"},
 		{name: "unknown", tree: []string{"x rye/shims/python3"}, environ: []string{"PATH=$ROOT/rye/shims"}, want: "error: no python found",
 			tried: []string{"has an unknown version: no file states it, and it was not run"}},
 		{name: "explicit", tree: pyenv, flag: "$ROOT/pyenv/shims/python3", environ: []string{"PYENV_VERSION=3.9"},
-			want: "error: --python: pyenv/shims/python3 is a shim without a python behind it: pyenv has no python3 of 3.9, which PYENV_VERSION selects"},
+			want: "error: --python: pyenv/shims/python3 is a shim that starts no python: pyenv has no python3 of 3.9, which PYENV_VERSION selects"},
 	} {
 		t.Run(c.name, c.run)
 	}

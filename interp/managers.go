@@ -112,7 +112,7 @@ const appleStub = "/usr/bin/python3"
 // stub examines the Python that appleStub starts, or "" if there is none.
 func (f *finder) stub(path, python string, source Source) (Interpreter, *Attempt) {
 	if python == "" {
-		broken := problem(ShimUnresolved, path, "is a stub without a python behind it: Apple's developer tools are not installed")
+		broken := problem(ShimUnresolved, path, "is a stub that starts no python: Apple's developer tools are not installed")
 		broken.Fix = schema.Hintf("run `%s` to install them", schema.EnvLine("xcode-select --install"))
 		return Interpreter{}, broken.from(source)
 	}
@@ -147,9 +147,9 @@ func (f *finder) follow(path string) (python string, broken *Attempt) {
 			return python, nil
 		}
 	}
-	broken = problem(ShimUnresolved, path, "is a shim without a python behind it: pyenv selects no version")
+	broken = problem(ShimUnresolved, path, "is a shim that starts no python: pyenv selects no version")
 	if len(versions) > 0 {
-		broken.Reason = "is a shim without a python behind it: pyenv has no " + name + " of " + strings.Join(versions, ", ") + ", which " + origin + " selects"
+		broken.Reason = "is a shim that starts no python: pyenv has no " + name + " of " + strings.Join(versions, ", ") + ", which " + origin + " selects"
 	}
 	broken.Fix = schema.Hintf("install that version with pyenv, or select another one")
 	return "", broken

@@ -108,7 +108,7 @@ func TestAppleStub(t *testing.T) {
 		dir  string // of DEVELOPER_DIR
 		want string
 	}{
-		"none":     {nil, "", "/usr/bin/python3 is a stub without a python behind it: Apple's developer tools are not installed"},
+		"none":     {nil, "", "/usr/bin/python3 is a stub that starts no python: Apple's developer tools are not installed"},
 		"tools":    {tools(own, "3.9"), "", own + "/usr/bin/python3 3.9.6"},
 		"both":     {lines(tools(own, "3.9"), tools(xcode, "3.10")), "", xcode + "/usr/bin/python3 3.10.6"},
 		"selected": {lines(tools(own, "3.9"), tools(xcode, "3.10"), []string{"l var/db/xcode_select_link $ROOT/" + own}), "", own + "/usr/bin/python3 3.9.6"},

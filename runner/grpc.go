@@ -81,7 +81,7 @@ func (s *server) watched() []string {
 }
 
 func (s *server) debug(hook.Call) error {
-	e := hook.NewError(hook.Usage, errors.New("--pdb calls a function in the terminal, and a gRPC plugin serves its own"))
+	e := hook.NewError(hook.Usage, errors.New("--pdb does not apply to a gRPC plugin, which runs its own server"))
 	e.Hints = schema.Hints("use a debugger that listens; %s shows how", schema.Command{"help", "debugging"})
 	return e
 }

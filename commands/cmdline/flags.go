@@ -191,7 +191,7 @@ func List(to *[]string, name, usage string, known []string) *Flag {
 	f := New(name, usage, func(text string) error {
 		for word := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(known, word) {
-				return fmt.Errorf("is %q, expected some of %s", word, strings.Join(known, ", "))
+				return fmt.Errorf("is %q, expected one or more of %s", word, strings.Join(known, ", "))
 			}
 			*to = append(*to, word)
 		}

@@ -79,7 +79,7 @@ func (l *Line) TwoWords() error {
 		return nil
 	}
 	line := schema.QuoteLine(slices.Concat(l.typed, []string{file, name}, l.Words[1:]))
-	return Hinted(Usage("%s is PLUGIN and HOOK, which are two words", schema.QuoteLine(l.Words[:1])), schema.Hintf("did you mean `%s`?", line))
+	return Hinted(Usage("%s is one word, expected PLUGIN and HOOK as two", schema.QuoteLine(l.Words[:1])), schema.Hintf("did you mean `%s`?", line))
 }
 
 // module reads the MODULE of -m, and returns the words after it.

@@ -190,7 +190,7 @@ func TestMakeTogether(t *testing.T) {
 		t.Errorf("installed %s, want %s", got, want)
 	}
 	r.in(t, "a.py", script(`"attrs>1"`))
-	if found := a.look(); !strings.HasPrefix(found.Stale, "a.py asks for other packages") {
+	if found := a.look(); !strings.HasPrefix(found.Stale, "a.py lists other packages") {
 		t.Errorf("after a change: %+v", found)
 	}
 	synced(t, b)
@@ -228,7 +228,7 @@ func TestLockFiles(t *testing.T) {
 		t.Errorf("installed %s, want %s", got, want)
 	}
 	r.in(t, "uv.lock", "version = 2\n")
-	if found := r.look(); !strings.HasPrefix(found.Stale, "uv.lock asks for other packages") {
+	if found := r.look(); !strings.HasPrefix(found.Stale, "uv.lock lists other packages") {
 		t.Errorf("after a change of the lock file: %+v", found)
 	}
 }

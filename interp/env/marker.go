@@ -123,7 +123,7 @@ func Look(dir, plugin string, dirs []string) State {
 	case m.State != complete:
 		found.Stale = "the last sync of " + dir + " was interrupted"
 	case !slices.Equal(m.Sources[i].Requirements, wanted.Requirements):
-		found.Stale = filepath.Base(s.Path) + " asks for other packages than at the last sync of " + dir
+		found.Stale = filepath.Base(s.Path) + " lists other packages than at the last sync of " + dir
 	}
 	return found
 }

@@ -94,12 +94,12 @@ func (r Request) nothing() *hook.Error {
 	info, err := os.Stat(r.Entry)
 	switch {
 	case r.Entry == "":
-		return refused(schema.Hints("list the packages in a requirements.txt in the directory of the project"), "no file says what the project needs")
+		return refused(schema.Hints("list the packages in a requirements.txt in the directory of the project"), "no file lists the packages that the project needs")
 	case err == nil && info.IsDir():
-		return refused(schema.Hints("list the packages in a requirements.txt next to %s", name), "no file says what %s needs", r.Entry)
+		return refused(schema.Hints("list the packages in a requirements.txt next to %s", name), "no file lists the packages that %s needs", r.Entry)
 	}
 	hints := schema.Hints("list the packages in a requirements.txt next to %[1]s, or in a PEP 723 block at the top of %[1]s", name)
-	return refused(hints, "no file says what %s needs", r.Entry)
+	return refused(hints, "no file lists the packages that %s needs", r.Entry)
 }
 
 // look examines the existing file or directory at the place of the environment.

@@ -124,7 +124,7 @@ func TestRefused(t *testing.T) {
 		change func(r *Request)
 		want   string
 	}{
-		"nothing asks":     {func(r *Request) { r.Dirs = nil }, "no file says what"},
+		"nothing asks":     {func(r *Request) { r.Dirs = nil }, "no file lists the packages that"},
 		"a lock of poetry": {files("poetry.lock", ""), "only poetry can read "},
 		"a lock of pdm":    {files("pdm.lock", ""), "only pdm can read "},
 		"uv is missing": {func(r *Request) {

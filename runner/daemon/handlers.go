@@ -131,7 +131,7 @@ func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 		return 0, hook.NewError(hook.Request, fmt.Errorf("the query %q: %w", r.URL.RawQuery, err))
 	}
 	if name := closedQuery(query); isTCP(r) && name != "" {
-		return 0, hook.NewError(hook.Request, fmt.Errorf("the query has %s, which only the socket takes", name))
+		return 0, hook.NewError(hook.Request, fmt.Errorf("the query has %s, which only the socket accepts", name))
 	}
 	switch text := query.Get("timeout"); {
 	case text != "":

@@ -270,11 +270,11 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 	case text == "", retry && endedConnection(text):
 		return nil
 	case handshake:
-		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, inner)
+		return t.errorf(ReasonTLS, "TLS with %s failed: %s", t, inner)
 	case at >= 0:
-		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, text[at:])
+		return t.errorf(ReasonTLS, "TLS with %s failed: %s", t, text[at:])
 	case t.tls != nil && endedConnection(text): // with TLS 1.3, the client's part of the TLS handshake is finished
-		return t.errorf(ReasonTLS, "no TLS with %s: %s our certificate", t, endsAfter)
+		return t.errorf(ReasonTLS, "TLS with %s failed: %s our certificate", t, endsAfter)
 	}
 	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, expected gRPC: %s", t, text)
 }

@@ -208,7 +208,7 @@ func TestOwnCA(t *testing.T) {
 			runnertest.NothingLeft(t)
 			cfg := fake(t, "own ca", arg)
 			cfg.MTLS = true
-			e := fails(t, cfg, hook.Handshake, "no TLS with ")
+			e := fails(t, cfg, hook.Handshake, "TLS with ")
 			if e.Reason != grpcplugin.ReasonTLS || len(e.Hints) != 1 || !strings.Contains(hook.Word(e.Hints[0]), hint) {
 				t.Errorf("%v, hints %q", e, hook.Words(e.Hints))
 			}

@@ -97,10 +97,10 @@ func (s *Server) begin(ctx context.Context, r *request) *protocolError {
 	defer s.mu.Unlock()
 	switch name := r.name(); {
 	case s.running >= maxRequests || s.size+len(r.Params) > maxSize:
-		return fault(internalError, "too many requests are not answered yet")
+		return fault(internalError, "too many requests are in progress")
 	case r.isStateless: // clients over HTTP may share a label
 	case s.named[name] != nil:
-		return fault(invalidRequest, "another request with the id %s is not answered yet", schema.Short(string(r.ID)))
+		return fault(invalidRequest, "another request with the id %s is in progress", schema.Short(string(r.ID)))
 	}
 	if r.session != nil {
 		s.named[r.name()] = r

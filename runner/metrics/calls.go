@@ -142,7 +142,7 @@ func (c *Calls) Append(text []byte, p Plugin) []byte {
 	}
 
 	const duration = "pyplug_call_duration_seconds"
-	text = appendHeader(text, duration, "histogram", "Duration of calls by hook, failed ones too, with the time in the queue.")
+	text = appendHeader(text, duration, "histogram", "Duration of calls by hook, including failed calls and the time in the queue.")
 	for _, label := range labels {
 		s, n := hooks[label], uint64(0)
 		for i, count := range s.buckets {

@@ -82,10 +82,10 @@ pyplug_calls_failed_total{name="greeter",kind="timeout"} 1
 pyplug_calls_failed_total{name="greeter",kind="unavailable"} 0
 pyplug_calls_failed_total{name="greeter",kind="unhealthy"} 0
 pyplug_calls_failed_total{name="greeter",kind="usage"} 0
-# HELP pyplug_calls_running Calls that run.
+# HELP pyplug_calls_running Running calls.
 # TYPE pyplug_calls_running gauge
 pyplug_calls_running{name="greeter"} 1
-# HELP pyplug_calls_queued Calls that wait for a worker.
+# HELP pyplug_calls_queued Calls in the queue.
 # TYPE pyplug_calls_queued gauge
 pyplug_calls_queued{name="greeter"} 4
 # HELP pyplug_restarts_total Restarts by cause.
@@ -179,7 +179,7 @@ pyplug_hook_calls_failed_total{name="greeter",hook="greet",kind="timeout"} 0
 pyplug_hook_calls_failed_total{name="greeter",hook="greet",kind="unavailable"} 0
 pyplug_hook_calls_failed_total{name="greeter",hook="greet",kind="unhealthy"} 0
 pyplug_hook_calls_failed_total{name="greeter",hook="greet",kind="usage"} 0
-# HELP pyplug_call_duration_seconds Duration of calls by hook, failed ones too, with the time in the queue.
+# HELP pyplug_call_duration_seconds Duration of calls by hook, including failed calls and the time in the queue.
 # TYPE pyplug_call_duration_seconds histogram
 pyplug_call_duration_seconds_bucket{name="greeter",hook="greet",le="0.0005"} 0
 pyplug_call_duration_seconds_bucket{name="greeter",hook="greet",le="0.001"} 0

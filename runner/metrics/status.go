@@ -69,8 +69,8 @@ var metrics = []metric{
 	{"pyplug_calls_failed_total", "counter", "Failed calls by kind of error.", "kind", func(st hook.Status) map[string]float64 {
 		return counts(st.Failures, hook.Kinds())
 	}},
-	{"pyplug_calls_running", "gauge", "Calls that run.", "", one(func(st hook.Status) float64 { return float64(st.Running) })},
-	{"pyplug_calls_queued", "gauge", "Calls that wait for a worker.", "", one(func(st hook.Status) float64 { return float64(st.Queued) })},
+	{"pyplug_calls_running", "gauge", "Running calls.", "", one(func(st hook.Status) float64 { return float64(st.Running) })},
+	{"pyplug_calls_queued", "gauge", "Calls in the queue.", "", one(func(st hook.Status) float64 { return float64(st.Queued) })},
 	{"pyplug_restarts_total", "counter", "Restarts by cause.", "cause", func(st hook.Status) map[string]float64 { return counts(st.RestartCauses, causes) }},
 	{"pyplug_memory_bytes", "gauge", "Memory of the plugin's processes, shared memory divided among its users.", "", one(func(st hook.Status) float64 { return float64(st.Memory) })},
 	{"pyplug_uptime_seconds", "gauge", "Age of the plugin's process.", "", one(func(st hook.Status) float64 { return time.Duration(st.Uptime).Seconds() })},

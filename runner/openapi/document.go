@@ -206,7 +206,7 @@ type request struct {
 var requests = []request{
 	{"/hooks", "pyplug_hooks", "List the hooks.", jsonType, `{"$ref":"#/components/schemas/Hooks"}`, false},
 	{"/health", "pyplug_health", "Report whether calls are accepted: 200 or 503.", jsonType, `{"$ref":"#/components/schemas/Health"}`, true},
-	{"/livez", "pyplug_livez", "Report that the server lives, whatever the plugin does.", jsonType, `{"type":"object"}`, true},
+	{"/livez", "pyplug_livez", "Report that the server is alive, whatever the plugin does.", jsonType, `{"type":"object"}`, true},
 	{"/metrics", "pyplug_metrics", "Return metrics in the text format of Prometheus.", "text/plain", `{"type":"string"}`, false},
 	{"/openapi.json", "pyplug_openapi", "Return this document.", jsonType, `{"type":"object"}`, false},
 }

@@ -11,7 +11,7 @@ var (
 // timeoutParameter describes ?timeout. Its pattern stays below the longest duration.
 const timeoutParameter = `{
 	"name": "timeout", "in": "query",
-	"description": "The limit of the call: such as 30s, 2m or a number of seconds. 0 means no limit, if the server has none.",
+	"description": "The timeout of the call, such as 30s, 2m or a number of seconds. 0 means no timeout, if the server has none.",
 	"schema": {"type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?|([0-9]{1,5}(\\.[0-9]{1,3})?(ms|s|m|h)){1,3})?$"}
 }`
 
@@ -27,9 +27,9 @@ const ownSchemas = `{
 		"type": "object", "required": ["kind", "message", "sent"],
 		"properties": {
 			"kind": {"type": "string", "description": "hook, request, start, unhealthy, crash, unavailable, timeout, canceled or another class of errors."},
-			"reason": {"type": "string", "description": "A stable word where the kind is too coarse."},
+			"reason": {"type": "string", "description": "A stable word that is more specific than the kind."},
 			"message": {"type": "string"},
-			"hint": {"type": "string", "description": "What to do about it, one line for each piece of advice."},
+			"hint": {"type": "string", "description": "How to fix it, one suggestion per line."},
 			"hook": {"type": "string", "description": "The hook that was called."},
 			"sent": {"type": "boolean", "description": "The call may have begun: do not repeat it blindly."},
 			"plugin": {"type": "string", "description": "The plugin and its Python."},
@@ -65,7 +65,7 @@ const ownSchemas = `{
 			"function": {"type": "string"},
 			"text": {"type": "string"},
 			"column": {"type": "integer"},
-			"repeated": {"type": "integer", "description": "How many more times the frame follows, or the last cycle frames."},
+			"repeated": {"type": "integer", "description": "How many more times the frame repeats, or the last cycle frames."},
 			"cycle": {"type": "integer"}
 		}
 	},

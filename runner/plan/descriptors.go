@@ -41,7 +41,7 @@ func DescribedBy(c Config) ([]protoschema.Source, error) {
 // notGenerated returns the error for a file of --proto that is not generated code. For a .proto
 // file its hint is the command that compiles it.
 func notGenerated(name string) error {
-	e := hook.NewError(hook.Usage, fmt.Errorf("%s is no code that protoc generated, expected a *_pb2.py", name))
+	e := hook.NewError(hook.Usage, fmt.Errorf("%s is not code that protoc generated, expected a *_pb2.py", name))
 	if base, isSource := strings.CutSuffix(name, ".proto"); isSource {
 		set := base + ".pb"
 		line := []string{"python", "-m", "grpc_tools.protoc", "-I" + filepath.Dir(name), "--include_imports", "-o", set, name}

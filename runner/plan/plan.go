@@ -192,7 +192,7 @@ func Marked(stdout []byte) (answer []byte, ok bool) {
 func (r *Plan) locateModule(ctx context.Context) error {
 	p := r.Plugin
 	if err := r.MayRun(); err != nil {
-		return hook.NewError(hook.Usage, fmt.Errorf("no file in %s is the module %s, and no Python is asked where it is: %w", p.From, p.Module, err))
+		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is not in %s, and pyplug runs no Python to locate it: %w", p.Module, p.From, err))
 	}
 	p.Src = p.Project.Src()
 	out, err := proc.Run(ctx, proc.Tool{Path: r.Python.Path, Args: []string{"-c", findModule, p.From, p.Src, p.Module}, Env: r.Environ, Dir: p.From})
@@ -201,7 +201,7 @@ func (r *Plan) locateModule(ctx context.Context) error {
 		err = errors.New(hook.Exit(out.Exit).String())
 	}
 	if err != nil {
-		e := hook.NewError(hook.Interpreter, fmt.Errorf("%s cannot be asked where the module %s is: %w", r.Python.Path, p.Module, err))
+		e := hook.NewError(hook.Interpreter, fmt.Errorf("%s failed to locate the module %s: %w", r.Python.Path, p.Module, err))
 		e.Tried = strings.Split(strings.TrimSpace(string(out.Stderr)), "\n")
 		return e
 	}

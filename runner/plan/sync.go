@@ -112,7 +112,7 @@ func (r *Plan) SyncMarker() string { return filepath.Join(r.Python.Env, interp.E
 // any more, and what to do. It returns "" otherwise.
 func (r *Plan) SyncStale() string {
 	if stale := r.synced().Stale; stale != "" {
-		return stale + "; `" + r.Sync + "` installs what is needed"
+		return stale + "; run `" + r.Sync + "`"
 	}
 	return ""
 }

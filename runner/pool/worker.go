@@ -224,7 +224,7 @@ func (w *worker) replaceIfDue() bool {
 		return false
 	case w.restart != "":
 	case old.lost && w.wanted:
-		w.restart = "it takes no more calls"
+		w.restart = "it accepts no more calls"
 	case due != "":
 		w.restart, w.limit, p.last.replacement = due, limit, due
 	default:

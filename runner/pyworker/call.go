@@ -59,9 +59,9 @@ func (c *call) add(f frame) error {
 		case c.abandoned: // the worker may have sent the item before it saw the cancel
 			return nil
 		case !c.stream:
-			return fmt.Errorf("an item for call %d, which is no stream", c.number)
+			return fmt.Errorf("an item for call %d, which is not a stream", c.number)
 		case c.underWay > 0 && c.underWay+len(f.body) > window:
-			return fmt.Errorf("call %d has more than %d bytes of items under way", c.number, window)
+			return fmt.Errorf("call %d has more than %d bytes of items in flight", c.number, window)
 		}
 		c.underWay += len(f.body)
 	}

@@ -258,7 +258,7 @@ func (inst *instance) diedStarting(greeted bool) *hook.Error {
 			first, both = fmt.Sprintf("descriptor %d", at.In), fmt.Sprintf("descriptors %d and %d", at.In, at.Out)
 		}
 		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
-			Err:   fmt.Errorf("%s closed %s, by which pyplug speaks to Python: it is a wrapper, or runs one", inst.launcher.cfg.Python, first),
+			Err:   fmt.Errorf("%s closed %s, which pyplug needs to talk to Python: it is a wrapper, or runs one", inst.launcher.cfg.Python, first),
 			Hints: schema.Hints("make the wrapper leave %s open, or pass the Python that it runs: %s PATH", both, schema.Setting("python"))}
 	case inst.fault != nil:
 		return pipeError(inst.fault, exit)

@@ -113,7 +113,7 @@ var badAnswers = map[string]struct {
 			item := strings.Repeat("0", pyworker.Window/2+1)
 			return append(packed('I', n, item), packed('I', n, item)...)
 		},
-		"the worker's pipe: call NUMBER has more than 262144 bytes of items under way",
+		"the worker's pipe: call NUMBER has more than 262144 bytes of items in flight",
 		true,
 	},
 }

@@ -175,7 +175,7 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 func (l *Launcher) args(preload string) []string {
 	cache, err := cache()
 	if err != nil {
-		l.cfg.Debug("proc", fmt.Sprintf("the worker's byte code is not kept: %s", err))
+		l.cfg.Debug("proc", fmt.Sprintf("the worker's byte code was not stored: %s", err))
 	}
 	calls, annotations := "", "convert"
 	if l.cfg.NoConvert {

@@ -105,7 +105,7 @@ func private(dir string) error {
 	case !bounded.IsOurs(info):
 		return fmt.Errorf("%s belongs to user %d, not to %d", dir, bounded.Owner(info), os.Geteuid())
 	case info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows":
-		return fmt.Errorf("%s may be written by others (mode %o)", dir, info.Mode().Perm())
+		return fmt.Errorf("other users can write to %s (mode %o)", dir, info.Mode().Perm())
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ def listing():
             missing = lacks(value)
             if missing and why.endswith(missing):
                 unmade[value] = value.__name__, missing, value.__name__.lower(), value.__name__
-    note = "`%s` %s: its methods are no hooks; those of an object are, as with `%s = %s(…)`"
+    note = "`%s` %s: its methods are not hooks; create an object, as with `%s = %s(…)`"
     return found, [note % words for kind, words in unmade.items() if kind not in existing]
 
 

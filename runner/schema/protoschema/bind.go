@@ -332,7 +332,7 @@ func (b *binder) noName(w schema.Word) error {
 }
 
 func notNested(w schema.Word, at, kind string) error {
-	return schema.ArgumentErrorf(at, "%s is %s, expected no name below it as in %q", cmp.Or(schema.Short(at), "the request"), kind, schema.Short(w.Typed))
+	return schema.ArgumentErrorf(at, "%s is %s, expected one value for all of it, not %q", cmp.Or(schema.Short(at), "the request"), kind, schema.Short(w.Typed))
 }
 
 // noField returns the error for a name that a message does not have. at is the path of the message.

@@ -276,12 +276,12 @@ func TestBindMessageErrors(t *testing.T) {
 		{`meta.a.b=1 meta.a=1`, `meta.a is given twice`, ""},
 		{"email=a phone=1", `phone does not fit: error parsing "phone", oneof all.All.contact is already set`, ""},
 		{"post.city=a phone=1", `post does not fit: error parsing "post", oneof all.All.contact is already set`, ""},
-		{"text.x=1", `text is string, expected no name below it as in "text.x=1"`, ""},
-		{"addresses.city=1", `addresses is repeated message all.Address, expected no name below it as in "addresses.city=1"`, ""},
-		{"at.seconds=1", `at is message google.protobuf.Timestamp, expected no name below it as in "at.seconds=1"`, ""},
+		{"text.x=1", `text is string, expected one value for all of it, not "text.x=1"`, ""},
+		{"addresses.city=1", `addresses is repeated message all.Address, expected one value for all of it, not "addresses.city=1"`, ""},
+		{"at.seconds=1", `at is message google.protobuf.Timestamp, expected one value for all of it, not "at.seconds=1"`, ""},
 		{"values.a.b=1 values.a=1", `values.a is given twice, last by "values.a=1"`, ""},
 		{"limits.a.b=1", `no field "limits.a.b" in google.protobuf.Int32Value, expected one of value`, ""},
-		{"list.a=1", `list is message google.protobuf.ListValue, expected no name`, ""},
+		{"list.a=1", `list is message google.protobuf.ListValue, expected one value`, ""},
 		{"address" + strings.Repeat(".next", 200) + "=1", "address.next.", ""},
 	}
 	for _, test := range tests {

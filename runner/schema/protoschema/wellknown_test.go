@@ -84,7 +84,7 @@ func TestBindWellKnown(t *testing.T) {
 func TestBindWellKnownErrors(t *testing.T) {
 	d := merge(t, compile(t, "wk.proto", wellKnownProto))
 	tests := []struct{ method, words, want string }{
-		{"Now", "seconds=1", `the request is message google.protobuf.Timestamp, expected no name below it as in "seconds=1"`},
+		{"Now", "seconds=1", `the request is message google.protobuf.Timestamp, expected one value for all of it, not "seconds=1"`},
 		{"Raw", "value:=5", `the request does not fit bytes: invalid value for bytes field value: 5`},
 		{"Stru", "foo", `"foo" has no name, expected --NAME VALUE`},
 		{"Stru", "=foo", `"=foo" has no name, expected --NAME VALUE`},
@@ -93,7 +93,7 @@ func TestBindWellKnownErrors(t *testing.T) {
 		{"Do", `:={"s":"1"}`, `":={\"s\":\"1\"}" has no name, expected --NAME VALUE with one of weird, blobs, `},
 		{"Do", "@=n", `"@=n" has no name, expected --NAME VALUE with one of`},
 		{"Do", "q-q=1", `"q-q=1" has no name, expected --NAME VALUE with one of`},
-		{"Do", "lists.a.b=1", `lists.a is message google.protobuf.ListValue, expected no name below it`},
+		{"Do", "lists.a.b=1", `lists.a is message google.protobuf.ListValue, expected one value for all of it`},
 		{"Do", "masks.a=b_1..c", `masks.a does not fit: google.protobuf.FieldMask.paths contains invalid path: "b_1..c"`},
 	}
 	for _, test := range tests {

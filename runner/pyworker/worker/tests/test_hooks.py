@@ -63,7 +63,7 @@ class Hooks(Case):
             worker = self.start(source, calls=calls)
             answer = worker.ask("D", {"hook": "", "input": False})[1]
             hooks = answer["hooks"]
-            needy = "`Needy` cannot be created without `x`: its methods are no hooks; those of an object are, as with `needy = Needy(…)`"
+            needy = "`Needy` cannot be created without `x`: its methods are not hooks; create an object, as with `needy = Needy(…)`"
             self.assertEqual(answer["notes"], [needy])
             self.assertEqual(sorted(hook["name"] for hook in hooks), sorted(listed))
             for hook in hooks:
