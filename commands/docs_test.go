@@ -201,7 +201,8 @@ func TestErrorKeys(t *testing.T) {
 	}
 }
 
-// TestDocLinks checks that the links of the pages lead to existing files and headings.
+// TestDocLinks checks that the links of the pages lead to existing files and headings, and that the
+// rows of their tables end on the line on which they begin.
 func TestDocLinks(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
@@ -211,6 +212,9 @@ func TestDocLinks(t *testing.T) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if row := regexp.MustCompile(`(?m)^\|.*[^|\n]$`).FindString(string(text)); row != "" {
+			t.Errorf("%s: the row %q does not end with |", page, row)
 		}
 		for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(string(text), -1) {
 			file, anchor, _ := strings.Cut(link[1], "#")
