@@ -22,7 +22,8 @@ func (f *finder) activated() (all []Attempt) {
 }
 
 // isCondaBase reports whether env is the base environment of conda. For any other environment,
-// CONDA_DEFAULT_ENV is its path or name, or it is in a directory called envs, as with pixi.
+// CONDA_DEFAULT_ENV is the path or the name. Pixi keeps its environments in a directory called
+// envs.
 func (f *finder) isCondaBase(env string) bool {
 	name := f.vars["CONDA_DEFAULT_ENV"]
 	unnamed := name != "" && name != env && name != filepath.Base(env) && filepath.Base(filepath.Dir(env)) != "envs"
@@ -30,9 +31,8 @@ func (f *finder) isCondaBase(env string) bool {
 }
 
 // activeFirst returns the Python of an activated environment that takes precedence over the
-// plugin's own environment. With Active every activated environment does. Otherwise it must exist
-// and belong to the plugin's project; a .venv in the plugin's directory is skipped, because it is
-// the plugin's own.
+// plugin's own environment. If Active is set, every activated environment does. Otherwise the
+// environment must exist and belong to the plugin's project.
 func (f *finder) activeFirst() (Interpreter, *Attempt) {
 	for _, active := range f.unjudged() {
 		if f.Active || bounded.Exists(active.Path) && f.related(active.Path) {
@@ -71,7 +71,7 @@ func SamePath(a, b string) bool {
 func (f *finder) active() (Interpreter, *Attempt) {
 	for _, active := range f.unjudged() {
 		found, broken := f.inEnv(active.Path, active.Source)
-		if broken == nil || !bounded.Exists(active.Path) && f.related(active.Path) { // its packages would be missing
+		if broken == nil || !bounded.Exists(active.Path) && f.related(active.Path) { // another Python would lack the project's packages
 			return found, broken
 		}
 		f.skipBroken(broken)

@@ -24,8 +24,8 @@ func isVersion(value string) bool {
 	return len(numbers) <= 3 && !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
 }
 
-// explicit returns a function that looks at an explicit source. The source decides if it has a
-// value.
+// explicit returns a function that looks at an explicit source. If the source has a value, it
+// decides the search.
 func (f *finder) explicit(value, dir string, source Source) look {
 	return func() (Interpreter, *Attempt) {
 		if value == "" || f.Making != "" && within(f.Making, f.under(dir, value)) {
@@ -85,7 +85,7 @@ func (f *finder) version(value string, b bound, source Source) (Interpreter, *At
 	if broken := f.conflict(); broken != nil {
 		return Interpreter{}, broken
 	}
-	if f.Making == "" { // sync made it with such a version
+	if f.Making == "" { // a sync may have made it with this version
 		found, broken := f.synced()
 		if found.Path != "" {
 			return found, nil
@@ -147,7 +147,7 @@ func (f *finder) envAt(path string, source Source) (env string, broken *Attempt)
 	case !info.IsDir() || none != nil:
 		f.skip(NotEnvironment, path, source, "has neither pyvenv.cfg nor python").Fix = schema.Hintf("rename it, or make an environment in its place")
 		return "", nil
-	case !landmark(path).Known() && !bounded.Exists(filepath.Join(path, "conda-meta")) && runtime.GOOS != "windows": // it would run without its packages
+	case !landmark(path).Known() && !bounded.Exists(filepath.Join(path, "conda-meta")) && runtime.GOOS != "windows": // Python would run without the environment's packages
 		return "", problem(NoConfig, path, "has a python but no pyvenv.cfg: its python is %s", python)
 	}
 	return path, nil

@@ -39,7 +39,7 @@ const (
 	ForOthers           Code = "for-others"            // pyplug made it for other plugins
 	ToolRuns            Code = "tool-runs"             // another tool manages the environment and runs programs in it
 	NotEnvironment      Code = "not-an-environment"    // a file or directory with the name of an environment
-	Shim                Code = "shim"                  // it was followed to the Python that it starts
+	Shim                Code = "shim"                  // the search continued with the Python that the shim starts
 	ShimUnresolved      Code = "shim-unresolved"       // no file says which Python the shim starts
 	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on the working directory
 	LowerPriority       Code = "lower-priority"        // usable, but another has precedence

@@ -13,8 +13,8 @@ type Decision struct {
 	// Chosen is the zero Interpreter if Broken is set. It may be a Python of unknown version,
 	// because Explain does not run it to ask.
 	Chosen Interpreter
-	// Broken is the Python that decides and cannot be used, or says that none was found. It is nil
-	// if Chosen is set.
+	// Broken is the attempt that ended the search: a Python that cannot be used, or the report that
+	// none was found. It is nil if Chosen is set.
 	Broken *Attempt
 	// Before lists the candidates before the chosen one, and After the candidates after it.
 	Before, After []Attempt
@@ -35,8 +35,8 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 		d.Broken.Fix = f.fix(*d.Broken)
 	}
 	d.Before = f.fixed()
-	for _, look := range later[:max(0, len(later)-1)] { // the last source, installed Pythons, is not interesting
-		// Reset what the source before left.
+	for _, look := range later[:max(0, len(later)-1)] { // omit the last source, installed Pythons, which rarely matters
+		// Reset the state that the previous source changed.
 		f.bounds, f.wanted, f.lookup, f.tried = f.bounds[:1+len(f.Requires)], request{}, false, nil
 		found, broken := look()
 		if broken != nil {

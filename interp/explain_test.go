@@ -131,7 +131,7 @@ func TestHints(t *testing.T) {
 			requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/plug/.venv/bin:$ROOT/opt/bin:$ROOT/a"}},
 			"make the environment again: a/python3 -m venv --clear plug/.venv"},
 
-		// Only an environment in its own place may be emptied.
+		// A fix may empty only a directory that is an environment of the plugin.
 		{findCase{name: "broken", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x"})}, again + "plug/.venv"},
 		{findCase{name: "broken, and made by pyplug", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x", "f plug/.venv/" + EnvMarker + " {}"})}, "make it again: rm -r plug/.venv && pyplug sync p.py"},
 		{findCase{name: "no pyvenv.cfg", tree: []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"}}, other},

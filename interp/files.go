@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// maxFile is the number of bytes that are read of a small file.
+// maxFile bounds the bytes that are read from a small file.
 const maxFile = 64 << 10
 
 // config contains the keys of a pyvenv.cfg that pyplug uses.
@@ -39,7 +39,7 @@ func findConfig(path string) (cfg config, env string) {
 	return config{}, ""
 }
 
-// systemPackages is a key. Python's site module reads its last occurrence.
+// systemPackages is the only key whose last occurrence counts, as in Python's site module.
 const systemPackages = "include-system-site-packages"
 
 // parseConfig reads a pyvenv.cfg and ignores mistakes, as Python does. For other keys the

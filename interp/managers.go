@@ -109,7 +109,7 @@ func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Attempt)
 // missing, it opens a window that offers to install them.
 const appleStub = "/usr/bin/python3"
 
-// stub examines the Python that appleStub starts, or "" if there is none.
+// stub examines python, which appleStub at path starts. python is "" if the tools are missing.
 func (f *finder) stub(path, python string, source Source) (Interpreter, *Attempt) {
 	if python == "" {
 		broken := problem(ShimUnresolved, path, "is a stub that starts no python: Apple's developer tools are not installed")

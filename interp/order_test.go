@@ -10,7 +10,7 @@ import (
 )
 
 // TestActiveOrOwn checks that an activated environment precedes the plugin's own only if it belongs
-// to the plugin's project or --active is set, and that one note mentions the other.
+// to the plugin's project or --active is set, and that one note mentions the unused environment.
 func TestActiveOrOwn(t *testing.T) {
 	opt := base("opt")
 	own, path := venv("plug/.venv", "opt", "3.12.4"), "PATH=$ROOT/opt/bin"
@@ -209,8 +209,7 @@ func (c ownedCase) ownerOf(root, path string) (owner, bool) {
 }
 
 // TestDistrust checks that an environment that nobody named is rejected if users can modify it who
-// cannot modify the plugin. The search also ends at directories where such users can put one. Row
-// 38.
+// cannot modify the plugin. The search also ends at directories where such users can put one.
 func TestDistrust(t *testing.T) {
 	opt := base("opt")
 	inside := lines(opt, venv("plug/.venv", "opt", "3.12.4"))

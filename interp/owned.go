@@ -93,10 +93,11 @@ func (f *finder) environment(env string, source Source) (Interpreter, *Attempt) 
 }
 
 // notEnvs lists directories whose environments belong to tools, and .venv, which is examined
-// before.
+// earlier.
 var notEnvs = []string{".venv", ".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
 
-// only looks for an environment of any other name. More than one is an error.
+// only looks in dir for an environment with any name except those of notEnvs. More than one is an
+// error.
 func (f *finder) only(dir, where string) (Interpreter, *Attempt) {
 	entries, err := bounded.Dir(dir)
 	if errors.Is(err, fs.ErrPermission) {

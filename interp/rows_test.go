@@ -192,8 +192,8 @@ func (c row) compare(t *testing.T, root string, found Interpreter, code Code, er
 	}
 }
 
-// TestProbeRows checks how a Python whose version no file says is asked, and how its answer is
-// used: rows 44, 45, 47 and 48.
+// TestProbeRows checks how Find asks a Python for its version if no file says it, and how Find uses
+// the answer.
 func TestProbeRows(t *testing.T) {
 	const answer, fromPath = "\x1eprogram /x\x1e\n\x1epyplug cpython 3 12 9 final 0\x1e\n", "opt/bin/python3 3.12.4 PATH"
 	wrapper := lines(base("opt"), []string{`s a/python3 #!/bin/sh\n`})
@@ -230,7 +230,7 @@ func TestProbeRows(t *testing.T) {
 	}
 }
 
-// TestNames checks paths with every kind of character. Row 12.
+// TestNames checks paths with every kind of character.
 func TestNames(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems allow less")

@@ -77,7 +77,7 @@ func (i Interpreter) userPackages(vars map[string]string) []string {
 		return []string{below(base, "Python"+strings.ReplaceAll(minor, ".", ""), "site-packages")}
 	case base != "":
 		return i.packages(base)
-	case runtime.GOOS == "darwin": // a framework build
+	case runtime.GOOS == "darwin": // framework builds have their own directory
 		return append(i.packages(below(vars["HOME"], ".local")),
 			below(vars["HOME"], "Library", "Python", minor, "lib", "python", "site-packages"))
 	}
@@ -104,13 +104,13 @@ const maxPathFiles = 300
 // pathFiles returns the directories that the .pth files of dir name, one per line. It skips lines
 // that Python would execute.
 func pathFiles(dir string) []string {
-	entries, _ := bounded.Dir(dir) // sorted; after an error the entries read before count
+	entries, _ := bounded.Dir(dir) // sorted; if there is an error, the entries read before it
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
 		return !strings.HasSuffix(e.Name(), ".pth") || e.Name()[0] == '.'
 	})
 	var found []string
 	for _, entry := range entries[:min(len(entries), maxPathFiles)] {
-		text, _ := bounded.Head(filepath.Join(dir, entry.Name()), maxFile) // after an error the text read before counts
+		text, _ := bounded.Head(filepath.Join(dir, entry.Name()), maxFile) // if there is an error, the text read before it
 		for line := range strings.Lines(text) {
 			line = strings.TrimRight(line, " \t\r\n")
 			if line == "" || line[0] == '#' || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {

@@ -25,7 +25,7 @@ func TestSearchPath(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		tree    []string
-		config  string // of pyvenv.cfg
+		config  string // the text of pyvenv.cfg
 		environ string // $ROOT is the tree
 		want    string
 	}{

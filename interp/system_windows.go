@@ -14,7 +14,7 @@ func registered() (dirs []string) {
 	for _, root := range []registry.Key{registry.CURRENT_USER, registry.LOCAL_MACHINE} {
 		for _, view := range []uint32{registry.WOW64_64KEY, registry.WOW64_32KEY} {
 			companies := subkeys(root, `Software\Python`, view)
-			slices.SortStableFunc(companies, func(a, b string) int { // python.org's first
+			slices.SortStableFunc(companies, func(a, b string) int { // put python.org's Pythons first
 				return order(b == "PythonCore") - order(a == "PythonCore")
 			})
 			for _, company := range companies {

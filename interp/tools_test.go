@@ -105,7 +105,7 @@ func TestAppleStub(t *testing.T) {
 	const own, xcode = "Library/Developer/CommandLineTools", "Applications/Xcode.app/Contents/Developer"
 	for name, c := range map[string]struct {
 		tree []string
-		dir  string // of DEVELOPER_DIR
+		dir  string // the value of DEVELOPER_DIR
 		want string
 	}{
 		"none":     {nil, "", "/usr/bin/python3 is a stub that starts no python: Apple's developer tools are not installed"},

@@ -28,7 +28,7 @@ func asNobody(t *testing.T, do func()) {
 	do()
 }
 
-// TestUnreadable checks that a path without permission may be the plugin's environment. Row 51.
+// TestUnreadable checks that a path without permission may be the plugin's environment.
 func TestUnreadable(t *testing.T) {
 	opt := base("opt")
 	own := lines(opt, venv("plug/.venv", "opt", "3.12.1"))

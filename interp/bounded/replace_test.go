@@ -45,7 +45,7 @@ func TestRewrite(t *testing.T) {
 		t.Skip(err)
 	}
 	if _, err := os.Stat(link); err != nil {
-		t.Skip("no symbolic links here: ", err) // Wine
+		t.Skip("no symbolic links here: ", err) // as on Wine
 	}
 	for _, c := range []struct {
 		name, old, text, want string

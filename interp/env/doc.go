@@ -1,10 +1,10 @@
 // Package env makes the environment of a plugin from the requirements in the plugin's files.
 //
-//  1. [NewPlan] looks for the [Source]: a PEP 723 block in the script, or its lock file
-//     p.py.lock; otherwise, in the nearest directory that has one, uv.lock, pylock.toml, the
-//     dependencies of pyproject.toml, those of setup.cfg, requirements.txt. It chooses the
-//     installer: lock files and settings of uv need uv. For all others it uses uv if uv is on
-//     PATH, otherwise pip. It leaves a project of poetry or pdm to that tool.
+//  1. [NewPlan] looks for the [Source]. That of a script is its PEP 723 block or its lock file
+//     p.py.lock. Otherwise it is the first of these files in the nearest directory that has one:
+//     uv.lock, pylock.toml, pyproject.toml, setup.cfg, requirements.txt. Lock files and settings of
+//     uv need uv as the installer. For all others NewPlan chooses uv if uv is on PATH, otherwise
+//     pip. It leaves a project of poetry or pdm to that tool.
 //  2. The environment is .venv in the directory of the source. If pyplug did not make it, pyplug
 //     installs into it only if the user asks for that.
 //  3. [Plan.Make] makes .venv in its final place, and installs into it. It removes no package.

@@ -97,7 +97,8 @@ func (r Request) log() []string {
 	return strings.Split(strings.TrimSpace(string(log)), "\n")
 }
 
-// last returns the arguments of the last `uv pip install` without those that all of them have.
+// last returns the arguments of the last `uv pip install` without those that every such command
+// has.
 func (r Request) last(t *testing.T) string {
 	t.Helper()
 	log := r.log()
@@ -347,7 +348,7 @@ func TestMakeFails(t *testing.T) {
 // TestUnwritable checks the error and the hint for a directory that cannot be written.
 func TestUnwritable(t *testing.T) {
 	r := request(t)
-	if err := os.MkdirAll(filepath.Join(r.venv(), lockName), 0o777); err != nil { // root can write everywhere
+	if err := os.MkdirAll(filepath.Join(r.venv(), lockName), 0o777); err != nil { // a directory in place of the file stops even root
 		t.Fatal(err)
 	}
 	_, err := plan(t, r).Make(t.Context())

@@ -45,7 +45,7 @@ func (p Plan) venv() command {
 	case p.Installer == "uv":
 		c.name, c.path = "uv venv", p.tool
 		c.args = []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", p.request.Python, p.Dir}
-	case !pipInstallsElsewhere(p.request.Packages): // if not, the environment needs its own pip, which takes a second or two to install
+	case !pipInstallsElsewhere(p.request.Packages): // the environment needs its own pip, which takes a second or two to install
 		c.args = []string{"-I", "-m", "venv", p.Dir}
 	}
 	return c
@@ -148,7 +148,7 @@ func (p Plan) installer() command {
 		c.path, c.args = p.Python, []string{"-I", "-m", "pip"}
 	}
 	c.args = append(c.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
-		"--no-user", "--target=") // overrides a variable or a pip.conf
+		"--no-user", "--target=") // override variables and pip.conf
 	return c
 }
 

@@ -30,7 +30,7 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	unlock, err := p.lock(ctx)
 	if err == nil {
 		defer unlock()
-		if err = p.look(); err == nil { // another process may have made it meanwhile
+		if err = p.look(); err == nil { // another process may have made the environment meanwhile
 			made, err = p.sync(ctx)
 		}
 	}

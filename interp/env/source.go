@@ -41,7 +41,7 @@ const block, blockLock = "PEP 723", "PEP 723 lock"
 var files = []string{"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "pyproject.toml", "setup.cfg", "requirements.txt"}
 
 // ofTools maps the lock file of a tool that keeps the project's environment to the tool's command
-// line that makes the environment. The project's directory must follow.
+// line that makes the environment. The caller appends the project's directory.
 var ofTools = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
 
 // maxSource bounds the size of a source. A lock file may be larger than source code.
@@ -209,7 +209,7 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 	switch s.Kind {
 	case block:
 		found, err := pysrc.Script(pysrc.Decode(content))
-		if filepath.Ext(s.Path) == ".pyz" || err != nil { // the error is reported with the plugin
+		if filepath.Ext(s.Path) == ".pyz" || err != nil { // opening the plugin reports the error
 			return nil, errNone
 		}
 		content = []byte(found.Text)

@@ -70,7 +70,7 @@ func meant(name string, listed []string) string {
 // standardNames lists modules that only some Pythons have in their standard library. That depends
 // on the version, the system and the build. Anybody may own a distribution with such a name.
 const standardNames = " " +
-	// Removed in 3.0, but in Python 2.
+	// In Python 2, and removed in 3.0.
 	"ConfigParser Cookie HTMLParser Queue SocketServer StringIO Tkinter __builtin__ cPickle cStringIO commands cookielib " +
 	"httplib md5 sets thread urllib2 urlparse xmlrpclib " +
 	// Removed in 3.9 to 3.11.

@@ -36,14 +36,14 @@ type Plugin struct {
 // lack is a plugin that lacks modules, with facts about the packages that it needs.
 type lack struct {
 	Plugin
-	listed  []string    // the distributions in the file source
-	source  string      // or empty
-	command schema.Hint // makes the plugin's environment, or is zero
+	listed  []string    // the distributions that the file source lists
+	source  string      // the file that lists the packages, or ""
+	command schema.Hint // the command that makes the plugin's environment, or zero
 	managed bool        // pip must not change its Python, because of PEP 668 or because other programs may use it
 }
 
 // missing is a module that was not found. name is the part of its name that does not exist. full is
-// the longest name in the import. file contains the import; it may be empty.
+// the longest name in the import. file is the path of the file with the import, or "".
 type missing struct {
 	name, full, file string
 	line             int
@@ -86,8 +86,8 @@ func (p Plugin) Hints(e *schema.MissingModuleError) []schema.Hint {
 	return append(hints, schema.Hintf("if it is your own module, put it next to the plugin; or name the Python that has it with %s", schema.Setting("python")))
 }
 
-// names returns the subject of a sentence about missing modules. All except the first have their
-// place.
+// names returns the subject of a sentence about missing modules. Each name except the first is
+// followed by its place.
 func (l *lack) names(all []missing) string {
 	names := []string{all[0].name}
 	for _, m := range all[1:] {
@@ -115,7 +115,7 @@ func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
 		return schema.Hints("%s", l.generate(stem)), false
 	case name == "" && meant(m.name, l.listed) != "": // somebody may own the misspelled name, too
 		return schema.Hints("did you mean `import %s`?", meant(m.name, l.listed)), false
-	case !slices.Contains(l.listed, name) && l.isOwn(m): // a package of somebody else with that name would be installed
+	case !slices.Contains(l.listed, name) && l.isOwn(m): // an index may have somebody else's package with that name
 		return nil, false
 	}
 	return nil, name != "" || !strings.Contains(m.name, ".")
@@ -184,7 +184,7 @@ func generated(module string) string {
 }
 
 // generate returns the command with which protoc generates the module of a .proto file. The file
-// may be in the plugin's directory or in a directory of that.
+// may be in the plugin's directory or in a subdirectory of it.
 func (l *lack) generate(stem string) string {
 	protoc, root := []string{l.Python.Path, "-m", "grpc_tools.protoc"}, l.own()
 	if root != "" {
@@ -241,9 +241,9 @@ func (l *lack) remedy(all []missing) schema.Hint {
 	return l.install(names, modules)
 }
 
-// install returns how to install distributions, and those of modules whose distribution is unknown:
-// with the command that makes the plugin's environment, or with uv or pip unless other programs may
-// use its Python.
+// install returns how to install the distributions names and the unknown distributions of modules.
+// It suggests the command that makes the plugin's environment. Otherwise it suggests uv or pip,
+// unless other programs may use the plugin's Python.
 func (l *lack) install(names, modules []string) schema.Hint {
 	known := len(modules) == 0
 	switch {
@@ -264,7 +264,7 @@ func (l *lack) install(names, modules []string) schema.Hint {
 
 // remake returns how to complete the plugin's environment with packages that its files must list.
 func (l *lack) remake(names, modules []string) schema.Hint {
-	line, unnamed := l.command, !l.Python.Source.Named() || l.Python.AnyOf // a start uses the environment
+	line, unnamed := l.command, !l.Python.Source.Named() || l.Python.AnyOf // if unnamed, a start uses the environment
 	what := packages(names, modules)
 	how := schema.Hintf("run `%s`", line)
 	if !unnamed {

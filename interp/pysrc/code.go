@@ -57,7 +57,7 @@ func render(text string, replace func(literal) string) string {
 			depth++
 		case c == ')' || c == ']' || c == '}':
 			depth = max(0, depth-1)
-		case c == marker[0]: // Python rejects this character
+		case c == marker[0]: // would look like a literal; Python rejects this character anyway
 			c = ' '
 		case c == '\n':
 			line++

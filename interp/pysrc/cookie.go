@@ -23,7 +23,7 @@ func Cookie(files []File) (key, value string) {
 		}
 	}
 	text := code
-	for range 2 { // twice, because the variable that is read may be in a name
+	for range 2 { // twice, because a name may stand for a read of a variable that another name stands for
 		text = nameOrLiteral().ReplaceAllStringFunc(text, func(operand string) string {
 			return cmp.Or(values[operand[strings.LastIndexByte(operand, '.')+1:]], operand)
 		})
@@ -49,7 +49,7 @@ func SetsUpLogging(files []File) bool {
 }
 
 // Parts of expressions for rendered code: the start of a read of the environment, a literal, a read
-// of the environment, and the text between a name and the literal that it is assigned.
+// of the environment, and the text between a name and the literal assigned to it.
 const (
 	environ     = `(?:\w+\.)*(?:environ(?:\.get)?|getenv)\s*[(\[]`
 	literalText = `‹([^›%\n]+)›`

@@ -23,8 +23,8 @@ var argument = Expression(`(?:AddSerializedFile|serialized_pb)\s*[(=](?:[\s(]|\b
 //	DESCRIPTOR = _descriptor.FileDescriptor(…, serialized_pb=_b('…'))
 //
 // Descriptors skips arguments that are not literals, as in protobuf's own code and in descriptors
-// that are built at run time. With an error it also returns the descriptors before it. The
-// descriptors take no more memory than text.
+// that are built at run time. If it returns an error, it also returns the descriptors before the
+// mistake. The descriptors take no more memory than text.
 func Descriptors(text string) ([][]byte, error) {
 	if !strings.Contains(text, "AddSerializedFile") && !strings.Contains(text, "serialized_pb") {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 // docStart matches the start of a module up to the quotes of its docstring.
 var docStart = Expression(`\A(?:[ \t]*(?:#[^\n]*)?\r?\n)*[rRuU]?("""|\x27\x27\x27|"|\x27)`)
 
-// Docstring returns the docstring of a module, without its common indentation; "" if it has none. It
-// reads no escapes.
+// Docstring returns the docstring of a module without its common indentation, or "" if the module
+// has none. It does not decode escapes.
 func Docstring(text string) string {
 	found := docStart().FindStringSubmatchIndex(text)
 	if found == nil {

@@ -40,7 +40,7 @@ type Limits struct {
 	Generated bool
 }
 
-// Short takes at most 10 ms. Whole is enough for any plugin.
+// Short bounds a read that takes at most 10 ms. Whole is enough for any plugin.
 var (
 	Short = Limits{Files: 100, Bytes: 192 << 10, Imports: 500}
 	Whole = Limits{Files: 1000, Bytes: 32 << 20, Imports: 10000, Generated: true}

@@ -123,7 +123,7 @@ func topOf(file string, packages []string, path func() []string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".py")
 	named := func(path string) bool { return strings.Contains(text, filepath.Base(path)) }
 	if !slices.ContainsFunc(append([]string{"from .", "__package__", name}, candidates...), named) {
-		return "" // "" for most files, whose packages need not be parsed
+		return "" // most files end here, before their packages are parsed
 	}
 	f := Parse(file, text)
 	reach := f.reach(dir)
@@ -152,8 +152,8 @@ func (f File) isNamespace(dir string, path func() []string) bool {
 	}))
 }
 
-// importsName reports whether a file imports a top-level module. If the module has the file's own
-// name, it is another module.
+// importsName reports whether a file imports a top-level module with a name. A file that imports
+// its own name means another module, such as a library.
 func (f File) importsName(name string) bool {
 	return slices.ContainsFunc(f.imports, func(i Import) bool {
 		top, _, _ := strings.Cut(i.Module, ".")

@@ -26,7 +26,7 @@ func TestScript(t *testing.T) {
 		{"in one of another type", "# /// other\n# /// script\n# a = 1\n# ///\n", "", 0},
 		{"no space in the opening", "# ///script\n# a = 1\n# ///\n#/// script\n", "", 0},
 		{"more than the opening", "# /// scripts\n# a = 1\n\n# /// script of mine\n\nx = '# /// script'\n", "", 0},
-		{"in a string", "x = '''\n# /// script\n# a = 1\n# ///\n'''\n", "a = 1\n", 3}, // as for other tools
+		{"in a string", "x = '''\n# /// script\n# a = 1\n# ///\n'''\n", "a = 1\n", 3}, // as other tools read it
 		{"one, and another in a string", "# /// script\n# a = 1\n# ///\nx = r\"\"\"\n# /// script\n# b = 1\n# ///\n\"\"\"\n", "a = 1\n", 2},
 		{"two in strings", "x = '''\n# /// script\n# a = 1\n# ///\n\n# /// script\n# b = 1\n# ///\n'''\n", "", 0},
 		{"unclosed in a string", "def f():\n    '''Writes\n# /// script\n# a = 1\n    '''\n", "", 0},

@@ -86,7 +86,7 @@ func TestServes(t *testing.T) {
 	}
 }
 
-// TestShared checks that the files of one plugin may share the parts of a line.
+// TestShared checks that the parts of a handshake line may be in different files of one plugin.
 func TestShared(t *testing.T) {
 	const parts = "CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n"
 	constants := Parse("constants.py", parts)
