@@ -21,7 +21,7 @@ import (
 // a service of the host, which the plugin calls back. Here every number leads to one server without
 // services, so the plugin learns at once that the service is missing.
 type broker struct {
-	once      sync.Once // opens the following fields, or ensures that they stay unset
+	once      sync.Once // sets the following fields, or keeps them unset for good
 	server    *grpc.Server
 	address   []byte      // the server's address, as in an announcement
 	announced chan []byte // messages to send

@@ -135,7 +135,7 @@ func (k *call) single(message []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if message == nil { // the empty message, unless it has required fields
+	if message == nil { // send the empty message; an error if it has required fields
 		return k.encode(protoschema.BindMessage(k.method, nil, nil))
 	}
 	return message, nil

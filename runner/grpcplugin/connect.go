@@ -273,7 +273,7 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 		return t.errorf(ReasonTLS, "TLS with %s failed: %s", t, inner)
 	case at >= 0:
 		return t.errorf(ReasonTLS, "TLS with %s failed: %s", t, text[at:])
-	case t.tls != nil && endedConnection(text): // with TLS 1.3, the client's part of the TLS handshake is finished
+	case t.tls != nil && endedConnection(text): // a server with TLS 1.3 rejects a certificate after the client's handshake
 		return t.errorf(ReasonTLS, "TLS with %s failed: %s our certificate", t, endsAfter)
 	}
 	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, expected gRPC: %s", t, text)
@@ -314,7 +314,7 @@ func endedConnection(text string) bool {
 }
 
 func (t *target) errorf(reason, format string, args ...any) *hook.Error {
-	permanent := reason == ReasonTLS || reason == ReasonNotGRPC // the server always serves the same
+	permanent := reason == ReasonTLS || reason == ReasonNotGRPC // a restarted server would serve the same protocol
 	return &hook.Error{Kind: hook.Handshake, Reason: reason, Permanent: permanent, Err: fmt.Errorf(format, args...)}
 }
 

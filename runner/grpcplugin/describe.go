@@ -48,7 +48,7 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 	reflected, err := reflectFiles(within, i.conn)
 	var sources []protoschema.Source
 	switch {
-	case lostConnection(err) && i.exits(): // the plugin's files still describe it
+	case lostConnection(err) && i.exits(): // an exit is an error, even if files describe the plugin
 		return nil, err
 	case err == nil && len(reflected.Files) > 0:
 		sources = append(sources, reflected)
@@ -123,7 +123,7 @@ func (i *Instance) Describe(ctx context.Context, q schema.Query) (schema.Schema,
 	switch {
 	case herr != nil:
 		return schema.Schema{}, herr
-	case i.Exited(): // the plugin's files still describe it
+	case i.Exited(): // an exit is an error, even if files describe the plugin
 		return schema.Schema{}, i.exitError("")
 	}
 	return set.Schema(q), nil

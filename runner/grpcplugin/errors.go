@@ -111,8 +111,8 @@ func setStatus(e *hook.Error, s *status.Status, d *protoschema.Descriptors) *hoo
 	return e
 }
 
-// hidesTraceback reports whether a status comes from an exception in a method whose traceback was
-// not printed: grpcio logged it, but no handler of a log prints it.
+// hidesTraceback reports whether a status comes from an exception whose traceback was not printed:
+// grpcio logged the traceback, but the plugin has no log handler.
 func (c *Config) hidesTraceback(s *status.Status) bool {
 	raised := s.Code() == codes.Unknown &&
 		(strings.HasPrefix(s.Message(), "Exception calling application: ") || strings.HasPrefix(s.Message(), "Unexpected <class "))
@@ -198,10 +198,10 @@ func lastTraceback(lines []string) *hook.Raised {
 	}
 	for _, line := range lines[first:last] {
 		if m := frameLine().FindStringSubmatch(line); m != nil {
-			number, _ := strconv.Atoi(m[2]) // digits, or 0 if there are too many
+			number, _ := strconv.Atoi(m[2]) // digits; Atoi returns the highest int if there are too many
 			raised.Frames = append(raised.Frames, hook.Frame{File: schema.Path(m[1]), Line: number, Function: m[3]})
 		} else if n := len(raised.Frames); n > 0 && repeatLine().MatchString(line) {
-			raised.Frames[n-1].Repeated, _ = strconv.Atoi(repeatLine().FindStringSubmatch(line)[1]) // digits, or 0 if there are too many
+			raised.Frames[n-1].Repeated, _ = strconv.Atoi(repeatLine().FindStringSubmatch(line)[1]) // digits; Atoi returns the highest int if there are too many
 		} else if n > 0 && raised.Frames[n-1].Text == "" && strings.Trim(line, " ^~") != "" {
 			raised.Frames[n-1].Text = strings.TrimSpace(line)
 		}

@@ -12,5 +12,5 @@ func freeze() {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 		panic(err)
 	}
-	hang() // another thread may be stopped first
+	hang() // this thread may run for a moment after Kill returns
 }

@@ -58,7 +58,7 @@ func (i *Instance) Health(ctx context.Context) error {
 	case lost && i.exits(): // a crash, unless pyplug stopped it
 		return i.exitError("")
 	case e.Reason == ReasonNoHealth && i.evidence.Unhealthy != nil:
-		return i.evidence.Unhealthy // the error with a hint
+		return i.evidence.Unhealthy // the start's error has a hint
 	default:
 		return e
 	}

@@ -81,8 +81,8 @@ func (i *Instance) Exited() bool { return i.proc.Exited() }
 // Stack returns nil: a server does not print its stacks.
 func (i *Instance) Stack() []hook.Frame { return nil }
 
-// Crash ends the process as something outside of pyplug would. It returns
-// [os.ErrProcessDone] if the process has exited.
+// Crash kills the process from outside, as in a real crash. It returns [os.ErrProcessDone] if the
+// process has exited.
 func (i *Instance) Crash() error { return i.proc.Crash() }
 
 // CallSeries makes no calls, because gRPC has no series.
@@ -117,7 +117,7 @@ func (i *Instance) release() {
 // disconnect closes the connection, if there is one.
 func (i *Instance) disconnect() {
 	if i.conn != nil {
-		i.conn.Close()     // before go-plugin would call Shutdown
+		i.conn.Close()     // first, so that go-plugin cannot call Shutdown
 		i.protocol.Close() // ends the goroutine of go-plugin's broker
 	}
 }
@@ -161,7 +161,7 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 	// Both messages are empty, whatever their names.
 	err := i.conn.Invoke(ctx, shutdownMethod, new(emptypb.Empty), new(emptypb.Empty))
 	i.conn.Close()
-	if err != nil && ctx.Err() == nil && !lostConnection(err) { // a fast exit causes these errors
+	if err != nil && ctx.Err() == nil && !lostConnection(err) { // a fast exit only breaks the connection
 		i.cfg.Debug("grpc", "shutdown: "+err.Error())
 		i.shutdownErr.Store(status.Convert(err))
 		if isUnimplemented(err) {
@@ -169,7 +169,7 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 		}
 	}
 	limit := shutdownLimit
-	if !proc.HasSignals { // no other step follows
+	if !proc.HasSignals { // no other step of the ladder follows
 		limit = i.cfg.StopTimeout
 	}
 	hook.Within(ctx.Done(), limit)

@@ -298,7 +298,7 @@ func (l *Launcher) register(ctx context.Context, i *Instance) *hook.Error {
 	if !taken {
 		return nil
 	}
-	_ = i.Stop(ctx) // pyplug's own error is reported
+	_ = i.Stop(ctx) // the caller needs only the error about the address
 	return inUse(hook.Error{Kind: hook.Start}, at)
 }
 

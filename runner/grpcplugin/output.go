@@ -18,7 +18,7 @@ type scanner struct {
 	out   *output
 	found chan string // its capacity is one handshake
 
-	mu   sync.Mutex // protects following
+	mu   sync.Mutex // protects the following
 	over bool       // the handshake is found
 	said
 }

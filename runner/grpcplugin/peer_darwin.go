@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isExposed does not know the server.
+// isExposed returns false, because pyplug does not examine listening sockets here.
 func isExposed(string) bool { return false }
 
 // CheckPeer returns an error if the process at the other end of a connection to a Unix socket is

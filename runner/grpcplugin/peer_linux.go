@@ -50,7 +50,7 @@ func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 // open, and these processes.
 func strangers(inodes []string, leader int) (foreign []string, pids []int) {
 	foreign = without(inodes, heldBy(leader))
-	if len(foreign) == 0 { // nearly always
+	if len(foreign) == 0 { // the usual case
 		return nil, nil
 	}
 	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
@@ -124,8 +124,8 @@ func findIn(table string, ours, theirs netip.AddrPort) (inodes []string, accepte
 	return append(exact, peer...), accepted
 }
 
-// isExposed reports whether the server at a TCP address of this machine listens on all interfaces. The plugin
-// is known to own it.
+// isExposed reports whether the server at a TCP address of this machine listens on all interfaces.
+// The caller has checked that the plugin owns the server.
 func isExposed(address string) bool {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil { // a Unix socket
@@ -133,7 +133,7 @@ func isExposed(address string) bool {
 	}
 	exposed := false
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		text, _ := os.ReadFile(table) // as in findIn
+		text, _ := os.ReadFile(table) // a machine without IPv6 has no tcp6
 		for line := range strings.Lines(string(text)) {
 			f := strings.Fields(line)
 			if len(f) < 10 || f[3] != listening {

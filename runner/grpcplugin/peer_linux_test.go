@@ -43,7 +43,7 @@ func init() {
 		}
 		serveOn(l, func(net.Listener) { fmt.Printf("1|1|tcp|%s:%d|grpc\n", host, l.Addr().(*net.TCPAddr).Port) })
 	}
-	// Links to a stranger's socket, in the directory for the plugin's own.
+	// Prints a link to a stranger's socket, in the directory for the plugin's own sockets.
 	link := func(make func(old, new string) error) func(string) {
 		return func(stranger string) {
 			path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "link")

@@ -77,7 +77,7 @@ func (r *reflector) read() error {
 		if err != nil {
 			return err
 		}
-		r.seen[name] = true // the server may not have it
+		r.seen[name] = true // even if the server does not have the file
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ func leaving(string) {
 
 func init() { behaviors["leaving"] = leaving }
 
-// TestDescribeDying has a plugin exit during a reflection request. Files alone do not replace its
-// description.
+// TestDescribeDying has a plugin exit during a reflection request. Describe reports the exit,
+// although files describe the plugin.
 func TestDescribeDying(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "leaving", "")

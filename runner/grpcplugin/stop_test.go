@@ -11,7 +11,7 @@ import (
 )
 
 // TestPythonEnds checks that the exit names the step that ended a plugin, and the processes that it
-// left: a child that did not get the signal, but none that did.
+// left: a child that got no signal, but no child that got it.
 func TestPythonEnds(t *testing.T) {
 	stop := func() context.Context { return t.Context() }
 	kill := func() context.Context {

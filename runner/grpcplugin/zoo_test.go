@@ -102,7 +102,7 @@ func serveSlowly(arg string) {
 				select {
 				case <-time.After(1300 * time.Millisecond):
 					close(ended)
-				case <-ctx.Done(): // then it waits for the signal
+				case <-ctx.Done(): // the server waits for the signal
 				}
 				return new(emptypb.Empty), nil
 			}
@@ -122,7 +122,7 @@ func printLine(end string) func(net.Listener) {
 // servePadded serves mutual TLS, and prints its certificate with padding.
 func servePadded() {
 	var pair tls.Certificate
-	for len(pair.Certificate) == 0 || len(pair.Certificate[0])%3 == 0 { // such a certificate needs no padding
+	for len(pair.Certificate) == 0 || len(pair.Certificate[0])%3 == 0 { // a certificate of this length needs no padding
 		der, pkcs8, err := newCertificate()
 		if err != nil {
 			panic(err)
