@@ -22,14 +22,14 @@ type Kind string
 // The kinds of error. The zero Kind is invalid.
 const (
 	Failed      Kind = "hook"        // the hook raised, returned an error, or its result cannot be represented
-	Usage       Kind = "usage"       // flags and arguments of pyplug
+	Usage       Kind = "usage"       // wrong flags or arguments of pyplug
 	Interpreter Kind = "interpreter" // no Python, a broken environment, a version outside requires-python
 	Request     Kind = "request"     // no such hook, or arguments that do not fit it
 	Start       Kind = "start"       // exited or failed before it was ready
-	Handshake   Kind = "handshake"   // none before the timeout, malformed, rejected
+	Handshake   Kind = "handshake"   // no handshake before the timeout, or a malformed or rejected one
 	Unhealthy   Kind = "unhealthy"   // started, but reports that it is not serving
 	Crash       Kind = "crash"       // exited during the call
-	Unavailable Kind = "unavailable" // not running, queue full, gave up
+	Unavailable Kind = "unavailable" // the plugin does not run, the queue is full, or pyplug gave up
 	Timeout     Kind = "timeout"     // a call timed out
 	Internal    Kind = "internal"    // a bug in pyplug
 	Canceled    Kind = "canceled"    // interrupted or terminated
@@ -138,8 +138,8 @@ func (e *Error) Error() string {
 	}
 }
 
-// Located returns the message with the place and the text of the last line of the plugin's code that it is about,
-// such as "SyntaxError: invalid syntax at greeter.py:3: def f(:".
+// Located returns the message with the place and the source line of the innermost frame, such as
+// "SyntaxError: invalid syntax at greeter.py:3: def f(:".
 func (e *Error) Located() string {
 	if e.Python == nil || len(e.Python.Frames) == 0 {
 		return e.Error()

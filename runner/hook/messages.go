@@ -62,6 +62,6 @@ var MessageHints = schema.Hints("raise %s to allow larger messages", schema.Sett
 // the wire, and the error for longer JSON.
 func MessageLimit(limit int) (most int, tooLong error) {
 	const escape = len(`\u0001`) // the longest form of one byte of a text
-	most = escape*limit + 64<<10 // for names and white space, too
+	most = escape*limit + 64<<10 // plus an allowance for names and white space
 	return most, &Error{Kind: Request, Hints: MessageHints, Err: fmt.Errorf("it has more than %d bytes; --max-message is %d", most, limit)}
 }
