@@ -109,7 +109,7 @@ func (f *files) learn() {
 		}
 		is := f.stat(path)
 		if !since.IsZero() && (f.scans || is.modified >= since.UnixNano()) {
-			is = fileStamp{} // which version was imported, if any, is unknown
+			is = fileStamp{} // it is unknown which version was imported, if any
 		}
 		f.kinds[path], f.first[path] = ownFile, is
 	}

@@ -36,7 +36,7 @@ func exited(inst hook.Instance) bool {
 // server is a gRPC plugin, a program that serves its hooks itself.
 type server struct {
 	plan.Plan
-	program Program // without Output
+	program Program // its Output is set for each launcher
 	seen    atomic.Pointer[Evidence]
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// maxKept is the largest size of a file of [KeepHooks] in bytes.
+// maxKept is the largest size in bytes of a file that [KeepHooks] writes.
 const maxKept = 16 << 20
 
 // keptHooks is the content of a file of [KeepHooks].
@@ -74,10 +74,10 @@ func keptFile(ctx context.Context, c plan.Config) (path, digest string, err erro
 	return filepath.Join(dir, name), digestOf(parts...), err
 }
 
-// maxSource is the largest source that is searched for a docstring.
+// maxSource is the largest size in bytes of a source that is searched for a docstring.
 const maxSource = 1 << 20
 
-// Docstring returns the docstring of the module of a plugin in Python; "" if there is none.
+// Docstring returns the docstring of the module of a plugin in Python, or "" if there is none.
 func Docstring(p manifest.Plugin) string {
 	file := p.Entry
 	if info, err := os.Stat(file); err == nil && info.IsDir() {

@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestImportedFiles checks that a file counts once Python has imported it: a snapshot reports its
-// changes, and a failed start is tried again after a change.
+// TestImportedFiles checks the effects of a change to a file that Python has imported: a snapshot
+// reports it, and a failed start is tried again.
 func TestImportedFiles(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, "import helper\ndef ok(n): return helper.ok(n)\ndef die(): helper.os._exit(3)\ndef late(): import late\n")

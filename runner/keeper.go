@@ -30,7 +30,7 @@ type Keeper struct {
 	// The following are nil until the plugin is opened.
 	transport transport
 	files     *files
-	launcher  *launcher // of all pools
+	launcher  *launcher // shared by all pools
 
 	mu   sync.Mutex // protects more
 	more []*Pool    // the pools of Fresh
@@ -51,8 +51,8 @@ func Open(ctx context.Context, c plan.Config) (*Keeper, error) {
 	return k, err
 }
 
-// Debug replaces this process by a Python that makes a call in the terminal, with the debugger at an
-// exception. It returns only errors.
+// Debug replaces this process with a Python that makes a call in the terminal and opens the
+// debugger at an exception. It returns only if it fails.
 func (k *Keeper) Debug(c hook.Call) error { return k.transport.debug(c) }
 
 // openers maps the name of a transport to the function that opens its plugins.
@@ -93,11 +93,11 @@ func (k *Keeper) Start(ctx context.Context) error {
 	return nil
 }
 
-// usualWorkers is how many workers are started without a note.
+// usualWorkers is the largest number of workers that needs no note.
 const usualWorkers = 8
 
-// manyWorkers returns a note if more workers run than are likely to help, or "". memory is what one of
-// them uses, 0 if that is not known.
+// manyWorkers returns a note if more workers run than are likely to help, or "". memory is the
+// number of bytes that one worker uses, or 0 if it is unknown.
 func manyWorkers(workers, cores int, memory int64) string {
 	if workers <= max(usualWorkers, cores) {
 		return ""
@@ -110,7 +110,7 @@ func manyWorkers(workers, cores int, memory int64) string {
 }
 
 // Fresh starts one more pool of a started plugin. The pools share the resources that make a start
-// cheap. [Keeper.Close] closes the pool, unless the caller has.
+// cheap. [Keeper.Close] closes the pool, unless the caller has closed it.
 func (k *Keeper) Fresh(ctx context.Context) (*Pool, error) {
 	p, err := k.startPool(ctx)
 	if err != nil {
@@ -248,7 +248,8 @@ func (k *Keeper) Evidence() Evidence { return evidenceOf(k.transport) }
 // if the system does not report it.
 func (k *Keeper) Memory() int64 { return proc.TotalMemory() }
 
-// CPU returns the processor time that these processes have used, or 0 if the system does not report it.
+// CPU returns the processor time that the plugin's processes and their descendants have used, or 0
+// if the system does not report it.
 func (k *Keeper) CPU() time.Duration { return proc.TotalCPU() }
 
 // Shutdown releases resources that all plugins of this process share. Call it after the last plugin

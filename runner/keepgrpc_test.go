@@ -156,7 +156,7 @@ func TestKeepFixedPort(t *testing.T) {
 			if before.Workers != 1 || before.Ready != 1 || k.status().Concurrency != 100 {
 				t.Errorf("got %+v, and %d places", before, k.status().Concurrency)
 			}
-			for range 2 { // after the first failure the old worker ends first
+			for range 2 { // after the first failed replacement, the old worker ends before the new one starts
 				if err := k.Restart(t.Context(), "a test"); err != nil {
 					t.Fatal(err)
 				}

@@ -74,12 +74,12 @@ def hooks(tree, package):
 
 
 def bound(method):
-    """The number of parameters of a method that its caller does not give."""
+    """Returns the number of parameters that Python passes to a method itself, such as self."""
     return 0 if any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in method.decorator_list) else 1
 
 
 def described(name, found, classes):
-    """Describes a hook. What is imported, or a lambda, has no parameters here."""
+    """Describes a hook. found is None for an import or a lambda, whose parameters the source does not show."""
     if found is None:
         return {"name": name, "input_schema": {"type": "object"}}
     node, skip = found
@@ -116,7 +116,7 @@ def parameter(name, kind, note, classes):
 
 
 def fields(kind):
-    """The annotated names of a class whose objects have fields; else an empty list."""
+    """Returns the annotated names of a class whose objects have fields, or an empty list."""
     marks = [getattr(one, "func", one) for one in kind.decorator_list] + kind.bases if kind else []
     names = [getattr(one, "id", getattr(one, "attr", "")) for one in marks]
     if not any(name in ("dataclass", "TypedDict", "NamedTuple", "BaseModel") for name in names):
@@ -141,13 +141,13 @@ def schema(takes, params):
 
 
 def choices(note, classes):
-    """The values that an annotation names one by one, as far as the source shows; else an empty list."""
+    """Returns the values that an annotation lists, as far as the source shows, or an empty list."""
     found = [listed(one, classes) for one in members(note)]
     return sum(found, []) if all(found) else []
 
 
 def members(note):
-    """The types that an annotation allows, but None."""
+    """Returns the types that an annotation allows, except None."""
     if isinstance(note, ast.Constant) and isinstance(note.value, str):
         try:
             return members(ast.parse(note.value, mode="eval").body)
@@ -166,7 +166,7 @@ def members(note):
 
 
 def parts(note):
-    """The name of an annotation with brackets, and what is in them; "" and an empty list for another one."""
+    """Returns the name and the arguments of an annotation with brackets, or "" and an empty list."""
     if not isinstance(note, ast.Subscript):
         return "", []
     inner = getattr(note.slice, "value", note.slice) if type(note.slice).__name__ == "Index" else note.slice
@@ -174,7 +174,7 @@ def parts(note):
 
 
 def listed(note, classes):
-    """The values of an enum or a Literal; else an empty list."""
+    """Returns the values of an enum or a Literal, or an empty list."""
     if isinstance(note, ast.Name) and note.id in classes:
         return enumerated(classes[note.id])
     name, inner = parts(note)
@@ -182,7 +182,7 @@ def listed(note, classes):
 
 
 def enumerated(kind):
-    """The values of an enum, or their names."""
+    """Returns the values of an enum, or an empty list. The name of a member replaces a value that is not plain."""
     if not any(getattr(base, "id", getattr(base, "attr", "")).endswith("Enum") for base in kind.bases):
         return []
     found = []

@@ -27,7 +27,8 @@ if __name__ == "__main__":
     print(json.dumps(seen()))
 `
 
-// last is the way Python runs a file in a directory whose files would hide the standard library.
+// last means that Python searches the file's directory last, because its files would hide the
+// standard library.
 const last = "last"
 
 // TestPlaces compares plugins with Python itself: if python FILE or python -m MODULE finds a
@@ -37,7 +38,7 @@ func TestPlaces(t *testing.T) {
 	site := map[string]string{"site/pydantic.py": "V = 'installed'\n", "site/app_lib/__init__.py": "V = 'installed'\n"}
 	for _, c := range []struct {
 		name  string
-		files map[string]string // the end of the plugin's text is added
+		files map[string]string // the plugin's text, without seen at its end
 		entry string            // below project
 		// by is how Python runs the file: "" for python FILE, last, or the module of python -m.
 		by   string

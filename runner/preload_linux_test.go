@@ -112,7 +112,7 @@ func TestFileChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := o
-			err = o.Start(t.Context()) // reports the files
+			err = o.Start(t.Context()) // the worker reports the imported files
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,8 @@ package runner
 
 import "testing"
 
-// More workers than eight and than cores are noted once, with what they cost.
+// TestManyWorkers checks that a note mentions more workers than eight and than cores, with the
+// memory they use.
 func TestManyWorkers(t *testing.T) {
 	for _, c := range []struct {
 		workers, cores int

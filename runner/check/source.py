@@ -15,7 +15,7 @@ LONGEST = 1000  # characters of a message, and of a line of source
 
 
 def fault(source, path):
-    """Returns why a file does not compile; an empty list if it does."""
+    """Returns why a file does not compile, or an empty list if it does."""
     try:
         compile(source, path, "exec", dont_inherit=True)
     except SyntaxError as error:
@@ -28,7 +28,7 @@ def fault(source, path):
 
 
 def line_of_zero(source):
-    """Returns the line of the first null byte, which Python does not report; 0 if there is none."""
+    """Returns the line of the first null byte, which Python does not report, or 0 if there is none."""
     zero = source.find(b"\0")
     return source.count(b"\n", 0, zero) + 1 if zero >= 0 else 0
 

@@ -18,7 +18,7 @@ for depth in range(1, len(parts) + 1):
     path = spec.submodule_search_locations
 if spec is None and depth > 1:
     searched = sys.path if path is None else path
-    sys.path = [part for part in sys.path if part not in (first, last)]  # nothing of the plugin's runs
+    sys.path = [part for part in sys.path if part not in (first, last)]  # so that no code of the plugin runs
     try:  # no finder finds modules such as os.path: the import of their parent creates them
         __import__(module)
         made = sys.modules[module]
