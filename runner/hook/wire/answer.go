@@ -93,7 +93,7 @@ func ReadLine(from *bufio.Reader) (line Line, err error) {
 	if err != nil { // without a line end, it may be only a part of a line
 		return line, err
 	}
-	if value, ok := cut(text, `{"result":`, "}\n"); ok { // not parsed, because it is the most frequent line
+	if value, ok := cut(text, `{"result":`, "}\n"); ok { // not parsed, to save time: it is the most frequent line
 		line.Done, line.Value = true, value
 		if value, ok := bytes.CutSuffix(value, []byte(binaryMember)); ok {
 			line.Binary = true
