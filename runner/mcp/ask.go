@@ -22,8 +22,8 @@ func questions() (all []question) {
 	return append(all, question{"ping", "{}", ""}, question{"tools/list", "{}", "tools"}, question{"server/discover", meta, "supportedVersions"}, question{"tools/list", meta, "tools"})
 }
 
-// Ask sends the requests of clients before their first call to a server of a plugin. It returns the
-// tools, and the list of them that clients get.
+// Ask sends a server of the plugin the requests that clients send before their first call. It
+// returns the tools, and the list of tools that clients get.
 func Ask(ctx context.Context, p Plugin, f Filter) (tools []Tool, list json.RawMessage, err error) {
 	var out bytes.Buffer
 	var failure error // the error of the plugin

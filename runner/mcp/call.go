@@ -11,7 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// largestResult is the size of the items of a stream in bytes, because they are a single result.
+// largestResult is the largest size in bytes of all items of a stream, because clients get them as
+// a single result.
 const largestResult = 64 << 20
 
 // list answers tools/list.

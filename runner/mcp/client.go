@@ -9,12 +9,13 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// configs say how the clients name their servers: the key of the table, the value of "type" for a command
-// and for a URL, and the key of a URL, or "" if the client's file has none. Codex has TOML.
+// configs say how the clients name their servers: the key of the table, the value of "type" for a
+// command and for a URL, and the key of a URL, or "" if the client's file has none. Codex uses
+// TOML.
 var configs = []struct {
 	client, key, command, http, url string
 }{
-	{"claude", "mcpServers", "stdio", "http", "url"}, // the name of its command
+	{"claude", "mcpServers", "stdio", "http", "url"}, // the name of Claude Code's command
 	{"claude-code", "mcpServers", "stdio", "http", "url"},
 	{"claude-desktop", "mcpServers", "", "", ""},
 	{"cline", "mcpServers", "", "streamableHttp", "url"},
@@ -43,7 +44,7 @@ func ClientConfig(client, name, command string, args []string) string {
 	if client == codex {
 		return fmt.Sprintf("[%s.%s]\ncommand = %s\nargs = %s", c.key, tomlKey(name), text(command), text(args))
 	}
-	return entry(c.key, name, struct { // people look for the command first
+	return entry(c.key, name, struct { // the order of the keys in the JSON: people look for the command first
 		Type    string   `json:"type,omitempty"`
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
@@ -69,7 +70,7 @@ func URLConfig(client, name, url string) (config string, ok bool) {
 
 // entry returns a table with one server.
 func entry(key, name string, server any) string {
-	config, _ := json.MarshalIndent(map[string]any{key: map[string]any{name: server}}, "", "  ") // text and lists of it
+	config, _ := json.MarshalIndent(map[string]any{key: map[string]any{name: server}}, "", "  ") // texts and lists of texts can always be encoded
 	return string(config)
 }
 

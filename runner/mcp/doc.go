@@ -3,13 +3,13 @@
 // number of clients over HTTP as an [http.Handler]. A transport reads messages and writes answers.
 // Everything else is the same.
 //
-//  1. A transport at once answers requests that need no plugin, so a client never waits for Python to learn
-//     that the server is alive.
+//  1. A transport immediately answers requests that need no plugin. A client learns that the server
+//     is alive without waiting for Python.
 //  2. Every other request has a goroutine. It asks [Options].Plugin for the plugin, which may
 //     be starting, restarting or reloading.
-//  3. A call takes a slot. On standard input it keeps the slot until its answer is written, so that a client
-//     that stops reading stops its calls, and memory is bounded. Over HTTP it does not, because the
-//     calls of other clients need the slots.
+//  3. A call takes a slot. On standard input it keeps the slot until its answer is written, so that
+//     a client that stops reading stops its calls, and memory is bounded. Over HTTP it frees the
+//     slot earlier, because the calls of other clients need it.
 //  4. A notification that cancels a request ends its context, and the request gets no answer. A client
 //     over HTTP also cancels by closing the connection.
 //  5. The list of tools comes from the plugin after it has started. Before that it is the list that

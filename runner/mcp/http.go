@@ -108,13 +108,13 @@ func (x *exchange) read() (m message, status int, err *protocolError) {
 	if text[0] == '[' {
 		return m, http.StatusBadRequest, fault(invalidRequest, noBatch)
 	}
-	if bytes.ContainsAny(text, "\r\n") { // parts of the message are repeated in lines
+	if bytes.ContainsAny(text, "\r\n") { // an answer repeats parts of the message, and must be one line
 		var line bytes.Buffer
 		_ = json.Compact(&line, text) // the text is JSON
 		text = line.Bytes()
 	}
 	m, err = parse(text)
-	if err == nil || err.Code == noVersion { // a mismatch is the cause
+	if err == nil || err.Code == noVersion { // a header that differs is the better explanation
 		err = cmp.Or(m.checkHeaders(x.r.Header), err)
 	}
 	return m, http.StatusBadRequest, err

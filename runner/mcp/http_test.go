@@ -434,7 +434,7 @@ func TestHTTPListen(t *testing.T) {
 		leave()
 		p.set(text)
 		synctest.Wait()
-		post(s, rpc("tools/list", "")) // also shows another client's change
+		post(s, rpc("tools/list", "")) // a client's list also detects the change, for all clients
 		wants(stays, changed)
 		wants(leaves, "")
 		time.Sleep(10 * time.Minute)

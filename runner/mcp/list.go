@@ -14,7 +14,7 @@ import (
 // load waits for the first start of the plugin, and then for its tools.
 func (s *Server) load(ctx context.Context) {
 	if p, err := s.o.Plugin(ctx); err == nil {
-		_, _ = s.refresh(ctx, p) // a request for the tools gets the error
+		_, _ = s.refresh(ctx, p) // the next request for the tools gets the error
 	}
 }
 
@@ -24,7 +24,7 @@ func (s *Server) Reload(ctx context.Context, p Plugin) {
 	s.mu.Lock()
 	s.fresh = false
 	s.mu.Unlock()
-	_, _ = s.refresh(ctx, p) // if it fails, the next request does it
+	_, _ = s.refresh(ctx, p) // if this fails, the next request reads the tools
 }
 
 // refresh returns the tools of the running plugin. It notifies clients that have another list.
@@ -82,7 +82,7 @@ func (s *Server) list(r *request) (json.RawMessage, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.tools) > 0 { // it may have become ready meanwhile
+	if len(s.tools) > 0 { // the plugin may have become ready meanwhile
 		s.told = s.listed
 	} else {
 		s.told = listOf(tools)

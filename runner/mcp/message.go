@@ -109,7 +109,7 @@ func parse(text []byte) (m message, err *protocolError) {
 	if err != nil {
 		return m, err
 	}
-	_ = json.Unmarshal(params.Name, &m.tool) // a call without a name is another error
+	_ = json.Unmarshal(params.Name, &m.tool) // call reports a missing name
 	m.meta = params.Meta
 	return m, m.setModern()
 }

@@ -16,7 +16,7 @@ const launcherTime = time.Second
 func ParentGone() <-chan struct{} {
 	gone := make(chan struct{})
 	parent, err := windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(os.Getppid()))
-	if err != nil || !isOlder(parent) { // a launcher that has exited, and perhaps another process with its number
+	if err != nil || !isOlder(parent) { // a launcher has exited; another process may have its number
 		return gone
 	}
 	go func() { // ends with the parent or with this process

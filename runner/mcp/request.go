@@ -16,7 +16,7 @@ const (
 	progressEvery = time.Second
 )
 
-// request is a request without an answer.
+// request is a request that has not been answered.
 type request struct {
 	message
 	s       *Server

@@ -63,7 +63,7 @@ type clientRules struct{ found []Refusal }
 func (c *clientRules) refuse(client, place, what string) {
 	r := Refusal{client, fmt.Sprintf("%s: %s", place, what), client == olderGemini || client == withoutRefs}
 	isKnown := func(one Refusal) bool { return one == r || client == withoutRefs && one.Client == client }
-	if !slices.ContainsFunc(c.found, isKnown) { // one reference is enough
+	if !slices.ContainsFunc(c.found, isKnown) { // one refusal of references is enough
 		c.found = append(c.found, r)
 	}
 }

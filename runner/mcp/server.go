@@ -98,7 +98,7 @@ func (s *Server) begin(ctx context.Context, r *request) *protocolError {
 	switch name := r.name(); {
 	case s.running >= maxRequests || s.size+len(r.Params) > maxSize:
 		return fault(internalError, "too many requests are in progress")
-	case r.isStateless: // clients over HTTP may share a label
+	case r.isStateless: // clients over HTTP may share a label, so the same name is no error
 	case s.named[name] != nil:
 		return fault(invalidRequest, "another request with the id %s is in progress", schema.Short(string(r.ID)))
 	}
