@@ -75,8 +75,9 @@ func (h Hook) Complete(before []string, last string) (candidates []string) {
 	return append(candidates, AnyFile)
 }
 
-// options returns the options that begin with last: those of the parameters, or of the fields of the
-// one whose option is head. It offers the fields of a field only once that is typed.
+// options returns the options that begin with last: for the parameters or, if head is set, for the
+// fields of the parameter whose option is head. It offers the fields of a field only after the
+// field's option is typed.
 func (h Hook) options(head, last string) (candidates []string) {
 	for _, p := range h.Params {
 		if p.Kind != Ordinary && p.Kind != NameOnly {

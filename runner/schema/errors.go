@@ -79,7 +79,7 @@ type MissingModuleError struct {
 	Module string
 	// Text is Python's own message.
 	Text string
-	// File contains the import. It may be empty.
+	// File is the path of the file with the import, or empty.
 	File Path
 	// Unfound lists the imports in the plugin's own files whose module Python cannot find. It is
 	// empty if the plugin has started.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Param returns the parameter with a name, or the field of one with a name such as item.name. The name may have dashes instead of
-// underscores, and may lack an underscore at the end, as in from_.
+// Param returns the parameter with a name, or a parameter's field for a name such as item.name. The
+// name may have dashes instead of underscores, and may lack an underscore at the end, as in from_.
 func (h Hook) Param(name string) (Param, bool) {
 	name, field, isField := strings.Cut(name, ".")
 	plain, at := strings.ReplaceAll(name, "-", "_"), -1
@@ -61,7 +61,7 @@ func (h Hook) checkName(w Word) error {
 	}
 	p, found := h.Param(name)
 	if head, _, _ := strings.Cut(name, "."); !found && len(h.Messages) > 0 {
-		p, found = h.Param(head) // whether it has the field, the worker says
+		p, found = h.Param(head) // the worker checks the name of the field
 	}
 	if !found && w.IsDashed() {
 		name = strings.ReplaceAll(name, "-", "_")

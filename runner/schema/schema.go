@@ -275,7 +275,7 @@ func (h Hook) Example() []string {
 		switch {
 		case value == nil, p.isVariadic(), !p.Required && !isMethod:
 			continue
-		case isMethod && string(value) == "null": // not a message, or another field of a oneof
+		case isMethod && string(value) == "null": // the template omits the field, such as a second one of a oneof
 			continue
 		case isMethod, p.Type == "bytes":
 			value = sample(value, p)

@@ -38,9 +38,9 @@ func quotePOSIX(w string) string {
 	return w
 }
 
-// quoteWindows returns a word as both shells read it, unless it contains a $ or a ` for PowerShell,
-// or the name of a variable in % for cmd. Both halve the quotes, and programs the backslashes
-// before one.
+// quoteWindows quotes a word for cmd and PowerShell. It does not protect a $ or a ` from
+// PowerShell, or a variable in % from cmd. Two quotes, and two backslashes before a quote, are read
+// as one.
 func quoteWindows(w string) string {
 	if !needsQuote(w, unquoted+`\+`) {
 		return w
@@ -71,12 +71,12 @@ func needsQuote(w, plain string) bool {
 	return w == "" || strings.ContainsFunc(w, func(r rune) bool { return !strings.ContainsRune(plain, r) && r < 0x80 })
 }
 
-// syntax is how a line is split.
+// syntax describes how a line is split into words.
 type syntax struct {
-	// part matches the beginning of a line: blanks, the end of a line that goes on, an escaped
-	// character, text in quotes of either kind, or plain text.
+	// part matches the beginning of a line: blanks, an escaped line end, an escaped character, text
+	// in quotes of either kind, or plain text.
 	part *regexp.Regexp
-	// unescape replaces what is escaped in double quotes.
+	// unescape replaces the escapes in double quotes.
 	unescape *strings.Replacer
 }
 
@@ -95,7 +95,7 @@ func splitting(windows bool) syntax {
 }
 
 // SplitLine splits a line into words as a shell does: quotes of both kinds, and backslashes. On
-// Windows, where they are in paths, backslashes are literal. It expands nothing.
+// Windows backslashes are literal, because paths contain them. It expands nothing.
 func SplitLine(text string) ([]string, error) { return splitLine(text, runtime.GOOS == "windows") }
 
 func splitLine(text string, windows bool) ([]string, error) {
@@ -110,7 +110,7 @@ func splitLine(text string, windows bool) ([]string, error) {
 			return nil, fmt.Errorf("a %c is not closed", text[0])
 		case part[1] != "":
 			begun = false
-		case part[2] != "": // the line goes on
+		case part[2] != "": // an escaped line end joins two lines
 		default:
 			if !begun {
 				words = append(words, "")

@@ -86,7 +86,7 @@ func TestQuoteWindows(t *testing.T) {
 	}
 }
 
-// TestSplitWindows keeps the backslashes of paths.
+// TestSplitWindows checks that the backslashes of paths are kept.
 func TestSplitWindows(t *testing.T) {
 	for in, want := range map[string]string{
 		`resize C:\pictures\new.png`: `resize|C:\pictures\new.png`,
@@ -108,7 +108,8 @@ func TestSplitWindows(t *testing.T) {
 	}
 }
 
-// What quotePOSIX writes of UTF-8 is read as it was.
+// FuzzSplitLine checks that splitting returns the words that quotePOSIX has quoted, if they are
+// UTF-8.
 func FuzzSplitLine(f *testing.F) {
 	f.Add("greet", "World", "")
 	f.Add("it's", `a "b" \c`, "$(x) `y` *")
@@ -122,7 +123,7 @@ func FuzzSplitLine(f *testing.F) {
 		if err != nil || !slices.Equal(got, words) {
 			t.Errorf("%s: got %q, %v, want %q", line, got, err, words)
 		}
-		_, _ = splitLine(a, false) // whatever it is, it is read or refused
+		_, _ = splitLine(a, false) // splits or rejects any text, without a panic
 		_, _ = splitLine(a, true)
 	})
 }

@@ -57,7 +57,7 @@ func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.
 			return nil, err
 		}
 	}
-	if content == nil && len(words) == 0 { // a well-known type may have no JSON for it
+	if content == nil && len(words) == 0 { // an empty well-known type may have no JSON
 		return m.NewRequest(), initialized(m.NewRequest())
 	}
 	request, err := b.json(&b.root, "")
@@ -94,7 +94,7 @@ func (b *binder) start(content json.RawMessage) error {
 		b.root.members[name] = &part{text: text}
 		b.own[name] = true
 		field := findField(b.method.desc.Input(), name, false)
-		if field == nil { // an extension, or a key
+		if field == nil { // an extension, or the key of a Struct
 			continue
 		}
 		b.own[field.TextName()] = true
@@ -285,7 +285,7 @@ func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage,
 	case protoreflect.MessageKind, protoreflect.GroupKind:
 		return messageJSON(field.Message(), text)
 	}
-	return schema.Quote(strings.TrimSpace(text)), utf8.ValidString(text) // protojson reads a number as text, too
+	return schema.Quote(strings.TrimSpace(text)), utf8.ValidString(text) // protojson also accepts a number as a string
 }
 
 // enumJSON reads a value by name or number. A closed enum, such as an enum of proto2, accepts only
@@ -323,7 +323,7 @@ func (b *binder) noName(w schema.Word) error {
 	if len(names) > 0 && !isStruct(b.method.desc.Input()) {
 		e.Problem += " with " + schema.OneOf(names)
 		words := []string{schema.OptionOf(names[0]), w.Value}
-		if w.Form == schema.Plain && strings.Contains(w.Typed, "=") { // its name is not an identifier
+		if w.Form == schema.Plain && strings.Contains(w.Typed, "=") { // the word's name is not an identifier
 			words = []string{"--" + w.Typed}
 		}
 		e.Hints = schema.Hints("name the field: %s", schema.QuoteLine(words))

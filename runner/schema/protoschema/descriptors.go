@@ -89,7 +89,7 @@ func (d *Descriptors) Schema(q schema.Query) schema.Schema {
 // methods only by their full name. The error is a [*schema.NoHookError], says that the name is
 // ambiguous, or is a [*hook.Error] if no source describes the method's own messages.
 func (d *Descriptors) Find(name string) (Method, error) {
-	if dot := strings.LastIndexByte(name, '.'); dot > 0 && !strings.Contains(name, "/") { // as a function's name has it
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 && !strings.Contains(name, "/") { // a dot before the method, as in the name of a function
 		name = name[:dot] + "/" + name[dot+1:]
 	}
 	service, method, qualified := strings.Cut(name, "/")

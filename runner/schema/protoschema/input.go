@@ -24,7 +24,7 @@ func inputOf(request protoreflect.MessageDescriptor) json.RawMessage {
 	return text
 }
 
-// maxInlined is the number of fields that a schema may have without references.
+// maxInlined is the largest number of fields of a schema without references.
 const maxInlined = 5000
 
 // inputSchema makes one JSON Schema in the form that clients of language models accept: each enum
@@ -48,7 +48,7 @@ func (s *inputSchema) size(message protoreflect.MessageDescriptor) int {
 	for within := range messagesIn(message) {
 		total += s.size(within)
 	}
-	s.sizes[name] = min(total, maxInlined) + message.Fields().Len() + 1 // limited, because it doubles with each level
+	s.sizes[name] = min(total, maxInlined) + message.Fields().Len() + 1 // limited, because the number may double with each level
 	return s.sizes[name]
 }
 

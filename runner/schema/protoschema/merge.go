@@ -94,7 +94,7 @@ func (m *merger) add(source string, file *descriptorpb.FileDescriptorProto) {
 		return
 	}
 	if _, twice := m.set.sources[path]; twice {
-		path = fmt.Sprintf("%s#%d", path, len(m.files)) // files are registered by path
+		path = fmt.Sprintf("%s#%d", path, len(m.files)) // the registry needs unique paths
 	}
 	m.set.sources[path] = source
 	m.readDocs(file)

@@ -231,7 +231,7 @@ func (m Method) Template() []byte {
 	t.fill(request)
 	text, err := protojson.MarshalOptions{AllowPartial: true, UseProtoNames: true, EmitUnpopulated: true}.Marshal(request)
 	if err != nil {
-		return []byte("null") // for a Value
+		return []byte("null") // an empty Value has no JSON
 	}
 	return text
 }
