@@ -166,7 +166,7 @@ func (r *Plan) resolvePython(ctx context.Context, transport string) (err error) 
 		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself, expected no --python", c.Plugin))
 	}
 	if ask, ok := shebangRequest(c, r.Plugin, r.Environ); ok {
-		r.Python, _ = interp.Find(ctx, ask) // the zero value if that is unknown
+		r.Python, _ = interp.Find(ctx, ask) // the zero value if no Python is found
 		r.Python.OfProject = true
 	}
 	return nil
@@ -211,7 +211,7 @@ func (r *Plan) locateModule(ctx context.Context) error {
 		p.Entry, p.Kind = where, manifest.Package
 	case "file":
 		p.Entry, p.Kind = where, manifest.File
-	case "built-in": // each of these kinds has its own path
+	case "built-in": // a built-in module has no file
 		p.Entry, p.Kind = r.Python.Path+":"+p.Module, manifest.File
 	case "namespace":
 		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is a directory without __init__.py, expected a module with code", p.Module))
@@ -288,9 +288,7 @@ func (r *Plan) Place() pysrc.Place {
 // byFlag is the reason for a transport that a flag names.
 const byFlag = "--transport"
 
-// chooseTransport chooses the transport, and returns the reason, without running the plugin. In the
-// comments below, an entry is the Entry of a [manifest.Plugin]: a file, or the directory of a
-// package.
+// chooseTransport chooses the transport, and returns the reason, without running the plugin.
 func (r *Plan) chooseTransport(flag string) (transport, why string) {
 	switch {
 	case flag != "":
@@ -368,7 +366,7 @@ func (r *Plan) MayRun() error {
 	case !r.Config.Untrusted:
 	case r.Python.OfProject:
 		return fmt.Errorf("the plugin's directory chooses %s (%s)", r.Python.Path, r.Python.Source)
-	case len(r.Plugin.Manifest.Env) > 0: // they may contain LD_PRELOAD, PYTHONPATH and similar variables
+	case len(r.Plugin.Manifest.Env) > 0: // the variables may include LD_PRELOAD, PYTHONPATH and the like
 		return fmt.Errorf("%s sets variables for %s", r.Plugin.Manifest.File, r.Python.Path)
 	}
 	return nil

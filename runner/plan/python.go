@@ -41,7 +41,7 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 		Dirs:        p.Dirs,
 		Project:     p.Project,
 		Environ:     c.Environ,
-		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // the directory may have been deleted
+		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // Cwd is empty if the directory was deleted
 		Untrusted:   c.Untrusted,
 		Run: func(ctx context.Context, path string, args []string) (stdout []byte, stderr string, err error) {
 			out, err := proc.Run(ctx, proc.Tool{Path: path, Args: args, Env: vars, Limit: askLimit})

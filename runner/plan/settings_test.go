@@ -24,7 +24,7 @@ func TestSettingsOf(t *testing.T) {
 	nothing := func(*Config) {}
 	grpc := func(c *Config) { c.Concurrency, c.Preload, c.Timeouts.Start = 100, "off", 30*second }
 	if runtime.GOOS != "linux" {
-		said.Limits.Memory = 0 // cannot be enforced
+		said.Limits.Memory = 0 // only Linux can enforce it
 	}
 	ofManifest := func(c *Config) {
 		c.Workers, c.Concurrency, c.Preload, c.Restart = 3, 4, "off", said.Restart

@@ -32,7 +32,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 			Entry: p.Entry, Dirs: p.Project.Dirs, Options: o, Complete: syncLine(p, c.Python, "--into-existing"), Environ: c.Environ,
 		}
 		var base interp.Interpreter
-		if r.Making = env.SourceOf(p.Entry, p.Project.Dirs).Venv(); r.Making != "" { // if it is empty, NewPlan says why
+		if r.Making = env.SourceOf(p.Entry, p.Project.Dirs).Venv(); r.Making != "" { // without a source, NewPlan returns the error
 			if base, err = interp.Find(ctx, r); err != nil {
 				return plan, err
 			}
@@ -49,7 +49,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 // dir, or "". It ignores the flag --python, which applied to the sync only.
 func SyncNote(ctx context.Context, c Config, dir string) string {
 	c.Python = ""
-	if found, err := FindPython(ctx, c); err == nil && !interp.SamePath(found.Env, dir) { // a start reports an error
+	if found, err := FindPython(ctx, c); err == nil && !interp.SamePath(found.Env, dir) { // a start reports err
 		return "starts use another Python instead: " + found.String()
 	}
 	return ""
@@ -69,7 +69,8 @@ func (r *Plan) syncSource() (source env.Source, ok bool) {
 	return source, r.Python.Env == "" || r.synced().Made || source.Path != "" && r.yields()
 }
 
-// yields reports whether the environment of the plugin's Python is only used because the plugin has none of its own.
+// yields reports whether the plugin uses an activated environment only because it has no
+// environment of its own.
 func (r *Plan) yields() bool {
 	activated := r.Python.Source == interp.SourceActive || r.Python.Source == interp.SourceConda
 	return activated && !r.Config.Active && !slices.ContainsFunc(r.Plugin.Project.Dirs, func(dir string) bool {
