@@ -14,7 +14,7 @@ import (
 func (c *check) again(ctx context.Context) hook.Stage {
 	st := hook.Stage{Details: map[string]any{}}
 	p, _, err := c.fresh(ctx)
-	defer func() { _, _ = p.Close(c.kill) }() // the stage stop has reported how it ends
+	defer func() { _, _ = p.Close(c.kill) }() // the stage stop has already reported how the plugin stops
 	if err == nil {
 		err = p.Crash(ctx)
 	}

@@ -76,7 +76,7 @@ type check struct {
 
 	searched  time.Duration // duration of the search for the Python
 	noPython  *hook.Error   // the error if no Python was found
-	handshook atomic.Bool   // it printed a handshake
+	handshook atomic.Bool   // the plugin printed a handshake
 	fault     *hook.Error   // why the plugin is not ready
 	faultAt   string        // the stage that reports fault
 	faultID   string        // the name of the finding about fault
@@ -87,7 +87,7 @@ type check struct {
 type stage struct {
 	name   string
 	needs  string // the stage that must succeed before
-	server bool   // it applies only to gRPC plugins
+	server bool   // the stage applies only to gRPC plugins
 	do     func(*check, context.Context) hook.Stage
 }
 

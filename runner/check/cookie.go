@@ -24,7 +24,7 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	if err == nil {
 		err = p.Start(ctx)
 	}
-	_, _ = p.Close(c.kill) // the stage stop has reported how it ends
+	_, _ = p.Close(c.kill) // the stage stop has already reported how the plugin stops
 	e := hook.AsError(err)
 	seen := "it starts without the magic cookie " + program.CookieKey + ", as if a host had started it"
 	switch {

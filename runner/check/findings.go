@@ -113,7 +113,7 @@ func (c *check) fail(id string, err error) hook.Finding {
 	e := hook.AsError(err)
 	// The output of later starts is only in the error.
 	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
-	if id != healthSilent { // check has no flag for its limit
+	if id != healthSilent { // no hint, because check has no flag for this limit
 		f.Fix = hook.Words(c.s.Hints(e))
 	}
 	f.File, f.Line = c.place(e)

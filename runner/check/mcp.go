@@ -56,7 +56,7 @@ func withoutSchema(h schema.Hook) (params []string) {
 	var input struct {
 		Properties map[string]map[string]any
 	}
-	_ = json.Unmarshal(h.Input, &input) // a client would accept it, too
+	_ = json.Unmarshal(h.Input, &input) // an unreadable schema counts as one without properties
 	for _, p := range h.Params {
 		isAny := slices.Contains([]string{"", "Any", "typing.Any", "object"}, p.Type)
 		if !isAny && mcp.IsAnything(input.Properties[p.Name]) && p.Kind != schema.VarNames {

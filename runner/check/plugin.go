@@ -14,7 +14,7 @@ import (
 func (c *check) plugin(ctx context.Context) hook.Stage {
 	began := time.Now()
 	cfg := c.o.Config
-	cfg.AnyHealth = true // the stage health reports it
+	cfg.AnyHealth = true // the stage health reports an unhealthy plugin
 	cfg.Output = c.watched(cfg.Output)
 	s, err := open(ctx, cfg)
 	c.s, c.searched = s, time.Since(began)-s.Took
@@ -32,7 +32,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 		"transport": set.Transport, "why": s.Why,
 	}}
 	if err != nil && hook.AsError(err).Kind == hook.Interpreter {
-		c.noPython = hook.AsError(err) // the stage interpreter reports it
+		c.noPython = hook.AsError(err) // the stage interpreter reports the error
 		err = nil
 	}
 	if err != nil {

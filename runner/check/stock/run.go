@@ -90,7 +90,7 @@ func (o Outcome) Step(name string) (Step, bool) {
 // it returns the error of ctx and the outcome so far. A plugin that breaks its host is not an
 // error. Run is safe for concurrent use.
 func Run(ctx context.Context, r Request) (Outcome, error) {
-	spec, _ := json.Marshal(r.Spec) // always marshals
+	spec, _ := json.Marshal(r.Spec) // this type can always be encoded
 	rec := recorder{late: time.NewTimer(startLimit)}
 	defer rec.late.Stop()
 	args := append(slices.Clone(r.Host[1:]), string(spec))
