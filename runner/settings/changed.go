@@ -17,7 +17,7 @@ func (s Settings) Changed() map[string]string {
 	if s.Transport == grpc {
 		usual = Resolve(ServerDefaults(), usual)
 	}
-	usual.Transport, usual.Preload = s.Transport, s.Preload // decided for the plugin
+	usual.Transport, usual.Preload = s.Transport, s.Preload // chosen for the plugin, so not reported
 	changed := map[string]string{}
 	for i := range Table {
 		row := &Table[i]
@@ -29,13 +29,14 @@ func (s Settings) Changed() map[string]string {
 	return changed
 }
 
-// text returns the value of the setting as a flag has it. It hides the value of a secret.
+// text returns the value of the setting in the form of a flag's value. It hides the value of a
+// secret.
 func (r *Row) text(s *Settings) string {
 	switch v := r.value(s).Interface().(type) {
 	case Bool:
 		return fmt.Sprint(v == On)
 	case int:
-		return fmt.Sprint(max(v, 0)) // a negative number is no limit
+		return fmt.Sprint(max(v, 0)) // a negative number means no limit, which a flag writes as 0
 	case int64:
 		if v > 0 && v%(1<<20) == 0 {
 			return fmt.Sprintf("%dMB", v>>20)
@@ -66,7 +67,7 @@ func (r *Row) text(s *Settings) string {
 	return ""
 }
 
-// open returns what everybody may see of a text.
+// open returns the part of a text that everybody may see.
 func (r *Row) open(text string) string {
 	if end := strings.IndexAny(text, "=:"); r.Secret && end >= 0 {
 		return text[:end+1] + "…"

@@ -41,9 +41,10 @@ type Row struct {
 	File bool
 	// Decides reports whether the flag makes the plugin a gRPC plugin.
 	Decides bool
-	// Secret reports that the value may hold a secret behind its name.
+	// Secret reports that the value may contain a secret after a name, as in NAME=SECRET.
 	Secret bool
-	// Unread reports that the flag does not read the variable: interp does, whose messages name it.
+	// Unread reports that the flag ignores the variable, because interp reads it and names it in
+	// messages.
 	Unread bool
 	// Matters says which uses of a plugin depend on the setting.
 	Matters Matters
@@ -101,7 +102,7 @@ func (m *Mistake) Within(steps ...string) *Mistake {
 	return m
 }
 
-// Wrong returns the mistake for a value of a manifest that is not what was wanted.
+// Wrong returns the mistake for an invalid value of a manifest. wanted describes the valid values.
 func Wrong(value any, wanted string) *Mistake {
 	return &Mistake{Text: "is " + show(value) + ", expected " + wanted}
 }

@@ -9,7 +9,7 @@ import (
 
 // Settings contains the values of settings. A field with its zero value is not set.
 type Settings struct {
-	// ID and Entry have the text of the manifest.
+	// ID and Entry are texts of the manifest.
 	ID, Entry string
 	// Transport is "pipe" or "grpc".
 	Transport string
@@ -37,8 +37,8 @@ type Settings struct {
 	Limits  Limits
 	// Preload is "off", "auto" or "force".
 	Preload string
-	// Drain is how long calls are still accepted after a stop has begun. 0 means the default, and
-	// AtOnce not at all.
+	// Drain is how long calls are still accepted after a stop has begun. 0 means the default.
+	// AtOnce means that no more calls are accepted.
 	Drain time.Duration
 	// Watch restarts the workers when the plugin's own files change.
 	Watch Bool
@@ -72,7 +72,7 @@ type Settings struct {
 
 // Timeouts bound the waits for a plugin.
 type Timeouts struct {
-	Start time.Duration // of the import or the handshake
+	Start time.Duration // for the import or the handshake
 	Call  time.Duration
 	Stop  time.Duration // from the first signal to the kill
 	Probe time.Duration

@@ -56,7 +56,7 @@ func countFields(in reflect.Type) (n int) {
 	return n
 }
 
-// TestChanged shows settings as flags have them, without the values of secrets.
+// TestChanged checks that changed settings are in the form of flags, without the values of secrets.
 func TestChanged(t *testing.T) {
 	for _, c := range []struct {
 		transport string
@@ -86,7 +86,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestSet has flags, variables and keys of a manifest take the same values.
+// TestSet checks that flags, variables and keys of a manifest accept the same values.
 func TestSet(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
