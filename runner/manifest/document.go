@@ -96,7 +96,7 @@ func locateTOML(text string, path []string) (found position) {
 	var parser unstable.Parser
 	parser.Reset([]byte(text))
 	var table []string
-	longest, elements := 0, map[string]int{} // of each array of tables so far
+	longest, elements := 0, map[string]int{} // elements counts the tables of each array so far
 	for parser.NextExpression() {
 		node := parser.Expression()
 		at := slices.Clone(table)

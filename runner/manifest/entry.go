@@ -92,7 +92,8 @@ func isGeneric(stem string) bool {
 	return slices.Contains([]string{"plugin", "main", "__main__", "__init__"}, stem)
 }
 
-// NamedAfterDir reports whether a file has the name of its directory, because its own says nothing.
+// NamedAfterDir reports whether a file gets the name of its directory, because its own name says
+// nothing.
 func (p Plugin) NamedAfterDir() bool {
 	return p.Kind == File && p.Module == "" && p.Manifest.ID == "" && isGeneric(stemOf(p.Entry))
 }
@@ -166,7 +167,7 @@ func scriptPython(file string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	// The letter is t for a free-threaded Python or d for a debug build.
+	// The letters after the version mean free-threaded (t) and debug build (d).
 	if name := strings.TrimRight(filepath.Base(words[0]), "0123456789.td"); name != "python" && name != "pypy" {
 		return ""
 	}
@@ -235,7 +236,7 @@ func resolveModule(path, module, from string) (Plugin, error) {
 // Root returns the directory that contains the plugin's module: From, where Python looks first, or
 // Src, the directory of the project's sources. It is "" for an installed module.
 func (p Plugin) Root() string {
-	for _, dir := range []string{p.Src, p.From} { // Src may be in From
+	for _, dir := range []string{p.Src, p.From} { // Src first, because it may be in From
 		path := filepath.Join(dir, strings.ReplaceAll(p.Module, ".", string(filepath.Separator)))
 		if dir != "" && p.Module != "" && (p.Entry == path || p.Entry == path+".py") {
 			return dir

@@ -17,9 +17,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Resolve returns the plugin at path with its manifest. A relative path is relative to the working
-// directory, and a module, see [ModulePath], to from. Resolve starts no process. The error is a
-// [*hook.Error].
+// Resolve returns the plugin at path with its manifest. A relative path starts at the working
+// directory. Resolve looks for a module, see [ModulePath], in the directory from. Resolve starts no
+// process. The error is a [*hook.Error].
 func Resolve(path, from string) (Plugin, error) {
 	if module, ok := ModuleOf(path); ok {
 		return resolveModule(path, module, from)
@@ -70,8 +70,8 @@ func findBeside(entry string, isFile bool) (f found, err error) {
 }
 
 // about returns the manifests that apply to an entry. These are the manifests that name it, and for
-// a file also TOML without an entry. A manifest that names a missing file is an error, because it
-// was probably meant for this entry.
+// a file also the TOML manifests that name no entry. A manifest that names a missing file is an
+// error, because it was probably meant for this entry.
 func about(entry string, isFile bool, all []Manifest) (about []Manifest, err error) {
 	for _, m := range all {
 		if isFile && m.Form != PluginJSON && m.entry != "" {
