@@ -220,7 +220,7 @@ func (p *protoParser) message(name, scope string) *descriptorpb.DescriptorProto 
 			m.Field = append(m.Field, p.field(word, full, m))
 		}
 	}
-	for _, f := range m.Field { // these fields come last
+	for _, f := range m.Field { // the oneofs of optional fields come last
 		if f.GetProto3Optional() {
 			f.OneofIndex = proto.Int32(int32(len(m.OneofDecl)))
 			m.OneofDecl = append(m.OneofDecl, &descriptorpb.OneofDescriptorProto{Name: proto.String("_" + f.GetName())})

@@ -251,7 +251,7 @@ func isComplete(venv string, packages []string) bool {
 func createVenv(python, venv string, packages []string) error {
 	own := pythonIn(venv)
 	install := []string{"-m", "pip", "--python", own, "install", "--quiet", "--retries=2", "--disable-pip-version-check"}
-	bare := []string{python, "-m", "venv", "--without-pip", venv} // saves seconds
+	bare := []string{python, "-m", "venv", "--without-pip", venv} // a venv without pip saves seconds
 	ways := [][][]string{
 		{bare, slices.Concat([]string{python}, install, packages)},
 		{{python, "-m", "venv", venv}, slices.Concat([]string{own}, install, packages)},
