@@ -96,8 +96,8 @@ func (c *Calls) Hooks() (all []hook.HookCalls) {
 	return all
 }
 
-// quantile estimates a quantile as Prometheus does: the calls of a bucket are taken as spread
-// evenly. It is at most the longest duration.
+// quantile estimates a quantile as Prometheus does: it assumes that the calls of a bucket are
+// spread evenly. The result is at most the longest duration.
 func (s *series) quantile(q float64) hook.Milliseconds {
 	all := uint64(0)
 	for _, count := range s.buckets {
@@ -111,7 +111,7 @@ func (s *series) quantile(q float64) hook.Milliseconds {
 		}
 		rank, low = rank-count, high
 	}
-	return hook.Milliseconds(s.longest) // of a bucket without an upper bound
+	return hook.Milliseconds(s.longest) // the last bucket has no upper bound
 }
 
 // Append appends the metrics of the plugin's status and those of its calls to text.

@@ -22,7 +22,8 @@ func greeter() *hook.Status {
 	}
 }
 
-// The durations by hook are at most the longest one, also in the bucket without an upper bound.
+// TestHooks checks that estimated durations are at most the longest one, even in the bucket without
+// an upper bound.
 func TestHooks(t *testing.T) {
 	var c Calls
 	for range 9 {

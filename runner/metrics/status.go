@@ -22,8 +22,8 @@ type Plugin struct {
 	Status *hook.Status
 }
 
-// metric is a metric of a plugin's status. values returns a map from the value of its label to its
-// value. The key is "" if it has no label.
+// metric is a metric of a plugin's status. values returns the metric's value for each value of its
+// label. The key is "" if the metric has no label.
 type metric struct {
 	name, kind, help, label string
 	values                  func(hook.Status) map[string]float64
