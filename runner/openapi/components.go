@@ -99,7 +99,7 @@ func (c *components) schema(text, fallback json.RawMessage) json.RawMessage {
 			name := string(schema.Unquote(quoted))
 			to[name] = c.add(name, nil)
 		}
-		for _, value := range schema.Members(defs) { // each has a name now
+		for _, value := range schema.Members(defs) { // each definition has a name now
 			c.list[first].value = to.schema(value)
 			first++
 		}
@@ -107,7 +107,7 @@ func (c *components) schema(text, fallback json.RawMessage) json.RawMessage {
 	return to.schema(text)
 }
 
-// The kind of value that a key of a JSON Schema has. Values of other keys contain no schemas.
+// The kinds of keys in a JSON Schema, by their values. Values of other keys contain no schemas.
 const (
 	within  = iota + 1 // a schema, or an array of schemas
 	table              // an object whose values are schemas
