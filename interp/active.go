@@ -21,9 +21,8 @@ func (f *finder) activated() (all []Attempt) {
 	return all
 }
 
-// isCondaBase reports whether env is the base environment of conda. For any other environment,
-// CONDA_DEFAULT_ENV is the path or the name. Pixi keeps its environments in a directory called
-// envs.
+// isCondaBase reports whether env is conda's base environment. CONDA_DEFAULT_ENV has the path or
+// the name of any other. Pixi keeps its environments in directories called envs.
 func (f *finder) isCondaBase(env string) bool {
 	name := f.vars["CONDA_DEFAULT_ENV"]
 	unnamed := name != "" && name != env && name != filepath.Base(env) && filepath.Base(filepath.Dir(env)) != "envs"
@@ -65,9 +64,9 @@ func SamePath(a, b string) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// active looks at the other activated environments. It also accepts the prefix of an
-// installation, because container images set that. It skips an environment that cannot be used,
-// but reports an error if an environment of the project does not exist.
+// active looks at the other activated environments. It also accepts the prefix of an installation,
+// because container images activate that. It skips an environment that cannot be used, but reports
+// an error if an environment of the project does not exist.
 func (f *finder) active() (Interpreter, *Attempt) {
 	for _, active := range f.unjudged() {
 		found, broken := f.inEnv(active.Path, active.Source)

@@ -46,7 +46,7 @@ func (f *finder) named(value, dir string, source Source) (Interpreter, *Attempt)
 		return f.version(value, b, source)
 	}
 	wanted, isVersion := parseRequest(value)
-	if isVersion && !strings.HasPrefix(value, "python") { // python3.12 is the name of a program first
+	if isVersion && !strings.HasPrefix(value, "python") { // python3.12 means the program of that name first
 		f.wanted = wanted
 		return f.version(value, wanted.bound(source), source)
 	}
@@ -103,7 +103,7 @@ func (f *finder) version(value string, b bound, source Source) (Interpreter, *At
 	return found, nil
 }
 
-// lookUp looks for a Python that satisfies the requirements on PATH, then among the installed ones.
+// lookUp looks on PATH, then among the installed Pythons, for one that satisfies the requirements.
 func (f *finder) lookUp(source Source) Interpreter {
 	found := f.search(f.names(), f.pathDirs(), source)
 	if found.Path == "" {
@@ -118,13 +118,13 @@ func hasSlash(s string) bool {
 
 // envAt returns the environment at a path: a directory with a pyvenv.cfg or a Python, or the
 // directory that a file .venv names (PEP 832). It returns "" if there is none. It skips a directory
-// that is only called venv.
+// that has only the name of an environment.
 func (f *finder) envAt(path string, source Source) (env string, broken *Attempt) {
-	if _, err := os.Lstat(path); err != nil && !errors.Is(err, fs.ErrPermission) { // a path without permission may exist
+	if _, err := os.Lstat(path); err != nil && !errors.Is(err, fs.ErrPermission) { // without permission, the path may still exist
 		return "", nil
 	}
 	info, err := os.Stat(path)
-	text, _ := bounded.Head(path, maxFile) // a directory has no text
+	text, _ := bounded.Head(path, maxFile) // text is empty for a directory
 	if named, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); named != "" && filepath.Base(path) == ".venv" {
 		file := path
 		path = f.under(filepath.Dir(path), filepath.FromSlash(strings.TrimSpace(named)))

@@ -106,7 +106,7 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 			key = bounded.Real(found.Path)
 		}
 		if _, isShim := shimAt(found.Path, key); isShim {
-			key = filepath.Dir(found.Path) // all names in a manager's directory start one Python
+			key = filepath.Dir(found.Path) // all names in a manager's directory start the same Python
 		}
 		if broken == nil && found.Path != "" && !seen[key] {
 			seen[key] = true

@@ -295,7 +295,7 @@ func (f *finder) home() string {
 	return f.vars["HOME"]
 }
 
-// under returns path as an absolute path, relative to dir. It replaces a leading ~.
+// under makes path absolute. A relative path starts at dir, and ~ is the home directory.
 func (f *finder) under(dir, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && f.home() != "" && (rest == "" || isSlash(rest[0])) {
 		path = f.home() + rest
@@ -303,7 +303,7 @@ func (f *finder) under(dir, path string) string {
 	switch {
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)
-	case runtime.GOOS == "windows" && path != "" && isSlash(path[0]): // on the drive of dir
+	case runtime.GOOS == "windows" && path != "" && isSlash(path[0]): // the path is on the drive of dir
 		return filepath.Join(filepath.VolumeName(dir)+`\`, path)
 	}
 	return filepath.Join(dir, path)

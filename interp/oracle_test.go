@@ -50,8 +50,7 @@ print(json.dumps([judge(s) for s in specs]))
 	if err := json.Unmarshal(out, &want); err != nil {
 		t.Fatal(err)
 	}
-	// For ~= with these spellings, packaging matches no version: it drops the last number from the
-	// text as written.
+	// With these spellings, packaging drops the last number of ~= as written: no version matches.
 	faults := []string{"v3.12", "V3.12.4", "3.12.4-alpha.1", "3.13.0.preview"}
 	for i, spec := range specs {
 		if version, ok := strings.CutPrefix(spec, "~="); ok && slices.Contains(faults, strings.TrimSpace(version)) {

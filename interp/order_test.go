@@ -89,7 +89,7 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// TestPins checks that a pinned version decides if it is installed.
+// TestPins checks that an installed Python of a pinned version decides.
 func TestPins(t *testing.T) {
 	opt := base("opt")
 	for _, c := range []findCase{

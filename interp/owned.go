@@ -70,7 +70,7 @@ func (f *finder) ownedIn(dir, where string) (Interpreter, *Attempt) {
 			f.skip(ForOthers, path, source, "was made by pyplug for other plugins")
 			continue
 		}
-		if name == ".venv" && bounded.Exists(filepath.Join(path, EnvMarker)) { // even if a sync has not finished it
+		if name == ".venv" && bounded.Exists(filepath.Join(path, EnvMarker)) { // it decides even if a sync has not finished it
 			return f.environment(path, source)
 		}
 		env, broken := f.envAt(path, source)
@@ -96,8 +96,7 @@ func (f *finder) environment(env string, source Source) (Interpreter, *Attempt) 
 // earlier.
 var notEnvs = []string{".venv", ".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
 
-// only looks in dir for an environment with any name except those of notEnvs. More than one is an
-// error.
+// only looks for a single environment whose name is not in notEnvs. More than one is an error.
 func (f *finder) only(dir, where string) (Interpreter, *Attempt) {
 	entries, err := bounded.Dir(dir)
 	if errors.Is(err, fs.ErrPermission) {

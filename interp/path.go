@@ -41,7 +41,7 @@ func programs(names, dirs []string) iter.Seq2[string, string] {
 		for _, name := range names {
 			for _, dir := range dirs {
 				path := filepath.Join(dir, exe(name))
-				_, err := os.Lstat(path) // access to the target of a store alias is denied
+				_, err := os.Lstat(path) // not Stat: access to the target of a store alias is denied
 				if err != nil && runtime.GOOS == "windows" && filepath.Base(dir) == "shims" {
 					path = filepath.Join(dir, name+batch)
 					_, err = os.Lstat(path)

@@ -21,7 +21,7 @@ import (
 type row struct {
 	findCase
 	code  Code
-	notes string // part of what FactsOf notes
+	notes string // a part of the notes of FactsOf
 }
 
 // TestRows checks the results of edge cases, each with its reason.

@@ -12,8 +12,8 @@ import (
 
 // SearchPath lists the directories in which i looks for modules after the script's own directory.
 // First come those of PYTHONPATH, then those of installed packages and the directories that their
-// .pth files name. environ is shaped like os.Environ(). It omits the standard library and editable
-// installs that map modules by code. If the Version is unknown, it lists only PYTHONPATH.
+// .pth files name. environ is shaped like os.Environ(). SearchPath omits the standard library and
+// editable installs that map modules by code. If the Version is unknown, it lists only PYTHONPATH.
 func (i Interpreter) SearchPath(environ []string) []string {
 	vars := Variables(environ)
 	dirs := slices.DeleteFunc(filepath.SplitList(vars["PYTHONPATH"]), func(dir string) bool { return !filepath.IsAbs(dir) })

@@ -153,7 +153,7 @@ func (f *finder) poetryEnvs(p project) []string {
 }
 
 // userDir returns the user's directory for name. It is below the directory that the variable names,
-// or by default below the usual one of Linux or macOS.
+// or by default below the usual directory of Linux or macOS.
 func (f *finder) userDir(variable, linux, darwin, name string) string {
 	usual := linux
 	if runtime.GOOS == "darwin" {

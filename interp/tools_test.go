@@ -20,8 +20,7 @@ func TestPoetryName(t *testing.T) {
 	}
 }
 
-// TestKept checks that the environment a tool keeps elsewhere is found if the project is the
-// tool's.
+// TestKept checks that an environment that a tool keeps elsewhere is found for the tool's projects.
 func TestKept(t *testing.T) {
 	opt := base("opt")
 	for _, c := range []findCase{

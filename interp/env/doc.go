@@ -1,7 +1,7 @@
 // Package env makes the environment of a plugin from the requirements in the plugin's files.
 //
-//  1. [NewPlan] looks for the [Source]. That of a script is its PEP 723 block or its lock file
-//     p.py.lock. Otherwise it is the first of these files in the nearest directory that has one:
+//  1. [NewPlan] looks for the [Source]. A script's source is its PEP 723 block or its lock file
+//     p.py.lock. Otherwise it is the first of these files in the nearest directory with one:
 //     uv.lock, pylock.toml, pyproject.toml, setup.cfg, requirements.txt. Lock files and settings of
 //     uv need uv as the installer. For all others NewPlan chooses uv if uv is on PATH, otherwise
 //     pip. It leaves a project of poetry or pdm to that tool.

@@ -97,8 +97,7 @@ func (r Request) log() []string {
 	return strings.Split(strings.TrimSpace(string(log)), "\n")
 }
 
-// last returns the arguments of the last `uv pip install` without those that every such command
-// has.
+// last returns the arguments of the last `uv pip install`, without those that all have.
 func (r Request) last(t *testing.T) string {
 	t.Helper()
 	log := r.log()

@@ -35,7 +35,7 @@ type command struct {
 	path string
 	args []string
 	set  []string // additional environment variables
-	lock string   // the command line that updates the lock file, or "" if the program names it itself
+	lock string   // the command line that updates the lock file, or "" if the program names the command itself
 }
 
 // venv returns the step that makes an environment without packages.

@@ -57,8 +57,9 @@ func distribution(module string, listed []string) string {
 	return ""
 }
 
-// meant returns the module that is misspelled as name: a well-known one, or one with the name of a listed distribution.
-// The names differ by one letter, or have the same letters. It returns "" if there is no such module.
+// meant returns the module that is misspelled as name: a well-known one, or one with the name of a
+// listed distribution. The names differ by one letter or in the order of letters. It returns "" if
+// none does.
 func meant(name string, listed []string) string {
 	known := slices.Sorted(maps.Keys(wellKnown))
 	for _, d := range listed {

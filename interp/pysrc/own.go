@@ -13,7 +13,7 @@ import (
 type File struct {
 	Path, Text string
 
-	code    string // rendered
+	code    string // the rendered text
 	imports []Import
 }
 

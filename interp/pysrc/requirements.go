@@ -28,7 +28,7 @@ func InstallRequires(text string) []string {
 	}
 	lines := strings.Split(strings.TrimRight(value[1], " \t\r\n"), "\n")
 	if len(lines) == 1 {
-		lines = strings.Split(lines[0], ";") // a single line cannot contain a marker
+		lines = strings.Split(lines[0], ";") // in a single line, ";" cannot begin a marker
 	}
 	all := []string{}
 	for _, line := range lines {

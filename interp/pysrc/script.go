@@ -98,7 +98,7 @@ func uncommented(text string) string {
 // block. number is the line number of text's first line. unclosed ignores lines that start inside a
 // string literal, and blocks without content.
 func unclosed(text string, number int, inString func() map[int]bool) error {
-	opened := 0 // the line that opens the block, or 0 outside of one
+	opened := 0 // the line that opens the block, or 0 outside of a block
 	for line := range strings.Lines(text + "\n\n") {
 		line = strings.TrimSuffix(line, "\n")
 		bare := strings.TrimRightFunc(line, unicode.IsSpace)

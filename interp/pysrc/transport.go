@@ -14,7 +14,7 @@ type Serves struct {
 	ImportsGRPC bool
 	// PrintsHandshake reports whether a file has a literal like go-plugin's line, such as
 	// f"1|1|tcp|127.0.0.1:{port}|grpc", or whether files join fields with bars and have the literal
-	// "grpc". Printer is the path of the first file that completes this.
+	// "grpc". Printer is the path of the file that completed this evidence.
 	PrintsHandshake bool
 	Printer         string
 	// StartsServer reports whether a file imports gRPC and calls something.server, as in
