@@ -38,8 +38,8 @@ const (
 	ownFile                    // a file of the plugin: --watch restarts
 )
 
-// files tracks the files that affect a plugin. When Python reports the files that the plugin
-// imports, it adds those. It is safe for concurrent use.
+// files tracks the files that affect a plugin. It adds the files that the plugin imports when
+// Python reports them. It is safe for concurrent use.
 type files struct {
 	fixed func() map[string]fileKind // returns the files that are known before the plugin starts
 	// list returns the known files of the plugin.
@@ -55,7 +55,7 @@ type files struct {
 	listed time.Time // when list was last called
 
 	counting sync.Mutex // protects the following
-	last     stamps     // at the last call of version
+	last     stamps     // the stamps at the last call of version
 	versions int        // the result of version
 }
 
@@ -93,7 +93,7 @@ func fixedFiles(r *plan.Plan) map[string]fileKind {
 	return fixed
 }
 
-// learn adds the new files of list. The caller holds f.mu.
+// learn adds the files that list newly returns. The caller holds f.mu.
 func (f *files) learn() {
 	since := f.listed
 	f.listed = time.Now()
@@ -115,7 +115,7 @@ func (f *files) learn() {
 	}
 }
 
-// look returns the stamps of the files whose kind is from or a later one, and the sorted paths of the
+// look returns the stamps of the files of kind from and of later kinds, and the sorted paths of the
 // files that differ from the stamps in before. It compares a file that became known later with its
 // first stamp.
 func (f *files) look(from fileKind, before stamps) (now stamps, changed []string) {

@@ -176,7 +176,7 @@ func TestKeepFailedStart(t *testing.T) {
 			t.Errorf("got %+v want the traceback, and when it is retried", e)
 		}
 	}
-	if starts := read(t, filepath.Join(cfg.Cwd, "starts")); starts != "xx" { // one start to replace the worker, and one after it
+	if starts := read(t, filepath.Join(cfg.Cwd, "starts")); starts != "xx" { // one start for Restart, and one after the crash
 		t.Errorf("started %d times, want twice", len(starts))
 	}
 	if st := k.status(); st.State != hook.StateBackoff || st.Ready != 0 || st.Note != "it does not start: RuntimeError: no room" {

@@ -34,7 +34,7 @@ func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	return inst, err
 }
 
-// Close releases the resources between launches when the last pool calls it. Each pool calls it
+// Close releases the resources that launches share when the last pool calls it. Each pool calls it
 // once.
 func (l *launcher) Close(ctx context.Context) error {
 	if l.pools.Add(-1) > 0 {

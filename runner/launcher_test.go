@@ -38,8 +38,8 @@ func (l *slowRenewal) Launch(context.Context) (hook.Instance, error) {
 	return nil, errors.New("none starts")
 }
 
-// TestLaunchAfterChange checks that no launch uses the import of older files while another launch
-// renews it.
+// TestLaunchAfterChange checks that no launch uses an import of older files while another launch is
+// in Renew.
 func TestLaunchAfterChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowRenewal{let: make(chan struct{})}

@@ -27,8 +27,7 @@ if __name__ == "__main__":
     print(json.dumps(seen()))
 `
 
-// last means that Python searches the file's directory last, because its files would hide the
-// standard library.
+// last means that Python searches the file's directory last. Its files would hide Python's own.
 const last = "last"
 
 // TestPlaces compares plugins with Python itself: if python FILE or python -m MODULE finds a
@@ -38,8 +37,8 @@ func TestPlaces(t *testing.T) {
 	site := map[string]string{"site/pydantic.py": "V = 'installed'\n", "site/app_lib/__init__.py": "V = 'installed'\n"}
 	for _, c := range []struct {
 		name  string
-		files map[string]string // the plugin's text, without seen at its end
-		entry string            // below project
+		files map[string]string // names and texts; the test appends seen to the plugin's text
+		entry string            // the plugin's path below project
 		// by is how Python runs the file: "" for python FILE, last, or the module of python -m.
 		by   string
 		from string // the working directory below project, for -m

@@ -15,8 +15,7 @@ type transport interface {
 	watched() []string
 	// sourceHooks returns the hooks in the plugin's files.
 	sourceHooks(ctx context.Context) []schema.Hook
-	// debug replaces this process with a Python that makes a call in the terminal. It returns only
-	// if it fails.
+	// debug replaces this process with a Python that makes a call. It returns only if it fails.
 	debug(c hook.Call) error
 	// takesSeries reports whether its instances can make a [hook.Series].
 	takesSeries() bool

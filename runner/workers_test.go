@@ -2,8 +2,7 @@ package runner
 
 import "testing"
 
-// TestManyWorkers checks that a note mentions more workers than eight and than cores, with the
-// memory they use.
+// TestManyWorkers checks the note about more workers than eight and than cores, with their memory.
 func TestManyWorkers(t *testing.T) {
 	for _, c := range []struct {
 		workers, cores int
