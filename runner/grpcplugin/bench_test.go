@@ -12,8 +12,8 @@ import (
 )
 
 // BenchmarkOneShot measures a start, a call and a stop, and reports how much longer they take than
-// the plugin needs until its handshake. In alternation with that, it measures how long the plugin
-// takes to exit without pyplug. All figures are medians.
+// the plugin needs until its handshake. In turn with that, it measures how long the plugin takes to
+// exit without pyplug. All figures are medians.
 func BenchmarkOneShot(b *testing.B) {
 	for name, cfg := range map[string]func() grpcplugin.Config{
 		"python":            func() grpcplugin.Config { return zoo(b) },

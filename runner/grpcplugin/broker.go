@@ -54,7 +54,7 @@ func (i *Instance) offer(request protoreflect.Message) {
 	}
 }
 
-// numbersIn lists the values of all fields that may be such numbers. An absent field counts as 0.
+// numbersIn lists the values of fields that may be connection numbers. An absent field counts as 0.
 func numbersIn(message protoreflect.Message) (numbers []uint32) {
 	for n := range message.Descriptor().Fields().Len() {
 		field := message.Descriptor().Fields().Get(n)
@@ -98,7 +98,7 @@ func (i *Instance) openBroker() error {
 		cancel()
 		return err
 	}
-	go func() { // ends with the goroutine that receives
+	go func() { // ends with the receiving goroutine below
 		for ctx.Err() == nil {
 			select {
 			case info := <-b.announced:

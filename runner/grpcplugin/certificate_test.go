@@ -35,7 +35,7 @@ func newCertificate(names ...string) (der, key []byte, err error) {
 	return der, key, err
 }
 
-// authority writes such a certificate to files.
+// authority writes a certificate for localhost and its key to files.
 func authority(t *testing.T) (cert, key string) {
 	t.Helper()
 	der, pkcs8, err := newCertificate()

@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// reads starts a plugin that returns the bytes of field 20 that it receives. pyplug reads them as
-// the declared request and answer.
+// reads starts a plugin that returns field 20 of a request unchanged. request and answer declare
+// the field for pyplug.
 func reads(t *testing.T, request, answer string) *grpcplugin.Instance {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "belief.proto")

@@ -33,7 +33,7 @@ const (
 	ReasonNoHandshake = "no-handshake"
 	// These have kind Handshake.
 	ReasonBadHandshake   = "bad-handshake"   // malformed or rejected
-	ReasonForeignAddress = "foreign-address" // another process listens there, in addition to the plugin or instead of it
+	ReasonForeignAddress = "foreign-address" // another process listens at the address, with the plugin or instead of it
 	ReasonNoConnection   = "no-connection"   // no process accepts a connection
 	ReasonNoAnswer       = "no-answer"       // the server accepted, but did not answer before the limit
 	ReasonNotGRPC        = "not-grpc"        // the server does not speak HTTP/2

@@ -91,7 +91,7 @@ func TestExtra(t *testing.T) {
 		behavior       string
 		sources, extra func() ([]protoschema.Source, error)
 		has            []string
-		disagree       []string // parts of the two contradicting sides
+		disagree       []string // the names of the two contradicting sources
 	}{
 		"reflection and more": {"serve", nil, proto("mine.proto", text+absent), []string{"Zoo/Echo", "Mine/Echo"}, nil},
 		"files and more":      {"carriage return", proto("its.proto", text), proto("mine.proto", text+service), []string{"Zoo/Echo", "Mine/Echo"}, nil},

@@ -10,9 +10,8 @@ import (
 // isExposed returns false, because pyplug does not examine listening sockets here.
 func isExposed(string) bool { return false }
 
-// CheckPeer returns an error if the process at the other end of a connection to a Unix socket is
-// not the leader, which is a plugin's process, or a descendant of it. It accepts every TCP
-// connection.
+// CheckPeer returns an error unless the process at the other end of a connection to a Unix socket
+// is the leader, which is a plugin's process, or a descendant. It accepts every TCP connection.
 func CheckPeer(_ context.Context, conn net.Conn, leader int) error {
 	if c, ok := conn.(*net.UnixConn); ok {
 		return checkUnixPeer(c, leader)

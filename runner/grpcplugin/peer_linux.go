@@ -46,8 +46,8 @@ func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 	}
 }
 
-// strangers returns the sockets that only other processes than the leader and its descendants have
-// open, and these processes.
+// strangers returns the sockets that neither the leader nor a descendant has open, and the
+// processes that have them open.
 func strangers(inodes []string, leader int) (foreign []string, pids []int) {
 	foreign = without(inodes, heldBy(leader))
 	if len(foreign) == 0 { // the usual case
@@ -128,7 +128,7 @@ func findIn(table string, ours, theirs netip.AddrPort) (inodes []string, accepte
 // The caller has checked that the plugin owns the server.
 func isExposed(address string) bool {
 	at, err := netip.ParseAddrPort(address)
-	if err != nil { // a Unix socket
+	if err != nil { // the address of a Unix socket
 		return false
 	}
 	exposed := false

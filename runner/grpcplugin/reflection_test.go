@@ -27,7 +27,7 @@ func init() { behaviors["leaving"] = leaving }
 func TestDescribeDying(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "leaving", "")
-	cfg.Python = true // go-plugin opens no streams to it
+	cfg.Python = true // so that go-plugin opens no streams to the plugin
 	cfg.Sources = zoo(t).Sources
 	s, err := started(t, cfg).Describe(t.Context(), schema.Query{})
 	if e := want(t, err, hook.Crash, ""); e.Exit == nil || e.Exit.Code != 3 {
