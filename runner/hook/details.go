@@ -11,11 +11,11 @@ import (
 // Limits of [Error.Details].
 const (
 	maxDetails   = 400 // lines
-	maxMembers   = 15  // of a group
+	maxMembers   = 15  // members of a group
 	deepest      = 30  // depth of causes and groups
 	firstFrames  = 5   // frames at the start of a long traceback
 	lastFrames   = 15
-	minRepeats   = 3 // repetitions from which frames are folded
+	minRepeats   = 3 // the fewest repetitions that are folded
 	longestCycle = 8 // number of frames that are folded together
 )
 

@@ -36,7 +36,7 @@ const (
 )
 
 // OutputFailed is the reason of an error while writing to standard output or a record. Such an
-// error is printed on standard error even as JSON.
+// error is printed on standard error, even in JSON.
 const OutputFailed = "output"
 
 // Kinds returns every kind, for tables that need a row for each.

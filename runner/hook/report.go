@@ -60,8 +60,8 @@ type Stage struct {
 	Message string `json:"message,omitempty"`
 	// Lines are printed below the message, for people.
 	Lines []string `json:"-"`
-	// Details are values for programs. The keys are their names in JSON. Names that end in "_ms"
-	// have milliseconds.
+	// Details are values for programs. The keys are their names in JSON. A name that ends in "_ms"
+	// has milliseconds as its value.
 	Details  map[string]any `json:"details,omitempty"`
 	Findings []Finding      `json:"findings,omitempty"`
 	// NotApplicable reports whether a skipped stage does not exist for this plugin or

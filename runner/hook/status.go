@@ -108,7 +108,7 @@ type Status struct {
 	// Memory is the resident memory of the plugin's processes and their descendants in bytes, or 0
 	// if unknown.
 	Memory int64 `json:"memory_bytes,omitempty"`
-	// CPU is the processor time that these processes have used, or 0 if unknown.
+	// CPU is the processor time of the processes that Memory counts, or 0 if unknown.
 	CPU Milliseconds `json:"cpu_ms"`
 	// Attach is the JSON with which another program can attach to the plugin, or nil. See
 	// docs/json.md.
