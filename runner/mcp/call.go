@@ -11,8 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// largestResult is the largest size in bytes of all items of a stream, because clients get them as
-// a single result.
+// largestResult is the largest size in bytes of all items of a stream, which are a single result.
 const largestResult = 64 << 20
 
 // list answers tools/list.

@@ -196,7 +196,7 @@ func (x *exchange) begin(s *Server, m message) (status int, err *protocolError) 
 // serve writes the notifications and the answer of a request.
 func (x *exchange) serve(r *request) {
 	if r.waits() {
-		go r.serve() // ends after its answer, soon after r.ctx
+		go r.serve() // ends when the plugin answers, or soon after r.ctx
 	} else {
 		r.serve()
 	}

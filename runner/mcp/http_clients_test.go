@@ -57,8 +57,8 @@ func TestHTTPClients(t *testing.T) {
 	all.Wait()
 }
 
-// TestHTTPOfficialClient checks that the official client lists, calls, follows and cancels in every
-// version with this transport.
+// TestHTTPOfficialClient checks that the official client lists and calls in every version with this
+// transport.
 func TestHTTPOfficialClient(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25", modern} {

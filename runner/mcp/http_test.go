@@ -425,7 +425,7 @@ func TestHTTPListen(t *testing.T) {
 		wants(stays, acknowledged+`"toolsListChanged":true}}}`)
 		wants(leaves, acknowledged+`"toolsListChanged":true}}}`)
 		wants(none, acknowledged+`}}}`)
-		s.Reload(t.Context(), p) // with the same tools
+		s.Reload(t.Context(), p) // the tools are the same
 		wants(stays, "")
 		p.set(text, schema.Hook{Name: "new"})
 		s.Reload(t.Context(), p)

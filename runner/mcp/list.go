@@ -30,7 +30,7 @@ func (s *Server) Reload(ctx context.Context, p Plugin) {
 // refresh returns the tools of the running plugin. It notifies clients that have another list.
 func (s *Server) refresh(ctx context.Context, p Plugin) ([]Tool, error) {
 	select {
-	case s.refreshing <- struct{}{}: // only one at a time, so that the newest list is the last
+	case s.refreshing <- struct{}{}: // one refresh at a time, so that the newest list is the last
 	case <-ctx.Done():
 		return nil, hook.Ended(ctx, "", "no list of the tools", false)
 	}
@@ -101,7 +101,7 @@ func (s *Server) find(ctx context.Context, p Plugin, name string) (Tool, error) 
 	named := func(t Tool) bool { return t.Name == name }
 	tools, fresh := s.current()
 	i := slices.IndexFunc(tools, named)
-	if !fresh || i < 0 { // the plugin may have been reloaded for this very call
+	if !fresh || i < 0 { // this call may have reloaded the plugin
 		var err error
 		if tools, err = s.refresh(ctx, p); err != nil {
 			return Tool{}, err
@@ -132,7 +132,7 @@ func (s *Server) acquire(ctx context.Context, p Plugin) error {
 	}
 }
 
-// slotsOf returns the slots. It creates them according to the plugin's status. Before that, it
+// slotsOf returns the slots. The first call with a status creates them. Before that, slotsOf
 // returns nil.
 func (s *Server) slotsOf(st *hook.Status) chan struct{} {
 	s.mu.Lock()

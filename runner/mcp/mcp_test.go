@@ -341,7 +341,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestProgress checks that the items of a stream are progress for a client that requests it.
+// TestProgress checks that a client that requests progress is notified of the items of a stream.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options(&fake{hooks: []schema.Hook{text}, call: func(_ context.Context, c hook.Call) (hook.Result, error) {
@@ -521,7 +521,7 @@ func TestBroken(t *testing.T) {
 	mu.Lock()
 	broken = false
 	mu.Unlock()
-	ask("call", "notifications/tools/list_changed") // the list was different
+	ask("call", "notifications/tools/list_changed") // the list has changed
 	if got := s.next(); !strings.Contains(got, `"structuredContent":{}`) {
 		t.Errorf("got %s", got)
 	}

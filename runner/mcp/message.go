@@ -75,7 +75,7 @@ type message struct {
 
 	method   string
 	tool     *string // the name in its params, or nil
-	version  string  // in its _meta
+	version  string  // the version in its _meta
 	meta     map[string]json.RawMessage
 	isModern bool // whether it is a request of the modern version
 }
