@@ -75,9 +75,8 @@ func (h Hook) Complete(before []string, last string) (candidates []string) {
 	return append(candidates, AnyFile)
 }
 
-// options returns the options that begin with last: for the parameters or, if head is set, for the
-// fields of the parameter whose option is head. It offers the fields of a field only after the
-// field's option is typed.
+// options returns the options that begin with last: of the parameters, or of the fields of the
+// option head. It offers the fields of a field only after the field's option is typed.
 func (h Hook) options(head, last string) (candidates []string) {
 	for _, p := range h.Params {
 		if p.Kind != Ordinary && p.Kind != NameOnly {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestExample checks that the example sets what is required with words that are read as the
+// TestExample checks that the example sets the required parameters with words that are read as the
 // template's values, and that each parameter lists the words for it.
 func TestExample(t *testing.T) {
 	for _, c := range []struct{ name, params, template, example, words string }{

@@ -108,8 +108,7 @@ func TestSplitWindows(t *testing.T) {
 	}
 }
 
-// FuzzSplitLine checks that splitting returns the words that quotePOSIX has quoted, if they are
-// UTF-8.
+// FuzzSplitLine checks that splitting returns the UTF-8 words that quotePOSIX has quoted.
 func FuzzSplitLine(f *testing.F) {
 	f.Add("greet", "World", "")
 	f.Add("it's", `a "b" \c`, "$(x) `y` *")

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Value returns the JSON of a VALUE whose parameter has no type. JSON that is an object, an
-// array or a quoted string is JSON. So are true, false and null, and a number that Python
-// writes the same way (2 and 0.5, but not 1.10, 00123 and 1e3). Any other text is a string.
+// Value returns the JSON of a VALUE whose parameter has no type. An object, an array or a quoted
+// string in JSON stays JSON. So do true, false and null, and a number that Python writes the same
+// way (2 and 0.5, but not 1.10, 00123 and 1e3). Any other text is a string.
 func Value(text string) json.RawMessage {
 	trimmed := strings.Trim(text, " \t\r\n")
 	switch {

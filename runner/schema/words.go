@@ -116,9 +116,8 @@ func unread(option string) FileReader {
 }
 
 // Decide decides which words are values of the [Option] before them, and which are texts after a
-// "--". The returned words have neither of these forms. An option without a value is true, and
-// --no-NAME is false if NAME is a flag. flag reports whether a name is known, and whether it takes
-// no value.
+// "--". The result has no [Option] and no [Rest]. An option without a value is true, and --no-NAME
+// is false if NAME is a flag. flag reports whether a name is known, and whether it takes no value.
 func Decide(words []Word, flag func(name string) (known, is bool)) ([]Word, error) {
 	var decided []Word
 	for i := 0; i < len(words); i++ {

@@ -160,7 +160,7 @@ func (b *binder) resolve(w schema.Word) (path []string, _ protoreflect.FieldDesc
 		switch {
 		case field == nil:
 			return nil, nil, noField(message, at, names[0], w)
-		case isWrapper(message) && len(names) == 1: // its JSON is the JSON of the field
+		case isWrapper(message) && len(names) == 1: // the JSON of a wrapper is the JSON of its field
 			return path, field, nil
 		}
 		path, names = append(path, field.TextName()), names[1:]
@@ -216,7 +216,7 @@ func isFlag(field protoreflect.FieldDescriptor) bool {
 	return isBool && !field.IsList()
 }
 
-// json returns the JSON of the part at the path at.
+// json returns the JSON of a part. at is the path of the part.
 func (b *binder) json(p *part, at string) (json.RawMessage, error) {
 	switch {
 	case p.text != nil:

@@ -24,10 +24,10 @@ type Descriptors struct {
 	files      *protoregistry.Files
 	types      *dynamicpb.Types
 	methods    []Method          // in the order of their declaration
-	short      map[string]int    // the number of methods with a Service/Method
+	short      map[string]int    // the number of methods with the same Service/Method
 	sources    map[string]string // the source of each file, for errors
 	docs       map[string]string // the documentation of each method, by full name
-	incomplete bool              // a used type is not described by any source
+	incomplete bool              // no source describes one of the used types
 }
 
 // index adds the methods of a file.

@@ -57,7 +57,7 @@ func placeAt(content []byte, line, column int) string {
 			if !found {
 				inner, found = walk()
 			}
-			switch { // only on the way back, because making a path for each of many values takes long
+			switch { // makes the path only on the way back, because making a path for each value takes long
 			case found && delim == '[':
 				return fmt.Sprintf("[%d]%s", n, inner), true
 			case found:
@@ -151,7 +151,7 @@ func (d *Descriptors) EncodeMessage(message proto.Message) (json.RawMessage, err
 		return line.Bytes(), nil
 	}
 	e := faulty(fmt.Errorf("message %s has no JSON: %s", message.ProtoReflect().Descriptor().FullName(), cleanProto(err)))
-	if strings.Contains(e.Error(), "unable to resolve") { // about the type of an Any
+	if strings.Contains(e.Error(), "unable to resolve") { // the error is about the type of an Any
 		e.Reason, e.Hints = MissingImport, []schema.Hint{missingHint}
 	}
 	return nil, e

@@ -170,7 +170,7 @@ func kindName(field protoreflect.FieldDescriptor) string {
 	}
 	const most = 20
 	var values []string
-	for value := range each(field.Enum().Values()) { // many fields may have an enum with many values
+	for value := range each(field.Enum().Values()) { // stop early, because many fields may have a large enum
 		if len(values) == most {
 			values = append(values, "…")
 			break
