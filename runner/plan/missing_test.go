@@ -12,8 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestMissingHints checks the hints for missing modules, given the packages that the plugin's files
-// list.
+// TestMissingHints checks the hints for missing modules, given the packages that files list.
 func TestMissingHints(t *testing.T) {
 	python := runnertest.Python(t)
 	for _, c := range []struct {

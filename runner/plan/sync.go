@@ -69,8 +69,7 @@ func (r *Plan) syncSource() (source env.Source, ok bool) {
 	return source, r.Python.Env == "" || r.synced().Made || source.Path != "" && r.yields()
 }
 
-// yields reports whether the plugin uses an activated environment only because it has no
-// environment of its own.
+// yields reports whether an activated environment is used only because the plugin has none.
 func (r *Plan) yields() bool {
 	activated := r.Python.Source == interp.SourceActive || r.Python.Source == interp.SourceConda
 	return activated && !r.Config.Active && !slices.ContainsFunc(r.Plugin.Project.Dirs, func(dir string) bool {
