@@ -111,7 +111,7 @@ func endsCheck(e *hook.Error) bool {
 // the plugin, because such a finding ends the check.
 func (c *check) fail(id string, err error) hook.Finding {
 	e := hook.AsError(err)
-	// The output of later starts is only in the error.
+	// Only the error contains the output of later starts.
 	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
 	if id != healthSilent { // no hint, because check has no flag for this limit
 		f.Fix = hook.Words(c.s.Hints(e))

@@ -39,7 +39,8 @@ func (c *check) stop(context.Context) hook.Stage {
 			st.Findings = append(st.Findings, c.gone())
 		}
 	case exit.Step == "SIGKILL":
-		// If kill ended, it had no time to exit. Without signals and controller, nothing asked it to exit.
+		// If the context kill ended, the plugin had no time to exit. Without signals and a
+		// controller, nothing asked it to exit.
 		if c.kill.Err() == nil && (proc.HasSignals || st.Details["controller"] != false) {
 			st.Findings = append(st.Findings, c.killedAtStop())
 		}

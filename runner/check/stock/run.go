@@ -145,7 +145,7 @@ func (r *recorder) line(line proc.Line) {
 	case json.Unmarshal([]byte(line.Text), &logged) == nil:
 		r.Log = append(r.Log, logged)
 		r.Log = r.Log[max(0, len(r.Log)-maxLog):]
-	default: // if it fails, another program printed the line; the host prints only whole lines
+	default: // after an error, the line is ignored: another program printed it
 		_ = json.Unmarshal([]byte(line.Text), &r.record)
 		r.late.Reset(r.Limit)
 	}
