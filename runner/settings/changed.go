@@ -29,8 +29,7 @@ func (s Settings) Changed() map[string]string {
 	return changed
 }
 
-// text returns the value of the setting in the form of a flag's value. It hides the value of a
-// secret.
+// text returns the setting's value in the form of a flag. It hides the value of a secret.
 func (r *Row) text(s *Settings) string {
 	switch v := r.value(s).Interface().(type) {
 	case Bool:

@@ -43,8 +43,7 @@ type Row struct {
 	Decides bool
 	// Secret reports that the value may contain a secret after a name, as in NAME=SECRET.
 	Secret bool
-	// Unread reports that the flag ignores the variable, because interp reads it and names it in
-	// messages.
+	// Unread reports that the flag ignores the variable: interp reads it and names it in messages.
 	Unread bool
 	// Matters says which uses of a plugin depend on the setting.
 	Matters Matters

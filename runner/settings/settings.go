@@ -49,7 +49,7 @@ type Settings struct {
 	Bootstrap, Shutdown []hook.Call
 	MCP                 MCP
 
-	// Host is a key of [Hosts]. The plugin is started as that host does.
+	// Host is a key of [Hosts]. pyplug starts the plugin as that host does.
 	Host string
 	// Cookie is go-plugin's magic cookie, KEY=VALUE.
 	Cookie string
