@@ -92,8 +92,7 @@ func isGeneric(stem string) bool {
 	return slices.Contains([]string{"plugin", "main", "__main__", "__init__"}, stem)
 }
 
-// NamedAfterDir reports whether a file gets the name of its directory, because its own name says
-// nothing.
+// NamedAfterDir reports whether a file gets its directory's name, because its own says nothing.
 func (p Plugin) NamedAfterDir() bool {
 	return p.Kind == File && p.Module == "" && p.Manifest.ID == "" && isGeneric(stemOf(p.Entry))
 }
@@ -195,8 +194,8 @@ func TypedWords(words []string) (typed []string) {
 	return typed
 }
 
-// resolveModule looks for a module in from, where Python looks first. If the module is not there,
-// the plugin has no Entry, because only its Python can find it.
+// resolveModule looks for a module in the directory from, where Python looks first. If the module
+// is not there, the plugin has no Entry, because only its Python can find it.
 func resolveModule(path, module, from string) (Plugin, error) {
 	parts := strings.Split(module, ".")
 	if slices.ContainsFunc(parts, func(part string) bool { return !pysrc.IsIdentifier(part) }) {

@@ -174,7 +174,7 @@ func (m *Manifest) decode(values map[string]any) error {
 	return nil
 }
 
-// from returns path as an absolute path, relative to dir.
+// from makes path absolute. A relative path starts at dir.
 func from(dir, path string) string {
 	path = filepath.FromSlash(path)
 	if filepath.IsAbs(path) {

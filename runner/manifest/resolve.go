@@ -164,8 +164,8 @@ func missing(path string, err error) *hook.Error {
 	return wrong(text, hints...)
 }
 
-// TwoWords splits a path that is FILE.py:HOOK or FILE.py::HOOK, as other tools name a function. ok is false
-// if it is not.
+// TwoWords splits a path that is FILE.py:HOOK or FILE.py::HOOK, as other tools name a function. ok
+// is false for any other path.
 func TwoWords(path string) (file, hook string, ok bool) {
 	file, hook, ok = strings.Cut(path, ".py:")
 	file, hook = file+".py", strings.TrimPrefix(hook, ":")
