@@ -22,8 +22,7 @@ func greeter() *hook.Status {
 	}
 }
 
-// TestHooks checks that estimated durations are at most the longest one, even in the bucket without
-// an upper bound.
+// TestHooks checks that estimates are at most the longest duration, even in the last bucket.
 func TestHooks(t *testing.T) {
 	var c Calls
 	for range 9 {
