@@ -53,7 +53,7 @@ func (n names) free(name string) string {
 type components struct {
 	list  object
 	names names
-	moved map[string]links // by the text of the $defs
+	moved map[string]links // the links for each text of $defs
 }
 
 // links maps names in $defs to the names of their components.

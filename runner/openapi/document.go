@@ -199,7 +199,7 @@ func (d *document) failures() map[string]response {
 type request struct {
 	path, id, summary string
 	mediaType         string
-	schema            string // of the response
+	schema            string // the schema of the response
 	open              bool   // needs no token
 }
 
