@@ -167,9 +167,9 @@ func TestDaemonOfAnotherVersion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.fails(9, "another pyplug", "call", "--verbose", "counter", "increment")
+			d.fails(9, "another version of pyplug", "call", "--verbose", "counter", "increment")
 			d.fails(9, "hint: `pyplug stop counter`", "call", counter, "increment")
-			d.fails(9, "another pyplug", "start", counter)
+			d.fails(9, "another version of pyplug", "start", counter)
 			out, errs, code := d.pyplug("status", "counter")
 			if code != 0 || !strings.Contains(out, "unknown") || !strings.Contains(out, "started by another version of pyplug, ") {
 				t.Errorf("its status is %q, %q", out, errs)
