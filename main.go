@@ -1,4 +1,4 @@
-// Command pyplug starts, calls and looks after Python plugins.
+// Command pyplug starts and calls Python plugins, and keeps them alive.
 package main
 
 import (

@@ -22,13 +22,13 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// command is a command of pyplug. names is the number of words before its data, or one of the two
-// constants below.
+// command is a command of pyplug. names is the number of words before the hook's arguments, such as
+// 2 for PLUGIN HOOK, or one of the two constants below.
 type command struct {
 	*cli.Command
 	names  int
 	config *plan.Config // set by the flags if a HOOK may follow PLUGIN, or nil
-	keeps  bool         // it keeps a plugin alive under a name
+	keeps  bool         // the command keeps a plugin alive under a name
 }
 
 // newCommand declares a command. do receives its words.
@@ -40,8 +40,8 @@ func newCommand(name, usage, args string, flags cmdline.Flags, do func(ctx conte
 }
 
 const (
-	allWords = -1 // it has no data, so its flags may be anywhere
-	asTyped  = -2 // its words are passed on as typed
+	allWords = -1 // the command calls no hook, so its flags may be anywhere
+	asTyped  = -2 // the command receives all words as typed, even flags
 )
 
 // commandList lists the commands in the order of the help.
@@ -74,7 +74,7 @@ func newApp(prog *program) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 	}
 	for _, cmd := range prog.commands {
-		cmd.HideHelp = true // pyplug's own is among its flags
+		cmd.HideHelp = true // commandList added pyplug's own --help
 		app.Commands = append(app.Commands, cmd.Command)
 	}
 	return app
@@ -132,8 +132,8 @@ func asksForHelp(words []string) bool {
 	return len(words) == 1 && (words[0] == "--help" || words[0] == "-h")
 }
 
-// hookHelp returns the command line that explains the hook of another command line. It keeps the
-// flags that say how the plugin is started.
+// hookHelp returns the command line of `pyplug hooks` for the PLUGIN HOOK in words. It keeps the
+// flags of cmd that say how the plugin is started.
 func (prog *program) hookHelp(cmd command, words []string) []string {
 	hooks, _ := prog.commandNamed("hooks")
 	known := cmdline.ByName(hooks.Command)
@@ -188,11 +188,11 @@ type program struct {
 	signals  *signals
 	commands []command
 
-	opts     outputOptions // of the command; set after its flags were read
-	line     *cmdline.Line // of the command, or nil until it has been read
+	opts     outputOptions // the command's output flags
+	line     *cmdline.Line // the command line, or nil until it has been read
 	showHelp bool          // --help was given
 	helpAll  bool          // --help-all was given
-	keeps    bool          // it keeps a plugin alive under a name, see serve
+	keeps    bool          // the command keeps a plugin alive under a name, see serve
 }
 
 // begin sets up the output of a command after its flags were read.
@@ -301,8 +301,8 @@ func (prog *program) connectNamed(ctx context.Context, word string) (*background
 	return prog.connectTo(ctx, id.Name, word)
 }
 
-// reach connects to the background plugin that word names, or starts the plugin at that path for a
-// call or two. With a name it rejects the flags ofPlugin, which say how a plugin is started.
+// reach connects to the background plugin that word names, or starts the plugin at that path until
+// the command ends. With a name it rejects the flags ofPlugin, which say how a plugin is started.
 func (prog *program) reach(ctx context.Context, word string, cfg plan.Config, ofPlugin cmdline.Flags) (plugin, error) {
 	err := openConfig(&cfg, word)
 	if err != nil {
@@ -323,8 +323,8 @@ func (prog *program) reach(ctx context.Context, word string, cfg plan.Config, of
 	return started, nil
 }
 
-// rejects returns a usage error if a flag of a start was typed, because the plugin is already
-// running.
+// rejects returns a usage error if one of the flags ofStart was typed. They say how a plugin is
+// started, but this one is already running.
 func (p *background) rejects(ofStart cmdline.Flags) error {
 	if name := cmdline.FirstTyped(ofStart); name != "" {
 		return failed(p, cmdline.Usage("%s does not apply to %s, which is already running", name, p.word))

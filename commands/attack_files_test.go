@@ -14,7 +14,7 @@ import (
 )
 
 // keepsFiles calls hooks that keep files open, in a plugin that is started in a random way, and
-// stops the plugin. Its files must then contain everything that a hook accepted, once.
+// stops the plugin. Its files must then contain each accepted token exactly once.
 func (a *attack) keepsFiles() {
 	dir, err := os.MkdirTemp(a.dir, "files")
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *attack) keepsFiles() {
 
 const keepsFiles = "testdata/plugins/keeps_files.py"
 
-// keepsFilesHooks lists the hooks of that plugin.
+// keepsFilesHooks lists the hooks of the plugin keepsFiles.
 var keepsFilesHooks = []string{"at_import", "at_first_call"}
 
 // putLines calls the hooks with run --lines. It reports whether all tokens were accepted.

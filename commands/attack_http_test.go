@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// smuggledToken is the argument of calls that nobody makes, because they are parts of words.
+// smuggledToken is the argument of calls that are text inside the words of another call. Such a call
+// must never be made.
 const smuggledToken = "smuggled"
 
 // quiet attacks a target without other disturbances, only over HTTP. Its worker must not die, and
@@ -87,7 +88,7 @@ func (a *attack) post(client *http.Client, hook, mediaType string, body io.Reade
 	return kind, result, err
 }
 
-// anyWords returns a body with words, usually a wrong one. Text that should be JSON is frequent.
+// anyWords returns a body with words, which is usually invalid. Many words have the form json.
 func anyWords() []byte {
 	values := []string{
 		`"a"`, `"a=1"`, `"n:={}"`, `""`, `"\ud800"`, `"json"`, `"text"`, `"YQ=="`, `null`, `1`, `[]`, `{"a":1}`, "\"\xff\"", `"[1"`,
@@ -115,7 +116,7 @@ func anyWords() []byte {
 
 func quoted(text string) string { return fmt.Sprintf("%q", text) }
 
-// notSmuggled checks that no call had arguments that were parts of words.
+// notSmuggled checks that no hook was called with smuggledToken.
 func (a *attack) notSmuggled() {
 	text, err := os.ReadFile(a.record)
 	if err != nil || slices.Contains(strings.Fields(string(text)), smuggledToken) {

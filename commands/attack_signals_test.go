@@ -68,7 +68,7 @@ func (a *attack) signaled() {
 	}
 }
 
-// gapIn says what is wrong with the answers to the lines 1, 2, 3…
+// gapIn returns the fault in the answers to the lines 1, 2, 3…, or "" if there is none.
 func gapIn(answers []byte, mode string) string {
 	var lines []int
 	for line := range bytes.Lines(answers) {

@@ -32,11 +32,11 @@ const (
 type tcpTarget struct {
 	target
 	address  string
-	client   *http.Client // has its connections before the attack floods the address
+	client   *http.Client // connects before the attack floods the address
 	stranger *http.Client // needs new connections, because the server closes them
 }
 
-// overTCP attacks a plugin of serve --listen. Its worker is killed like those of others, but no
+// overTCP attacks a plugin of serve --listen. Its worker is killed as in other targets, but no
 // connection of a well-behaved client may break.
 func (a *attack) overTCP() {
 	tokens := filepath.Join(a.dir, "tokens")
@@ -199,7 +199,7 @@ func (a *attack) flood(g *tcpTarget) {
 // connection.
 func (a *attack) slow(g *tcpTarget, begin string) {
 	a.cut(g, "slow", func(c net.Conn, ended <-chan struct{}) {
-		_, _ = io.WriteString(c, begin) // the next write fails, too
+		_, _ = io.WriteString(c, begin) // ignore the error: the next write returns it again
 		trickle(c, ended)
 	}, true)
 }
@@ -207,12 +207,12 @@ func (a *attack) slow(g *tcpTarget, begin string) {
 // frozen requests large answers and does not read them.
 func (a *attack) frozen(g *tcpTarget) {
 	a.cut(g, "frozen", func(c net.Conn, ended <-chan struct{}) {
-		_ = c.(*net.TCPConn).SetReadBuffer(4096) // otherwise more answers fit
+		_ = c.(*net.TCPConn).SetReadBuffer(4096) // small, so that few answers fit
 		for range 100 {
 			_, token := a.next(g.name)
-			a.lost(token) // nobody reads its answer
+			a.lost(token) // the client does not read the answer
 			header := strings.Replace(tcpHeader(fmt.Sprint("Content-Length: ", len(token)+4)), "echo", "large?timeout=1s", 1)
-			_, _ = io.WriteString(c, header+"\r\n[\""+token+"\"]") // the next write fails, too
+			_, _ = io.WriteString(c, header+"\r\n[\""+token+"\"]") // ignore the error: the next write returns it again
 		}
 		trickle(c, ended)
 	}, false)

@@ -100,7 +100,7 @@ type answer struct {
 	begun bool // the call may have begun
 }
 
-// noisy is a command that runs before each worker.
+// noisy is the sitecustomize.py of the attack, which Python runs before each worker.
 const noisy = "import os; print('noise', flush=True); os.system('(echo noise; sleep 0.02; echo noise) &')\n"
 
 func newAttack(t *testing.T) *attack {

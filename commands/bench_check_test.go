@@ -56,7 +56,7 @@ func BenchmarkFigureCheck(b *testing.B) {
 // overhead reports how much longer check takes than parts. Both alternate, and the result is the
 // median of the differences, because the speed of a machine changes every second.
 func overhead(b *testing.B, check, parts func() time.Duration) {
-	check() // writes the worker's files
+	check() // the first run writes the worker's files
 	var checks, sums, over []time.Duration
 	for b.Loop() {
 		sum, whole := parts(), check()

@@ -19,10 +19,10 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// BenchmarkFigureGRPC calls a gRPC plugin once: with pyplug, and with an ordinary host of
-// go-plugin. It reports how much longer each takes than the plugin's own times, in alternation: the
-// time to its handshake, and the time from the request to exit until its end, which for Python is
-// mostly that of its garbage collector.
+// BenchmarkFigureGRPC calls a gRPC plugin once: alternately with pyplug and with an ordinary host of
+// go-plugin. It reports how much longer each takes than the plugin itself needs: the time to its
+// handshake, plus the time from the request to exit until its end. Python spends most of the latter
+// in its garbage collector.
 //
 //	go test -run '^$' -bench FigureGRPC -benchtime 30x ./commands
 func BenchmarkFigureGRPC(b *testing.B) {
@@ -33,9 +33,9 @@ func BenchmarkFigureGRPC(b *testing.B) {
 	for name, c := range map[string]struct {
 		env    []string
 		plugin []string // the program and its arguments
-		pyplug []string // its words after "run"
+		pyplug []string // the words after "pyplug run"
 		method string
-		signal syscall.Signal // 0 if its controller ends it
+		signal syscall.Signal // the signal that ends the plugin, or 0 if its controller does
 	}{
 		"python without controller": {
 			[]string{"ZOO_COOKIE=monkey"}, []string{python, zoo},

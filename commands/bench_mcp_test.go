@@ -23,8 +23,8 @@ import (
 type mcpPeer struct {
 	name, tag string
 	start     func() *exec.Cmd
-	// Times from the start of the process to an answer, times of a call, and times from the answer
-	// to a call that ends the plugin until the next answer.
+	// initialized, listed and first are times from the start of the process to an answer. warm are
+	// times of a call, and next times from the answer to a call that ends the plugin to the next answer.
 	initialized, listed, first, warm, next []time.Duration
 	one, five                              int // KiB, the sum of PSS
 }

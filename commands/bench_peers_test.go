@@ -45,7 +45,7 @@ func BenchmarkPeers(b *testing.B) {
 		peers = append(peers, promptfooPeer(runnertest.Python(b), wrapper))
 	}
 	const starts = 10
-	const inARow = 50 // a call after another peer's calls would meet cold caches
+	const inARow = 50 // calls of one peer in a row, because calls of another peer replace the caches
 	ready, warm := make([][]time.Duration, len(peers)), make([][]time.Duration, len(peers))
 	calls := make([]func() error, len(peers))
 	for n := range starts {
@@ -116,7 +116,7 @@ func grpcPeer(b *testing.B) peer {
 		if err != nil {
 			b.Fatal(err)
 		}
-		call := func() error { // the message of Echo is a text with the number 1, too
+		call := func() error { // StringValue has the same encoding as the message of Echo
 			return cc.Invoke(b.Context(), "/zoo.Zoo/Echo", wrapperspb.String("Hello"), &wrapperspb.StringValue{}, grpc.WaitForReady(true))
 		}
 		if err := call(); err != nil {
@@ -146,7 +146,7 @@ func promptfoo(b *testing.B) string {
 	return filepath.Join(dir, "package/dist/src/python/persistent_wrapper.py")
 }
 
-// promptfooPeer is promptfoo's worker, used like promptfoo's Node side does: for each call a
+// promptfooPeer is promptfoo's worker. Each call uses it as promptfoo's Node side does: with a
 // directory, a file with the arguments, a line on standard input, a line on standard output, and a
 // file with the answer.
 func promptfooPeer(python, wrapper string) peer {
@@ -191,7 +191,7 @@ func viaFiles(in io.Writer, out *bufio.Reader) error {
 	return nil
 }
 
-// until reads until a line.
+// until reads up to and including line.
 func until(out *bufio.Reader, line string) error {
 	for {
 		got, err := out.ReadString('\n')

@@ -54,7 +54,7 @@ func median(all []time.Duration) time.Duration {
 
 // compare measures a and the baseline in alternation.
 func compare(b *testing.B, python string, a func() time.Duration) {
-	a() // writes the worker's files
+	a() // the first run writes the worker's files
 	pass(b, python)
 	var as, passes []time.Duration
 	for b.Loop() {

@@ -68,16 +68,16 @@ func callCommand(prog *program) command {
 type target struct {
 	word  string         // NAME or PLUGIN
 	start startOptions   // if AutoStarted is set, the plugin is started unless it runs
-	left  *fastcall.Left // a call that was sent, or nil
+	left  *fastcall.Left // the call that fastcall has sent, or nil
 }
 
-// call calls a hook of the target. If fastcall has sent the call, it waits for that answer, because
-// a call must not be sent twice. It repeats a call that has not begun, unless its stream may have
-// been read.
+// call calls a hook of the target. If fastcall has sent the call, it only waits for the answer,
+// because a call must not be sent twice. It repeats a call that has not begun, unless a part of the
+// call's input stream may have been read.
 func (prog *program) call(ctx context.Context, to target, o *callOptions) error {
 	return prog.withCallee(ctx, to, func(p *background) (_ bool, err error) {
 		defer p.close()
-		if o.call.Args.JSON == nil { // otherwise it was read before
+		if o.call.Args.JSON == nil { // if the call is repeated, the input has been read
 			err = prog.readInput(ctx, p.transport().Streams, o)
 		}
 		if err == nil {
@@ -100,7 +100,7 @@ func (prog *program) withCallee(ctx context.Context, to target, do func(*backgro
 		if !again || !to.start.AutoStarted || !mayRepeat || attempt == service.StartAttempts {
 			return err
 		}
-		to.left = nil // it was rejected
+		to.left = nil // the daemon rejected the call that fastcall sent
 		if p == nil {
 			continue
 		}
@@ -125,7 +125,7 @@ func (prog *program) callee(ctx context.Context, to target) (*background, error)
 	case !to.start.AutoStarted:
 		return prog.connect(ctx, to.word)
 	}
-	p, err := prog.connectNamed(ctx, to.word) // a running name needs no start
+	p, err := prog.connectNamed(ctx, to.word) // a running plugin needs no start
 	if p != nil || err != nil {
 		return p, err
 	}
@@ -143,7 +143,7 @@ type callOptions struct {
 	raw   bool
 
 	call   hook.Call
-	stream io.Reader // the input, if it is read while it is sent
+	stream io.Reader // the input of a client stream, which is read while it is sent, or nil
 	format ui.Format
 	retry  retryOptions
 }
@@ -178,7 +178,7 @@ func (prog *program) readHook(ctx context.Context, o *callOptions, words []strin
 // answer makes a call and prints the result.
 func (prog *program) answer(ctx context.Context, p plugin, o callOptions) error {
 	stop := prog.streams.Waiting("waiting for " + o.call.Hook)
-	begun := o.stream != nil // a stream is not sent or printed twice
+	begun := o.stream != nil // if set, no retry: a stream must not be sent or printed twice
 	var r hook.Result
 	var err error
 	for made, again := 1, true; again; made++ {

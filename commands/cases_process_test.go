@@ -26,8 +26,8 @@ def wait(begun, release):
         time.sleep(0.01)
 `
 
-// TestCasesSignals checks that a signal ends a run of cases after the running ones, with a report,
-// and that a second signal also ends those.
+// TestCasesSignals checks that a signal ends a run after the cases in progress, with a report, and
+// that a second signal also ends those cases.
 func TestCasesSignals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

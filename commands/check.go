@@ -123,7 +123,7 @@ func (prog *program) readCall(ctx context.Context, text string) (hook.Call, erro
 // check checks every plugin and prints the findings.
 func (prog *program) check(ctx context.Context, o checkOptions) error {
 	printer := prog.streams.Checks(o.strict, prog.opts.json, o.junit == "-")
-	r, err := prog.openReport(ctx, o.junit, printer) // before the checks
+	r, err := prog.openReport(ctx, o.junit, printer) // first, because an unusable file is an error before any check
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (prog *program) check(ctx context.Context, o checkOptions) error {
 // failure, which has been printed.
 func (prog *program) checksError(all []ui.CheckResult) error {
 	at := slices.IndexFunc(all, func(c ui.CheckResult) bool { return c.Err != nil })
-	if at >= 0 && !prog.opts.json { // otherwise it has been printed
+	if at >= 0 && !prog.opts.json { // with --json, the report contains the error
 		return all[at].Err
 	}
 	if at < 0 {
@@ -194,7 +194,7 @@ func verdictCode(r hook.Report, ended error, strict bool) int {
 type pluginCheck struct {
 	p      *local
 	o      checkOptions
-	step   atomic.Pointer[string] // the current stage and its limit, as people see them
+	step   atomic.Pointer[string] // the current stage and its time limit, for the progress line
 	done   chan struct{}          // closed when result is set
 	result ui.CheckResult
 }

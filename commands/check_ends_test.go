@@ -75,7 +75,7 @@ func TestCheckEndedByItself(t *testing.T) {
 					}
 					pid := keeper.Newest().PID
 					err := os.WriteFile(end, nil, 0o600)
-					if c.transport == "grpc" { // it reads no file
+					if c.transport == "grpc" { // the fake Python reads no file
 						err = syscall.Kill(pid, syscall.SIGKILL)
 					}
 					if err != nil {

@@ -42,7 +42,7 @@ func (c checked) serious() []string {
 	return c.told("warning", "failure")
 }
 
-// told returns the findings with some verdicts.
+// told returns the findings with one of the verdicts.
 func (c checked) told(verdicts ...string) []string {
 	found := []string{}
 	for _, st := range c.Stages {
@@ -64,7 +64,7 @@ func checkPlugin(t *testing.T, env []string, words ...string) checked {
 // startCheck starts the check of checkPlugin.
 func startCheck(t *testing.T, env []string, words ...string) *session {
 	t.Helper()
-	// GitHub Actions has its own files, which are not for tests.
+	// Annotations of this check are not for the job that runs the tests.
 	s := pyplug(t, append([]string{"GITHUB_ACTIONS="}, env...), append([]string{"check", "--json"}, words...)...)
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
@@ -128,8 +128,7 @@ func (c checked) holds(t *testing.T, code int, serious ...string) {
 }
 
 // mended checks that every finding has a name and a message, and that each failure and warning says
-// what to do. A finding in plain needs no fix, because its message or the plugin's own error says
-// it.
+// what to do. A finding in plain needs no fix, because its message or the plugin's error is clear.
 func (c checked) mended(t *testing.T) {
 	t.Helper()
 	for _, st := range c.Stages {
@@ -143,7 +142,7 @@ func (c checked) mended(t *testing.T) {
 
 var plain = []string{"syntax-error", "start-failed"}
 
-// slowStart is a finding about any plugin on an overloaded machine.
+// slowStart is a finding that any plugin may cause on an overloaded machine.
 const slowStart = "handshake warning handshake-slow"
 
 // starts lists the stages after whose failure nothing else can be checked.
@@ -151,8 +150,8 @@ var starts = []string{"launch", "handshake", "connect"}
 
 const spoken = "print(\"1|1|tcp|$ADDRESS|grpc\")\nhang()"
 
-// fakes are plugins of the fake Python, see grpc_fake_test.go. The check finds only the fault in
-// their name. The stage host is skipped, because it would take its maximum time.
+// fakes are plugins of the fake Python, see grpc_fake_test.go. Each has only the fault that its name
+// describes. The stage host is skipped, because it would take its maximum time.
 var fakes = []struct {
 	name, script string
 	flags        string
@@ -204,7 +203,7 @@ var fakes = []struct {
 	{"health that hangs", "serve(\"hang\")\n" + spoken, "--skip hooks", 7, []string{"health failure health-silent", "stop warning no-controller"}},
 }
 
-// TestCheckFakes checks plugins that are wrong before Python matters.
+// TestCheckFakes checks plugins whose faults do not depend on a real Python.
 func TestCheckFakes(t *testing.T) {
 	t.Parallel()
 	temp := leftEmpty(t)

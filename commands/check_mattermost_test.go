@@ -58,7 +58,7 @@ func mattermost(t *testing.T) (dir, python string) {
 	}
 	for name, text := range map[string]string{
 		filepath.Join(venv, "pyvenv.cfg"): "home = " + filepath.Dir(b.Python) + "\ninclude-system-site-packages = false\nversion = " + b.Version + "\n",
-		// The same as for an editable SDK of pip.
+		// pip writes such a file for a package that it installs as editable.
 		filepath.Join(packages, "sdk.pth"): sdk + "\n" + b.GRPC + "\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {

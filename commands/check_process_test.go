@@ -91,8 +91,8 @@ func TestCheckStandardOutput(t *testing.T) {
 	}
 }
 
-// TestCheckReaderLeaves checks that the verdict counts even without a reader, and that no error is
-// printed.
+// TestCheckReaderLeaves checks that a check whose reader goes away prints no error, and still exits
+// with the code of its verdict.
 func TestCheckReaderLeaves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

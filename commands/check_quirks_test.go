@@ -11,8 +11,8 @@ import (
 )
 
 // quirks are plugins in a real Python, most of them with one fault. TestStrictMeansHost starts them
-// with pyplug and with a host. Other handshakes are among fakes. Their cookie is set unless the
-// flags do so.
+// with pyplug and with a host. Other handshakes are among fakes. The test sets the cookie of a
+// plugin unless the flags do.
 var quirks = []struct {
 	name      string
 	file, set string   // the file below testdata/plugins/grpc, and a variable
@@ -20,7 +20,7 @@ var quirks = []struct {
 	code      int
 	found     []string
 	host      string // the outcome in the host, or "" if it is not tried
-	waits     string // why it makes both wait; those with the same reason run together
+	waits     string // why pyplug and the host wait for the plugin; those with the same reason run together
 }{
 	{"good.py", "good.py", "QUIRK=", nil, 0, nil, works, ""},
 	{"controller", "zoo.py", "ZOO=--controller --reflection", nil, 0, nil, works, ""},
@@ -38,7 +38,7 @@ var quirks = []struct {
 	{"nothing listens", "quirks.py", "QUIRK=nothing listens", nil, 6, []string{"connect failure connect-failed"}, refuses, "wait"},
 	{"late", "quirks.py", "QUIRK=late", []string{"--skip", "host"}, 7, []string{"handshake warning handshake-slow"}, works, "wait"},
 	{"unflushed", "quirks.py", "QUIRK=unflushed", nil, 7, []string{"host failure handshake-unflushed"}, hangs, "hang"},
-	{"unix", "zoo.py", "ZOO=--controller --unix", nil, 7, []string{"host failure host-refused"}, refuses, ""}, // only pyplug has a directory for it
+	{"unix", "zoo.py", "ZOO=--controller --unix", nil, 7, []string{"host failure host-refused"}, refuses, ""}, // only pyplug provides a directory for the socket
 	{"early", "quirks.py", "QUIRK=early", nil, 7, []string{"host failure host-refused"}, refuses, "wait"},
 
 	{"all interfaces", "quirks.py", "QUIRK=all interfaces", nil, 7, []string{"connect warning address-exposed"}, works, ""},
@@ -68,8 +68,8 @@ var quirks = []struct {
 	{"fixed port", "quirks.py", "QUIRK=fixed port", nil, 7, []string{"host warning address-fixed"}, "", ""},
 }
 
-// TestCheckShutdownError checks that an error answer to Shutdown is noted, and that the plugin
-// still has its time to exit.
+// TestCheckShutdownError checks that the report notes an error answer to Shutdown, and that the
+// plugin still gets its time to exit.
 func TestCheckShutdownError(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "QUIRK=shutdown returns None"}
@@ -80,8 +80,8 @@ func TestCheckShutdownError(t *testing.T) {
 	}
 }
 
-// TestCheckNoCookie checks that a plugin that exits because it lacks its cookie gets the one in its
-// source.
+// TestCheckNoCookie checks that a plugin that exits because it lacks its cookie gets the cookie in
+// its source.
 func TestCheckNoCookie(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "QUIRK=none"}

@@ -41,8 +41,8 @@ func TestCheckExamples(t *testing.T) {
 	})
 }
 
-// TestCheckGenerated checks generated code that does not match the installed library, or other such
-// code.
+// TestCheckGenerated checks generated code that does not match the installed library, or other
+// generated code.
 func TestCheckGenerated(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "PYTHONDONTWRITEBYTECODE=1"}

@@ -19,7 +19,7 @@ import (
 )
 
 // zoo are functions files of testdata/plugins with a fault, or with something that check could
-// mistake for one, with the findings as "STAGE VERDICT ID".
+// mistake for a fault. Their findings are "STAGE VERDICT ID".
 var zoo = []struct {
 	plugin string
 	words  string // flags, and environment variables
@@ -35,7 +35,7 @@ var zoo = []struct {
 	{"catch_term.py", "", 0, nil},
 	{"close_fds.py", "", 0, nil},
 	{"dataclass_future.py", "", 0, nil},
-	{"exit_soon.py", "--skip launch", 0, nil}, // when it ends is random
+	{"exit_soon.py", "--skip launch", 0, nil}, // it ends at a random moment
 	{"forks.py", "", 0, nil},
 	{"greeter.py", "", 0, nil},
 	{"hang_atexit.py", "--stop-timeout 0.2", 0, []string{"stop warning stop-killed"}},
@@ -264,7 +264,7 @@ func TestCheckJUnit(t *testing.T) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	if _, err := decoder.Token(); err != nil {
-		t.Errorf("%v", err) // the newline at the end
+		t.Errorf("%v", err) // expected the newline at the end
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		t.Errorf("more follows: %v", err)

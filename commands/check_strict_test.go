@@ -47,7 +47,7 @@ func underHost(ctx context.Context, host, tag string, p pair) hosted {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, host, append([]string{key, value, p.method, p.text}, p.program...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, &out, &errs
-	cmd.Env = append(os.Environ(), append(p.env, "PYTHONUNBUFFERED=", tag)...) // hosts do not set it
+	cmd.Env = append(os.Environ(), append(p.env, "PYTHONUNBUFFERED=", tag)...) // hosts do not set PYTHONUNBUFFERED
 	cmd.WaitDelay = time.Second
 	h := hosted{}
 	if err := cmd.Run(); err != nil {
@@ -203,7 +203,7 @@ func strictMeansHost(t *testing.T, host string, members map[string]pair) {
 		}
 		came := make(chan hosted, 1)
 		hosts[name] = came
-		go func() { came <- underHost(t.Context(), host, tag(name), p) }() // underHost has a limit
+		go func() { came <- underHost(t.Context(), host, tag(name), p) }() // ends at the timeout of underHost
 	}
 	for name, came := range hosts {
 		p, h := members[name], <-came

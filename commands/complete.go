@@ -21,7 +21,7 @@ import (
 func completeCommand(prog *program) command {
 	cmd := newCommand("__complete", "", "", nil, func(ctx context.Context, words []string) error {
 		lines := slices.DeleteFunc(complete(prog.commands, words), func(line string) bool { return line == "" })
-		_ = prog.print(strings.Join(append(lines, ""), "\n")) // ignore the error: the shell may not listen
+		_ = prog.print(strings.Join(append(lines, ""), "\n")) // ignore the error: the shell may have stopped reading
 		return nil
 	})
 	cmd.names = asTyped
@@ -30,7 +30,7 @@ func completeCommand(prog *program) command {
 	return cmd
 }
 
-// pythonFiles offers the files of Python.
+// pythonFiles is the line that offers Python files.
 const pythonFiles = schema.AnyFile + "\t.py"
 
 // complete returns the candidates for the last of words, which may be empty.
@@ -118,7 +118,7 @@ const (
 func runningNames() []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
-	entries, _ := daemon.List(ctx) // offer the plugins that can be seen
+	entries, _ := daemon.List(ctx) // after an error, offer the plugins that were found
 	return service.Names(entries)
 }
 
@@ -129,7 +129,7 @@ func hooksOf(cmd command, plugin, hookName string) []schema.Hook {
 	defer cancel()
 	id := daemon.Identity{}
 	if service.Plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
-		id, _ = service.Find(ctx, plugin) // otherwise it is a path
+		id, _ = service.Find(ctx, plugin) // after an error, the word counts as a path
 	}
 	if c, err := daemon.Open(ctx, id.Name); err == nil {
 		found, _ := c.Hooks(ctx, schema.Query{Hook: hookName})

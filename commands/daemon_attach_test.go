@@ -89,7 +89,7 @@ func hostAttaches(t *testing.T, line string) {
 		Reattach: &goplugin.ReattachConfig{Protocol: goplugin.ProtocolGRPC, ProtocolVersion: c.ProtocolVersion, Pid: c.Pid, Test: c.Test, Addr: addr},
 		Logger:   hclog.NewNullLogger(),
 	})
-	defer client.Kill() // with Test, it only disconnects
+	defer client.Kill() // only disconnects, because Test is set
 	protocol, err := client.Client()
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func hostAttaches(t *testing.T, line string) {
 	}
 }
 
-// caller provides the connection itself.
+// caller is a plugin whose client is the connection itself.
 type caller struct {
 	goplugin.NetRPCUnsupportedPlugin
 }

@@ -101,8 +101,8 @@ func TestDaemonLogFull(t *testing.T) {
 	if err := os.WriteFile(log, bytes.Repeat([]byte("12345678901234\n\n"), size/16), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The limit of a file's size is the size of the existing log. The shell counts in 512 bytes.
-	// All other files are shorter.
+	// The limit of a file's size, in blocks of 512 bytes, is the size of the existing log. All other
+	// files are shorter.
 	limited := fmt.Sprintf(`ulimit -S -f %d; exec "$@"`, size/512)
 	cmd := exec.CommandContext(d.ctx, "sh", "-c", limited, "sh", d.bin, "start", "testdata/plugins/prints.py")
 	cmd.Env = d.env

@@ -94,7 +94,7 @@ os.close(fd)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `
 
-// TestKeepTerminal checks that the end of its terminal ends serve.
+// TestKeepTerminal checks that serve ends when its terminal is closed.
 func TestKeepTerminal(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

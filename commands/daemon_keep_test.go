@@ -94,8 +94,8 @@ func TestKeepSignals(t *testing.T) {
 	}
 }
 
-// TestKeepKilled checks that a plugin that is killed, by a second signal or after --stop-timeout,
-// did not stop cleanly.
+// TestKeepKilled checks that serve does not exit with 0 if the plugin is killed, by a second signal
+// or after --stop-timeout.
 func TestKeepKilled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -130,7 +130,7 @@ func TestKeepKilled(t *testing.T) {
 	}
 }
 
-// TestKeepHaste checks that signals in quick succession leave no file of a name.
+// TestKeepHaste checks that signals in quick succession leave no file of the plugin's name.
 func TestKeepHaste(t *testing.T) {
 	t.Parallel()
 	for _, signals := range [][]syscall.Signal{
@@ -148,7 +148,7 @@ func TestKeepHaste(t *testing.T) {
 			}
 			_ = k.Wait() // the exit code belongs to the first signal
 			left, err := os.ReadDir(d.run)
-			left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return e.Name() == "counter.log" }) // it outlives the plugin
+			left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return e.Name() == "counter.log" }) // the log outlives the plugin
 			if len(left) > 0 || err != nil {
 				t.Errorf("left %v, %v", left, err)
 			}

@@ -57,14 +57,14 @@ func TestDaemonKilled(t *testing.T) {
 			}
 			kill(t, state.PID)
 			runnertest.Until(t, "all is gone", func() bool {
-				_, _, code := d.pyplug("status", "counter") // while it dies a connection may still be accepted
+				_, _, code := d.pyplug("status", "counter") // a dying daemon may still accept a connection
 				return code == 9 && !alive(worker) && !alive(state.PID)
 			})
 			d.fails(9, "counter is not running", "call", "counter", "increment")
 			d.wants("", "stop", "counter")
 			d.wants("1", "call", "--auto-start", counter, "increment")
 			d.wants("2", "call", "counter", "increment")
-			d.wants("counter", "start", counter) // replaces a plugin that would end by itself
+			d.wants("counter", "start", counter) // replaces the plugin of --auto-start, which would end by itself
 			d.wants("1", "call", "counter", "increment")
 		})
 	}
@@ -99,7 +99,7 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, errs.String())
 		}
 	}
-	runnertest.Until(t, "it is not there any more", func() bool { // while it dies a connection may still be accepted
+	runnertest.Until(t, "it is not there any more", func() bool { // a dying daemon may still accept a connection
 		_, errs, code := d.pyplug("status", "hang-sleep")
 		return code == 9 && strings.Contains(errs, "is not running")
 	})

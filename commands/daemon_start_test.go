@@ -22,7 +22,7 @@ func TestStartReturns(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("greeter")
-	var open [7]*os.File // 3 to 9
+	var open [7]*os.File // the descriptors 3 to 9
 	var ends [7]*os.File
 	for i := range open {
 		var err error
@@ -256,7 +256,7 @@ func TestStopAll(t *testing.T) {
 	}
 }
 
-// TestStartHelp checks that the line for Terraform in the help works.
+// TestStartHelp checks that the command line for Terraform in the help works.
 func TestStartHelp(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

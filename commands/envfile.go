@@ -15,7 +15,7 @@ import (
 
 const (
 	maxEnvFile   = 1 << 20     // the maximum size of a file of variables
-	envFileLimit = time.Minute // for the writer of a pipe, which may ask a person for a passphrase
+	envFileLimit = time.Minute // the timeout of a read: the writer of a pipe may ask a person for a passphrase
 )
 
 // envFileFlag returns the flag of start and serve for a file of variables.
@@ -45,7 +45,7 @@ func (o *startOptions) readEnvFiles(ctx context.Context) error {
 func readEnvFile(ctx context.Context, name string) (variables []string, err error) {
 	limited, cancel := hook.WithLimit(ctx, envFileLimit)
 	defer cancel()
-	text, err := hook.Interruptible(limited, func() ([]byte, error) { // if nobody writes the pipe, it ends with the process
+	text, err := hook.Interruptible(limited, func() ([]byte, error) { // without a writer of the pipe, this goroutine ends with the process
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func readEnvFile(ctx context.Context, name string) (variables []string, err erro
 		key, value, found := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !found || key == "" || strings.ContainsAny(key, " \t\x00") || strings.ContainsRune(value, 0) {
-			return nil, cmdline.Usage("--env-file: the line %s:%d is not NAME=VALUE", name, n) // which may be a secret
+			return nil, cmdline.Usage("--env-file: the line %s:%d is not NAME=VALUE", name, n) // the message omits the text, which may be a secret
 		}
 		if last := len(value) - 1; last > 0 && (value[0] == '"' || value[0] == '\'') && value[last] == value[0] {
 			value = value[1:last]

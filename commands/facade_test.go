@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestFacade checks that the files of package runner and of package plan have an order: no file
-// needs a file that needs the first one.
+// TestFacade checks that the files of package runner, and those of package plan, do not depend on
+// each other in a cycle.
 func TestFacade(t *testing.T) {
 	for _, room := range []string{"runner", "runner/plan"} {
 		t.Run(room, func(t *testing.T) { goesDown(t, room) })

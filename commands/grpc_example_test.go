@@ -47,7 +47,7 @@ func TestExamplePython(t *testing.T) {
 	pyplug(t, env, kv(dir, plugin, "Get", "key=nothing")...).says(t, 1, `(?m)^error: Get: UNKNOWN: .*No such file`)
 	pyplug(t, env, kv(dir, plugin, "Get", "name=nothing")...).says(t, 4, `(?m)^error: Get: .*name`)
 
-	// A second one also prints a valid handshake for the shared port.
+	// A second plugin prints the same valid handshake, because both use one port.
 	first := pyplug(t, env, append([]string{"health", "--watch"}, kv(dir, plugin)[1:]...)...)
 	out := reading(t, first.Cmd)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {

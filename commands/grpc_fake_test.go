@@ -38,10 +38,10 @@ import (
 //	print("1|1|tcp|$ADDRESS|grpc")
 //	hang()
 //
-// With it the worst plugins need no Python, and their timing is certain.
+// The worst plugins are such scripts: they need no Python, and their timing is exact.
 
-// fakePython turns "-- DIR/plugin.py --" of a script into a plugin of the fake. It implements the
-// command `fakepython DIR...`.
+// fakePython implements `fakepython DIR...`: the fake Python runs DIR/plugin.py, a file of the
+// testscript.
 func fakePython(ts *testscript.TestScript, neg bool, args []string) {
 	if runtime.GOOS == "windows" {
 		ts.Fatalf("a venv looks different there")
@@ -188,7 +188,7 @@ var (
 	secure *tls.Config
 )
 
-// listen listens at $ADDRESS, or, without at, at a free port. It serves something that is not gRPC:
+// listen listens at $ADDRESS, or if that is empty at a free port. It serves something that is not gRPC:
 //
 //	closed  nothing any more
 //	mute    connections without answers

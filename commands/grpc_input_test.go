@@ -34,7 +34,7 @@ service Fake { rpc Hang(stream Text) returns (Text); rpc Echo(Text) returns (Tex
 }
 
 // TestGRPCInputNeverComes checks the wait for input from a pipe that nobody opens, and from one
-// that nobody writes to. It ends at the limit of the call, or at a signal.
+// that nobody writes to. The wait ends at the timeout of the call, or at a signal.
 func TestGRPCInputNeverComes(t *testing.T) {
 	t.Parallel()
 	words, fifo := inputPlugin(t), filepath.Join(t.TempDir(), "fifo")
@@ -71,7 +71,7 @@ func TestGRPCInputNeverComes(t *testing.T) {
 	}
 }
 
-// TestGRPCInputTooLong checks input whose message cannot be small enough.
+// TestGRPCInputTooLong checks input with a message whose JSON is too long for --max-message.
 func TestGRPCInputTooLong(t *testing.T) {
 	t.Parallel()
 	words, input := inputPlugin(t), filepath.Join(t.TempDir(), "input")

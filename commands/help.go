@@ -70,7 +70,7 @@ func helpText(name string) string {
 	if name == "exit-codes" {
 		return exitCodes()
 	}
-	text, _ := helpFiles.ReadFile("help/" + name + ".txt") // a test reads them all
+	text, _ := helpFiles.ReadFile("help/" + name + ".txt") // cannot fail: a test reads every file
 	forms := ""
 	if strings.Contains(string(text), "{arguments}") {
 		forms, _, _ = strings.Cut(helpText("arguments"), "\n\n")

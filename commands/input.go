@@ -17,7 +17,7 @@ func (prog *program) readFile(ctx context.Context, name string) ([]byte, error) 
 	return prog.reading(ctx, name, os.ReadFile, io.ReadAll)
 }
 
-// reading is like [program.readFile], with the given functions.
+// reading is like [program.readFile], but reads with the given functions.
 func (prog *program) reading(ctx context.Context, name string, file func(string) ([]byte, error), stdin func(io.Reader) ([]byte, error)) ([]byte, error) {
 	stop := prog.streams.Waiting("reading " + inputName(name))
 	defer stop()

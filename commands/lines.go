@@ -130,8 +130,8 @@ func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *line
 	}
 	o.Error = func(line int, e *hook.Error) json.RawMessage {
 		e = p.complete(e)
-		e.Plugin = "" // a daemon adds it, and it is the same for every line
-		e.Word = 0    // the words are the same for all lines
+		e.Plugin = "" // a daemon adds the plugin, which is the same for every line
+		e.Word = 0    // the words are the same for every line
 		o.failed.add(line, e, o.retry)
 		if o.raw {
 			prog.streams.Fail(ctx, ui.Failure{Err: e, Shown: p.shown(), Line: line})
@@ -152,8 +152,8 @@ func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *line
 		now, _ := k.Status(context.Background()) // without a status, no restart is shown
 		return ui.LinesCounts{Counts: e.Counts(), Restarts: max(0, now.Restarts-began.Restarts)}
 	})
-	if o.record == nil { // the index of a record is not garbage
-		debug.SetGCPercent(400) // a line is garbage after its answer; this costs 10 MB more and saves a tenth of the time
+	if o.record == nil { // a record keeps its index in memory, and this setting would allow four times its size as garbage
+		debug.SetGCPercent(400) // each line is garbage after its answer: 10 MB more memory saves a tenth of the time
 	}
 	err = e.Run(calls)
 	stopProgress()
@@ -164,9 +164,9 @@ func (prog *program) lines(ctx context.Context, p plugin, k hook.Plugin, o *line
 	return prog.linesEnd(ctx, k, o, e.Counts(), err)
 }
 
-// jobs returns how many calls to make at once, but not more than the workers accept. A call that
-// waits for a worker could be overtaken by the call of a later line, whose stream would then wait
-// for it.
+// jobs returns how many calls to make at once, but not more than the workers accept. With more, a
+// later line could get a worker first. Its stream would wait for the answer of the earlier line,
+// and keep the worker that the earlier line needs.
 func (prog *program) jobs(wanted, places int) int {
 	if wanted == 0 {
 		return places
@@ -223,7 +223,7 @@ func (k caller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return r, err
 }
 
-// CallSeries makes calls in one worker of a plugin that makes series.
+// CallSeries makes a series of calls in one worker. The plugin must be a [hook.SeriesCaller].
 func (k caller) CallSeries(ctx context.Context, s *hook.Series) {
 	k.Plugin.(hook.SeriesCaller).CallSeries(ctx, s)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // TestLinesNoGaps checks that even after a signal every line before an answered line is answered,
-// by several workers of which some are slow. Otherwise with --raw results would belong to other
-// lines.
+// by several workers of which some are slow. Otherwise, with --raw, a result would seem to belong
+// to another line.
 func TestLinesNoGaps(t *testing.T) {
 	t.Parallel()
 	for i := range 4 {

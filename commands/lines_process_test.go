@@ -173,7 +173,7 @@ func TestLinesReaderGone(t *testing.T) {
 	}
 }
 
-// TestLinesHead checks the same in a shell.
+// TestLinesHead checks that pyplug ends quietly after `head` has read enough answers.
 func TestLinesHead(t *testing.T) {
 	t.Parallel()
 	bin := filepath.Join(t.TempDir(), "pyplug")

@@ -85,8 +85,8 @@ func (prog *program) linesEnd(ctx context.Context, k hook.Plugin, o *linesOption
 	return nil
 }
 
-// noteLast says why the lines ended, and how far they came. All lines before an answered line are
-// answered, in any order, unless the plugin gave up.
+// noteLast prints why the command ended, and which lines are answered. Unless the plugin gave up,
+// all lines before the last answered line are answered, even with --unordered.
 func (prog *program) noteLast(o *linesOptions, why string, last int64) {
 	answered := "no line is answered"
 	if last > 0 {

@@ -71,8 +71,8 @@ func (prog *program) logs(ctx context.Context, words []string, want daemon.Want)
 	return prog.firstOf(failures...)
 }
 
-// merged returns the lines of several logs by time. A line without a time stays behind the one
-// before it.
+// merged returns the lines of several logs, sorted by time. A line without a time stays after the
+// previous line of its log.
 func merged(logs [][]logLine) (all []logLine) {
 	var times []time.Time
 	for _, lines := range logs {

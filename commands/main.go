@@ -79,9 +79,9 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 }
 
 // signals end a command. The first SIGINT, SIGTERM or SIGHUP cancels the work and stops the plugin.
-// The second, or SIGQUIT, kills the plugin. The third ends pyplug even if that takes long, and the
-// guard cleans up. A signal that pyplug was started to ignore, for example by nohup, stays ignored.
-// SIGHUP waits until the command decides its meaning.
+// The second, or SIGQUIT, kills the plugin. The third ends pyplug within abandonTime, even if
+// processes are left, and the guard kills those. A signal that pyplug was started to ignore, for
+// example by nohup, stays ignored. SIGHUP has no effect until the command calls onHangup.
 type signals struct {
 	ctx      context.Context // ends with the first signal
 	kill     context.Context // ends with the second signal

@@ -24,15 +24,15 @@ import (
 
 const mcpCategory = "Model Context Protocol"
 
-// mcpDefaults are the defaults of a plugin that runs for one session. Coroutines overlap, and a
-// client waits for the end of its server.
+// mcpDefaults are the defaults of a plugin that runs for one session. Coroutines may overlap. The
+// stop timeout is short, because a client waits for the end of its server.
 var mcpDefaults = settings.Settings{Concurrency: 8, Timeouts: settings.Timeouts{Stop: 300 * time.Millisecond}}
 
 // mcpOptions are the options of mcp.
 type mcpOptions struct {
 	start  startOptions
 	client string // the client whose configuration is printed, or empty to serve
-	url    string // the URL of the server in it, or empty if the client starts the server
+	url    string // the server's URL in that configuration, or empty if the client starts the server
 	filter mcp.Filter
 }
 
@@ -52,7 +52,7 @@ func mcpCommand(prog *program) command {
 	own := cmdline.InCategory(mcpCategory, config, url,
 		patternFlag(&o.filter.Only, "only", "offer only the hooks that match `PATTERN`, such as 'get_*'"),
 		patternFlag(&o.filter.Except, "except", "do not offer the hooks that match `PATTERN`"))
-	flags := slices.Concat(settingFlags(&o.start.Config, settings.Call), own, autoStart, o.start.own, prog.opts.flags()[1:]) // standard output is not for --json
+	flags := slices.Concat(settingFlags(&o.start.Config, settings.Call), own, autoStart, o.start.own, prog.opts.flags()[1:]) // without --json, because standard output has the messages of the protocol
 	return newCommand("mcp", "serve the hooks as tools of an LLM client", "NAME|PLUGIN",
 		flags, func(ctx context.Context, words []string) error {
 			err := cmdline.WantWords(words, "PLUGIN")
@@ -99,7 +99,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var server *mcp.Server
-	entry, files := word, &o.start.Config // they show the hooks of a plugin that does not run yet
+	entry, files := word, &o.start.Config // the sources of the list of hooks while the plugin does not run
 	shared := &sharedSource{prog: prog, o: o, word: word, running: named}
 	var s mcpSource = shared
 	switch {
@@ -113,7 +113,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 		}
 	}
 	var instructions string
-	if p, err := manifest.Resolve(entry, ""); err == nil { // else the start reports it
+	if p, err := manifest.Resolve(entry, ""); err == nil { // the start reports an error
 		o.filter.Hints, instructions = mcp.Hints(p.Manifest.MCP), runner.Docstring(p)
 	}
 	if prog.streams.InTerminal() {
@@ -136,7 +136,7 @@ func (prog *program) mcp(ctx context.Context, o *mcpOptions, word string) error 
 	server.Run(ctx)
 	cancel()
 	s.close()
-	return nil // a client may also end its server with a signal
+	return nil // even after a signal, because a client may stop its server with one
 }
 
 // mcpName is the name of the server.
@@ -148,8 +148,8 @@ func mcpName(word string) string {
 	return strings.TrimSuffix(filepath.Base(absolute), ".py")
 }
 
-// mcpConfig prints the entry of a client's configuration that starts this server. Clients start it
-// with a bare PATH, and anywhere.
+// mcpConfig prints the entry of a client's configuration that starts this server. It contains
+// absolute paths, because clients start the server in any directory and with a short PATH.
 func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, flags cmdline.Flags) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -160,7 +160,7 @@ func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, 
 		return cmdline.Usage("the current directory: %w", err)
 	}
 	args, python := []string{"mcp"}, o.shellPython(ctx, word)
-	inDir := false // whether the working directory is given, or the plugin has its own
+	inDir := false // whether a flag sets the working directory, or the daemon has its own
 	for _, one := range flags {
 		flag := cmdline.FlagOf(one)
 		if flag.Name == "config" || flag.Name == "python" && python != "" || !flag.Typed {
@@ -195,9 +195,9 @@ func (prog *program) mcpConfig(ctx context.Context, o *mcpOptions, word string, 
 	return prog.write(ctx, func() error { return prog.streams.Line(text) })
 }
 
-// shellPython returns the Python of a plugin if only the environment of this shell chooses it: the
-// client, which does not have that environment, would choose another one, or none. It is empty
-// otherwise, and for a background plugin.
+// shellPython returns the Python of a plugin if the choice depends on the environment of this
+// shell. The client lacks that environment, and would choose another Python or none. shellPython
+// returns "" otherwise, and for a background plugin.
 func (o *mcpOptions) shellPython(ctx context.Context, word string) string {
 	cfg := o.start.Config
 	if openConfig(&cfg, word) != nil {

@@ -35,7 +35,7 @@ const clientTools = "testdata/mcpclients/tools.py"
 // clientSteps lists the steps of every client, with a part of the expected output. MARKER is a
 // path.
 var clientSteps = []struct{ step, want string }{
-	{laterStep, laterAnswer}, // before any list
+	{laterStep, laterAnswer}, // a call before the client lists the tools
 	{`{}`, `["later","wrong","fail","die","nap","count"]`},
 	{laterStep, laterAnswer},
 	{`{"tool":"later","args":{"items":[{"name":"a","due":"x"}]}}`, `{"error":true,"text":"$.items[0].due is \"x\", expected a date such as 2024-12-31\n`},
@@ -56,7 +56,8 @@ const (
 	wrongAnswer = `{"error":false,"text":"{\"no\":\"int\"}","structured":{"no":"int"},"progress":[]}`
 )
 
-// Released clients get the same, with both generations of the protocol, from the command that they start and over HTTP.
+// TestMCPClients checks that released clients get the same answers with both generations of the protocol, from the
+// command that they start and over HTTP.
 func TestMCPClients(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")
@@ -155,7 +156,7 @@ func newMCPClient(t *testing.T, words, server, env []string, version string) *mc
 	return c
 }
 
-// starting is the progress of a first call on a busy machine.
+// starting matches a progress message, which a first call has only on a busy machine.
 var starting = regexp.MustCompile(`"the plugin is starting",?`)
 
 // answer returns the next line of the client.

@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// testHTTPClient does the steps with a client of a server over HTTP. Then sessions come and go, clients leave in a call,
-// and the plugin changes.
+// testHTTPClient performs the steps with a client over HTTP. Then other sessions begin and end, clients cancel a call or
+// are killed during it, and the plugin's file changes.
 func testHTTPClient(t *testing.T, words []string, version string) {
 	plugin := filepath.Join(t.TempDir(), "tools.py")
 	text, err := os.ReadFile(clientTools)
@@ -112,7 +112,7 @@ func testConformance(t *testing.T, words []string) {
 	}
 }
 
-// wantPassed wants no failed check in what the suite prints, but for those of other servers.
+// wantPassed checks that the suite's output has no failed check except those in otherServers.
 func wantPassed(t *testing.T, scenario string, out []byte) {
 	t.Helper()
 	passed := 0
@@ -129,7 +129,7 @@ func wantPassed(t *testing.T, scenario string, out []byte) {
 	}
 }
 
-// testURLConfig connects by the configurations that mcp prints for a URL.
+// testURLConfig connects with the configurations that mcp prints for a URL.
 func testURLConfig(t *testing.T, inspector []string) {
 	dir := t.TempDir()
 	token := filepath.Join(dir, "token")

@@ -348,7 +348,7 @@ func mcpUnder(t *testing.T, plugin string) (m *mcpSession, client *exec.Cmd) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runnertest.Until(t, "the client is no launcher", func() bool { // it has lived for a second
+	runnertest.Until(t, "the client is no launcher", func() bool { // pyplug treats a parent that outlives the first second as the client
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", server))
 		fields := strings.Fields(string(stat))
 		uptime, _ := os.ReadFile("/proc/uptime")

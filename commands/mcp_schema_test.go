@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// annotated are parameters of hooks. The hook parses the texts of those in parsed, and the schema
-// only names their format.
+// annotated are annotations of parameters. Types in parsed are sent as text that the hook parses,
+// while the schema only names the format of the text.
 var (
 	annotated = []string{
 		"int", "float", "bool", "str", "bytes", "None", "typing.Any", "list", "dict", "typing.Optional[int]", "typing.Union[int, str]", "typing.Union[float, None, bool]",

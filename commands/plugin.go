@@ -80,7 +80,7 @@ type background struct {
 	*daemon.Client // nil if the plugin was not started
 	prog           *program
 	word           string
-	about          string // the plugin's name in errors
+	about          string // the name of the plugin in errors
 }
 
 // background returns the plugin of a client. word names it in messages.
@@ -254,7 +254,7 @@ func (p *local) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		p.output.SetGeneration(e.Generation)
 	}
-	if p.printed != nil { // the log has it
+	if p.printed != nil { // the service reports the event itself
 		return
 	}
 	p.prog.streams.Log("info", string(e.To)+": "+e.Reason, "plugin", p.path, "worker", e.Worker, "generation", e.Generation, "pid", e.PID)
@@ -289,8 +289,8 @@ func (p *local) noteStale() {
 	}
 }
 
-// line prints a line of the plugin's output. A plugin in Go writes a debug log for its host, as
-// JSON of hclog. That appears only with --verbose.
+// line prints a line of the plugin's output. A plugin in Go writes debug lines for its host, as
+// JSON of hclog. They appear only with --verbose.
 func (p *local) line(stream, text string, cut int) {
 	isDebug := strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
 	if isDebug && !p.prog.opts.verbose && p.Plugin.Kind == manifest.Executable {

@@ -39,7 +39,7 @@ func (prog *program) openReport(ctx context.Context, junit string, printer repor
 		return r, nil
 	}
 	if info, err := os.Stat(junit); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		// It may be the plugin or the cases, if the word after --junit was forgotten.
+		// If the user forgot the FILE of --junit, this is the plugin or a file of cases.
 		if text, err := os.ReadFile(junit); err == nil && !bytes.HasPrefix(text, []byte("<")) {
 			return r, cmdline.Usage("--junit: %s is not an XML file, expected one or a new file", junit)
 		}

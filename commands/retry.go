@@ -43,9 +43,9 @@ func (o *retryOptions) resolve() error {
 	return nil
 }
 
-// wait waits until a call that was made a number of times, and failed with err, must be repeated.
-// again is false if it must not be repeated, or if ctx ends. In the latter case the error is the
-// cause of ctx.
+// wait waits for the delay before a repeated call. made is the number of calls so far, and err the
+// error of the last one. again is false if the call must not be repeated, or if ctx ends. If ctx
+// ends, the error is its cause.
 func (o *retryOptions) wait(ctx context.Context, made int, err error) (again bool, _ error) {
 	delay, again := o.Delay(made, hook.AsError(err))
 	if again && hook.Within(ctx.Done(), delay) {

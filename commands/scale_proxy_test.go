@@ -122,7 +122,7 @@ func testProxy(t *testing.T, front *network, all []*instance) {
 	_ = all[2].Process.Kill()
 	_ = all[2].Wait() // it was killed
 	l.wait(t, proxyPhase)
-	all[2].start(t) // it removes what it left behind
+	all[2].start(t) // removes the files of the killed process
 	l.wait(t, proxyPhase)
 	l.end()
 	failed := l.failures()[early:]
@@ -147,7 +147,7 @@ func testProxy(t *testing.T, front *network, all []*instance) {
 	}
 }
 
-// network is a network of its own, with the address 10.0.0.n, and the process that keeps it.
+// network is a network namespace with the address 10.0.0.n, and the process that keeps it alive.
 type network struct {
 	keeper *exec.Cmd
 	n      int
@@ -217,7 +217,7 @@ func (n *network) run(t *testing.T, words ...string) {
 
 // dial connects from the network.
 func (n *network) dial(ctx context.Context, kind, address string) (net.Conn, error) {
-	runtime.LockOSThread() // and not unlocked: the thread, which stays in the network, ends with its goroutine
+	runtime.LockOSThread() // never unlocked: the thread stays in the network, and ends with its goroutine
 	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", n.keeper.Process.Pid))
 	if err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ type load struct {
 func newLoad(n *network) *load {
 	return &load{client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: proxyClients, DialContext: func(ctx context.Context, kind, address string) (c net.Conn, err error) {
 		dialed := make(chan struct{})
-		go func() { // ends with the dial, and its thread with it
+		go func() { // ends after the dial, and ends its thread
 			defer close(dialed)
 			c, err = n.dial(ctx, kind, address)
 		}()

@@ -72,7 +72,7 @@ func TestHTTPClients(t *testing.T) {
 		}
 		test := exec.CommandContext(t.Context(), filepath.Join(bin, "schemathesis"), "--config-file", config, "run", document,
 			"--header", "Authorization: Bearer "+token, "--max-examples", "50", "--seed", "1", "--continue-on-failure", "--no-color")
-		test.Dir = dir // it stores its findings there
+		test.Dir = dir // schemathesis stores its findings there
 		out, err := test.CombinedOutput()
 		if err != nil {
 			t.Errorf("%v\n%s", err, out)

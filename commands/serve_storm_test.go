@@ -23,12 +23,11 @@ import (
 const (
 	stormCalls   = 3000
 	stormClients = 16
-	stormEach    = 100 // one of so many calls ends its process
+	stormEach    = 100 // one of this many calls ends its process
 )
 
-// TestStorm makes calls of which one in a hundred ends its worker by SIGSEGV. With pyplug exactly these fail, with 502. It
-// prints what becomes of the same calls to FastAPI on uvicorn and to functions-framework on gunicorn, each with two
-// workers, too.
+// TestStorm makes calls of which one in a hundred ends its worker by SIGSEGV. With pyplug exactly these fail, with 502. The
+// test also prints the outcome with FastAPI on uvicorn and with functions-framework on gunicorn. All have two workers.
 func TestStorm(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")

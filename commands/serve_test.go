@@ -44,7 +44,7 @@ func readyLine(t *testing.T, cmd *exec.Cmd) (url string) {
 	if err != nil || len(ready.URLs) == 0 {
 		t.Fatalf("%v, serve prints %q", err, line)
 	}
-	go func() { _, _ = io.Copy(io.Discard, out) }() // a line for each ready; ends with serve
+	go func() { _, _ = io.Copy(io.Discard, out) }() // a line each time the plugin is ready; ends with serve
 	return ready.URLs[0]
 }
 

@@ -18,11 +18,11 @@ type session struct {
 	*local
 	ctx      context.Context // the context of the session
 	cfg      plan.Config
-	reloaded func(mcp.Plugin) // called after other files were loaded
+	reloaded func(mcp.Plugin) // called after changed files were loaded
 	ready    atomic.Bool      // whether the plugin has started
 
-	mu   sync.Mutex      // held while the plugin starts or loads other files; protects the following
-	seen runner.Snapshot // what runs
+	mu   sync.Mutex      // held while the plugin starts or loads changed files; protects seen
+	seen runner.Snapshot // the files at the last start or reload, even a failed one
 
 	broken atomic.Pointer[string] // why the edited files do not start, or nil if they do
 }
@@ -115,13 +115,13 @@ func (s *session) reload(ctx context.Context) {
 		s.broken.Store(&why)
 	default:
 		s.broken.Store(nil)
-		go s.reloaded(s.Pool) // it may call the plugin
+		go s.reloaded(s.Pool) // in a goroutine, because it calls the plugin and s.mu is held
 	}
 	s.seen = now
 }
 
-// complete completes an error of the plugin, unless plugin has done so. Until the plugin is ready,
-// all errors come from that method.
+// complete completes an error of the plugin. Until the plugin is ready, all errors come from the
+// method plugin, which has completed them.
 func (s *session) complete(err error) *hook.Error {
 	if s.ready.Load() {
 		return s.local.complete(err)

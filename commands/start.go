@@ -24,9 +24,9 @@ const backgroundCategory = "Background plugins"
 // startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
 	service.Options
-	own      cmdline.Flags // those that the process in the background gets, too
-	envFiles []string      // of --env-file
-	fileEnv  []string      // the variables in them, which that process gets as --env
+	own      cmdline.Flags // the flags that start passes on to the background process
+	envFiles []string      // the files of --env-file
+	fileEnv  []string      // the variables in envFiles, passed on as --env
 }
 
 // nameFlags returns the flags of every command that keeps a plugin alive under a name.
@@ -161,7 +161,7 @@ func daemonCommand(prog *program) command {
 				return nil
 			}
 			starter.Fail(completeError(err))          // has no effect if the starter has its answer
-			return &printedError{code: exitCode(err)} // the log contains it, as the reason of the last state
+			return &printedError{code: exitCode(err)} // the log contains the error, as the reason of the last state
 		})
 	cmd.Hidden, cmd.keeps = true, true
 	return cmd
@@ -207,7 +207,7 @@ func (p *local) serve(ctx context.Context, kept *service.Service) (ready bool, e
 	return true, kept.Run(ctx)
 }
 
-// terminated reports whether SIGTERM, or the end of its terminal, ended ctx.
+// terminated reports whether SIGTERM or SIGHUP ended ctx.
 func terminated(ctx context.Context) bool {
 	signal := (*signalError)(nil)
 	return errors.As(context.Cause(ctx), &signal) && (signal.signal == syscall.SIGTERM || signal.signal == syscall.SIGHUP)

@@ -107,7 +107,7 @@ func statusOf(ctx context.Context, id daemon.Identity, stacks bool) ui.Backgroun
 		if id.Version != "" && id.Version != versionText() && st.Note == "" {
 			st.Note = "runs in pyplug " + id.Version
 		}
-		st.Concurrency, st.Since, st.Attach = 0, time.Time{}, nil // these are only for programs that use the socket
+		st.Concurrency, st.Since, st.Attach = 0, time.Time{}, nil // these fields are only for programs that use the socket
 		b.State, b.Status = st.State, &st
 	case isNotRunning(err):
 		return ui.Background{}

@@ -53,7 +53,7 @@ func (prog *program) names(ctx context.Context, words []string, all bool) ([]str
 	return prog.running(ctx)
 }
 
-// running returns the names of all background plugins, and notes if there are none.
+// running returns the names of all background plugins. It prints a note if there are none.
 func (prog *program) running(ctx context.Context) ([]string, error) {
 	entries, err := daemon.List(ctx)
 	if err == nil && len(entries) == 0 {
@@ -89,13 +89,13 @@ func (prog *program) firstOf(errs ...error) (first error) {
 	return first
 }
 
-// stop stops the plugins that words name, or all, at once.
+// stop stops the plugins that words name, or all of them, concurrently.
 func (prog *program) stop(ctx context.Context, words []string, how daemon.StopOptions) error {
 	names, failures := prog.toStop(ctx, words)
 	waiting := prog.streams.Waiting("stopping " + strings.Join(names, ", "))
 	failures = append(failures, each(names, func(i int, name string) error {
 		prog.streams.Log("info", "stopping", "name", name)
-		ran, err := daemon.Stop(ctx, name, how) // after an interrupt it kills the plugin, and waits for that
+		ran, err := daemon.Stop(ctx, name, how) // after an interrupt, Stop kills the plugin and waits for its end
 		if !ran || err != nil {
 			names[i] = ""
 		}
@@ -113,8 +113,8 @@ func (prog *program) stop(ctx context.Context, words []string, how daemon.StopOp
 	return prog.firstOf(failures...)
 }
 
-// toStop returns the names that words stand for, or all names, and the errors in the words. A word
-// without a running plugin is only a note.
+// toStop returns the names of the plugins that words name, or of all plugins, and the errors in the
+// words. If no plugin with a name runs, it only prints a note.
 func (prog *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
 	if len(words) == 0 {
 		names, err := prog.running(ctx)
@@ -128,7 +128,7 @@ func (prog *program) toStop(ctx context.Context, words []string) (names []string
 		switch fault := hook.AsError(err); {
 		case isNotRunning(err) && !daemon.ValidName(word):
 			failures = append(failures, cmdline.Usage("%s is not a name, expected lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
-		case isNotRunning(err), err == nil && e.Name == "", err != nil && fault.Kind == hook.Usage && fault.Permanent: // it is no plugin
+		case isNotRunning(err), err == nil && e.Name == "", err != nil && fault.Kind == hook.Usage && fault.Permanent: // the word is no plugin
 			prog.streams.Note(word + " is not running")
 		case err != nil:
 			failures = append(failures, err)

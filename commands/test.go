@@ -29,7 +29,7 @@ type testOptions struct {
 	found   int // number of cases in the files that will run
 }
 
-// aCase is a line of a file of cases, for a hint.
+// aCase is an example of a case, for a hint.
 const aCase = `{"hook": "add", "args": [2, 40], "result": 42}`
 
 func testCommand(prog *program) command {
@@ -65,7 +65,7 @@ func (prog *program) test(ctx context.Context, o *testOptions, ofPlugin cmdline.
 		return err
 	}
 	printer := prog.streams.Tests(prog.opts.json, o.junit != "", o.junit == "-")
-	r, err := prog.openReport(ctx, o.junit, printer) // before the cases
+	r, err := prog.openReport(ctx, o.junit, printer) // first, because an unusable file is an error before any case
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (t *testRun) useRunning(p *background, ofPlugin cmdline.Flags) error {
 	return nil
 }
 
-// fresh returns a plugin in a fresh process. The first is the plugin of the preflight.
+// fresh returns a plugin in a fresh process. The first call returns the plugin of the preflight.
 func (t *testRun) fresh(ctx context.Context) (hook.Plugin, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

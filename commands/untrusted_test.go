@@ -68,7 +68,7 @@ func TestUntrusted(t *testing.T) {
 			pyplug := func(words ...string) (string, error) {
 				trace := filepath.Join(t.TempDir(), "trace")
 				cmd := exec.Command(self, words...)
-				if strace != "" && words[len(words)-1] != "json" { // halves the time
+				if strace != "" && words[len(words)-1] != "json" { // the check of the module json runs without strace: this halves the time
 					cmd = exec.Command(strace, append([]string{"-f", "-qq", "-e", "trace=execve", "-o", trace, self}, words...)...)
 				}
 				cmd.Dir = root

@@ -9,9 +9,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Complete returns the candidates for last, the word after before in the line of a command. ok is
-// false if last is not a flag or a flag's value. The returned line then has the words before last,
-// which may be one more word. A candidate is a word, or a word, a tab and its description.
+// Complete returns the candidates for last, which follows the words before on a command line. ok is
+// false if last is not a flag or a flag's value. The caller then completes last as a word after
+// l.Words. A candidate is a word, or a word, a tab and its description.
 func Complete(c *cli.Command, names int, before []string, last string) (l *Line, candidates []string, ok bool) {
 	l, _ = Read(c, names, before) // errors in the words do not matter here
 	previous := append([]string{""}, before...)[len(before)]

@@ -30,7 +30,7 @@ var elsewhere = map[string]struct {
 	"--csv":   {schema.Command{"help", "recipes"}, "%s shows how to read CSV"},
 }
 
-// UnknownFlag returns the error for an unknown flag of a command, or of pyplug if that is empty.
+// UnknownFlag returns the error for an unknown flag of a command, or of pyplug if command is empty.
 func UnknownFlag(word, command string, known iter.Seq[string]) error {
 	typed, _, _ := strings.Cut(word, "=")
 	names := slices.DeleteFunc(slices.Sorted(known), func(name string) bool { return len(name) == 1 })

@@ -213,7 +213,7 @@ func Count(to *int, least, most int, name, usage string) *Flag {
 	})
 }
 
-// Duration declares a flag whose value is 30s, 2m or a number of seconds.
+// Duration declares a flag whose value is a duration such as 30s or 2m, or a number of seconds.
 func Duration(to *time.Duration, name, usage string) *Flag {
 	return New(name, usage, func(text string) error {
 		d, ok := schema.ParseDuration(text)

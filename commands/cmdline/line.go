@@ -15,12 +15,12 @@ import (
 
 // Line reads the command line of one command.
 type Line struct {
-	Words []string // the words that are not flags; those after the names are data
-	// Names is the number of words before the data. Every word after them is data. It is negative
-	// if the command takes no data.
+	Words []string // the words that are not flags: names such as PLUGIN and HOOK, then data
+	// Names is the number of names. Every word after them is data, which the hook receives, and never
+	// a flag. Names is negative if the command takes no data.
 	Names int
 
-	err   error    // the first error; the rest is read nevertheless
+	err   error    // the first error, after which Read still reads the rest
 	typed []string // the typed command and its flags, for hints
 	known map[string]*Flag
 	hooks bool // the command takes PLUGIN and HOOK
@@ -32,7 +32,7 @@ type Line struct {
 // modulesOf returns how many words of a command may be "-m MODULE".
 func modulesOf(c *cli.Command) int {
 	switch {
-	case c.Name == "python": // a verb comes first
+	case c.Name == "python": // a verb may come before PLUGIN
 		return 2
 	case strings.Contains(c.ArgsUsage, "PLUGIN..."):
 		return math.MaxInt
@@ -198,7 +198,7 @@ func (l *Line) letters(word string) []string {
 		if value := word[1+i+1:]; value != "" {
 			return append(flags, value)
 		}
-		return nil // the value is the next word, so each letter needs its own dash
+		return nil // a letter whose value is the next word must have its own dash
 	}
 	return flags
 }

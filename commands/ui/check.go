@@ -62,7 +62,7 @@ func (c CheckResult) summary(strict bool) string {
 	return fmt.Sprintf(": %s (exit %d), %s", where, c.ExitCode, strings.Join(append(counts, took), ", "))
 }
 
-// worstFirst returns findings sorted by their verdicts.
+// worstFirst returns findings sorted by their verdicts, failures first.
 func worstFirst(findings []hook.Finding) []hook.Finding {
 	return slices.SortedStableFunc(slices.Values(findings), func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
 }
@@ -115,7 +115,7 @@ func (p *CheckPrinter) print(c CheckResult, first, shown bool) error {
 		case p.s.Quiet && st.Verdict != hook.Failure && (!p.strict || st.Verdict != hook.Warning):
 		case st.Verdict != hook.Skipped:
 			text += p.stage(st, shown)
-		case st.NotApplicable && !strings.HasPrefix(st.Message, "needs ") && !p.s.Verbose: // no flag makes it run
+		case st.NotApplicable && !strings.HasPrefix(st.Message, "needs ") && !p.s.Verbose: // no flag enables this stage
 		default:
 			if names[st.Message] == nil {
 				reasons = append(reasons, st.Message)
@@ -185,7 +185,7 @@ func (p *CheckPrinter) entry(label string, cells int, text, tail string) string 
 
 // details returns the lines below a finding's message, and the fixes.
 func (p *CheckPrinter) details(f hook.Finding, column int, shown bool) string {
-	const own = 2 // blanks of errorLines
+	const own = 2 // the indentation that errorLines adds
 	details := &errorLines{cwd: p.s.cwd(), width: max(0, width(p.s.Out, p.s.OutTTY)-(column-own))}
 	details.finding(f, shown && f.Printed)
 	text := details.text(strings.Repeat(" ", column-own))

@@ -232,8 +232,8 @@ func harmless(t *testing.T, name, text string) {
 	}
 }
 
-// wellFormed parses the XML. It must have as many suites, cases and failures as it counts, and no
-// character that XML forbids.
+// wellFormed parses the XML. The numbers of suites, cases and failures must match the counts in its
+// attributes, and XML must allow all characters.
 func wellFormed(t *testing.T, text []byte) {
 	t.Helper()
 	harmless(t, "JUnit", string(text))

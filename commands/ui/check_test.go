@@ -125,7 +125,7 @@ func TestCheckPlain(t *testing.T) {
 	began := time.Now()
 	s.Now = func() time.Time { return began }
 	printer := s.Checks(false, false, false)
-	s.Now = func() time.Time { return began.Add(92 * time.Second) } // two checks ran at a time
+	s.Now = func() time.Time { return began.Add(92 * time.Second) } // less than the sum of the checks, because two ran at a time
 	printChecks(t, printer, checks(), false)
 	want := strings.Join(checkTexts, "\n") + `
 PLUGIN        RESULT       EXIT  FAILURES  WARNINGS  TIME

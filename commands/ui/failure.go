@@ -155,7 +155,7 @@ func (l *errorLines) exit(e hook.Exit, shown bool) {
 
 // finding adds the place and the error of a finding, unless its message contains them.
 func (l *errorLines) finding(f hook.Finding, shown bool) {
-	if f.File != "" && (f.Err == nil || f.Err.Python == nil) { // an exception names its own places
+	if f.File != "" && (f.Err == nil || f.Err.Python == nil) { // the traceback of an exception has the places
 		where := schema.Relative(f.File, l.cwd)
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)

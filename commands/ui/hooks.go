@@ -91,7 +91,7 @@ func writeParams(b *strings.Builder, title string, params []schema.Param, isMeth
 // Indented prints a value as JSON for people to edit.
 func (s *Streams) Indented(value any) error {
 	var text bytes.Buffer
-	_ = json.Indent(&text, compactJSON(value), "", "  ") // it was encoded before
+	_ = json.Indent(&text, compactJSON(value), "", "  ") // cannot fail: compactJSON returns valid JSON
 	return s.writeOut(text.Bytes(), []byte("\n"))
 }
 
@@ -129,8 +129,8 @@ func signature(h schema.Hook) string { return visible(oneLine(h.Signature())) }
 // Fact is a value and its key in JSON, which is also its title for people.
 type Fact struct{ Key, Value string }
 
-// Facts prints a line with the known facts, and below it those of the others that are not empty, or
-// all as a JSON object.
+// Facts prints head, a line with the known facts, and below it the facts in more that are not
+// empty. As JSON it prints all of them as one object.
 func (s *Streams) Facts(head string, known, more []Fact, asJSON bool) error {
 	more = slices.DeleteFunc(more, func(f Fact) bool { return f.Value == "" })
 	if asJSON {

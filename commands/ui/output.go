@@ -17,8 +17,8 @@ type Output struct {
 	label      string
 	quiet      bool
 	generation atomic.Int64
-	dropped    atomic.Int64           // lines, not yet reported
-	name       atomic.Pointer[string] // of a plugin that is kept under it, for JSON
+	dropped    atomic.Int64           // the number of dropped lines that are not reported yet
+	name       atomic.Pointer[string] // the name under which the plugin is kept alive, for JSON
 }
 
 // PluginOutput returns an Output that prints the plugin's label before each line. If quiet
@@ -59,8 +59,8 @@ func (o *Output) Flush() {
 	}
 }
 
-// Close waits until everything is written: a second for a reader that reads nothing,
-// ten for a slow one. It may be called more than once.
+// Close waits until everything is written, but at most one second for a reader that
+// reads nothing, and ten seconds for a slow one. It may be called more than once.
 func (o *Output) Close() {
 	if o != nil {
 		o.s.print(o.droppedText(o.dropped.Swap(0)))
@@ -70,8 +70,7 @@ func (o *Output) Close() {
 // ownStream is the stream of pyplug's own lines in a log.
 const ownStream = "pyplug"
 
-// Own prints a line of pyplug's own in the log of the plugin name, as [Output.Line] prints those of the
-// plugin.
+// Own prints a line of pyplug's own in the log of the plugin name, like [Output.Line].
 func (o *Output) Own(name, text string) {
 	o.name.Store(&name)
 	o.Line(ownStream, text, 0)

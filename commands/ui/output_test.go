@@ -16,7 +16,7 @@ import (
 type gate struct {
 	mu    sync.Mutex
 	got   bytes.Buffer
-	takes chan struct{} // one for each write; if closed, all writes are accepted
+	takes chan struct{} // receives a value for each write to accept; if closed, all writes are accepted
 }
 
 func newGate() *gate { return &gate{takes: make(chan struct{})} }

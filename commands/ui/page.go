@@ -47,8 +47,8 @@ func Page(page string) string {
 // link matches a link: its text and its target.
 var link = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\[\]]+)\]\(([^()\s]+)\)`) })
 
-// plain returns a text without the marks of Markdown. A page that is the text of its link is a command, and a link to a
-// website has its address.
+// plain returns a text without the marks of Markdown. A link whose text is the name of a page becomes the command that
+// prints the page. A link to a website keeps its address.
 func plain(text string) string {
 	text = link().ReplaceAllStringFunc(text, func(whole string) string {
 		parts := link().FindStringSubmatch(whole)

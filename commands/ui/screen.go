@@ -56,7 +56,7 @@ func (s *screen) addCommands(w io.Writer, lines string) {
 }
 
 // addWaiting queues whole lines when there is room. If the reader reads nothing for writeTimeout,
-// it drops the lines and returns false. It then does so at once until the reader reads again.
+// it drops the lines and returns false. Until the reader reads again, it drops lines without waiting.
 func (s *screen) addWaiting(w io.Writer, lines string) bool {
 	if !s.to(w).Room(context.Background(), roomSize, writeTimeout) {
 		return false

@@ -161,8 +161,8 @@ func (w *StatusWatch) Show(plugins []Background) error {
 	return w.s.Print(text)
 }
 
-// lasting returns a plugin without what changes by itself: the time until its next start, and the
-// numbers of its calls.
+// lasting returns a plugin without the values that change all the time: the time until its next
+// start, and the number of waiting calls.
 func lasting(b Background) Background {
 	if b.Status != nil {
 		st := *b.Status
@@ -171,7 +171,7 @@ func lasting(b Background) Background {
 	return b
 }
 
-// line returns what a watch shows of a plugin.
+// line returns the line that a watch prints for a plugin.
 func (w *StatusWatch) line(b Background) string {
 	line := b.Name + "  " + string(b.State)
 	if b.Status != nil && b.Status.PID != 0 {

@@ -132,9 +132,9 @@ func TestStatusWatch(t *testing.T) {
 	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  restarting in 4s; exited: exit code 3\n")
 	show(all, "")
 	again := backgrounds()[:2]
-	again[0].Status.Calls, again[0].Status.Uptime = 1300, hook.Milliseconds(time.Hour) // no news
+	again[0].Status.Calls, again[0].Status.Uptime = 1300, hook.Milliseconds(time.Hour) // not a change
 	again[1].Status.NextStart = hook.Milliseconds(time.Second)
-	show(again, "") // nor a countdown
+	show(again, "") // the countdown to a start is not a change, either
 	again[1].State, again[1].Status.State, again[1].Status.PID = hook.StateReady, hook.StateReady, 4800
 	show(again, "03:04:05  resize  ready  pid 4800\n")
 	show(again[1:], "03:04:05  greeter  stopped\n")

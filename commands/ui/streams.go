@@ -80,10 +80,10 @@ func (s *Streams) InTerminal() bool {
 	return ok && isTerminal(in)
 }
 
-// columns is how many cells a line of a terminal has now; 80 if it does not report that.
+// columns returns the current width of a terminal in cells, or 80 if the width is unknown.
 func columns(terminal io.Writer) int {
 	switch w := terminal.(type) {
-	case interface{ columns() int }: // of a test
+	case interface{ columns() int }: // a terminal of a test
 		return w.columns()
 	case *os.File:
 		if n, _, err := term.GetSize(int(w.Fd())); err == nil && n > 0 {
