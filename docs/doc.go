@@ -1,10 +1,10 @@
 // Package docs embeds the pages of this directory that `pyplug help` prints.
 //
-//   - [Manual] has those that `help` lists, [Findings] one for each problem that `check`
-//     can find: what it is, why hosts care, how to fix it.
+//   - [Manual] has the pages that `help` lists.
+//   - [Findings] has a page for each finding of `check`, with its cause and its fix.
 //
-// It does not know when a finding occurs. Package check does; a test compares its names
-// with the pages. All is safe for concurrent use.
+// Only package check knows when a finding occurs. A test compares its findings with the
+// pages. All is safe for concurrent use.
 package docs
 
 import (
@@ -29,10 +29,10 @@ var (
 // Pages are the pages of a directory, in Markdown.
 type Pages struct {
 	files embed.FS
-	dir   string // with a slash behind it, or empty
+	dir   string // ends with a slash, or is empty
 }
 
-// Page returns a page; if there is none of this name, ok is false.
+// Page returns the page with a name. If there is none, ok is false.
 func (p Pages) Page(name string) (text string, ok bool) {
 	b, err := p.files.ReadFile(p.dir + name + ".md")
 	return string(b), err == nil
@@ -57,6 +57,6 @@ func (p Pages) Names() []string {
 	for i, f := range files {
 		names[i] = strings.TrimSuffix(f.Name(), ".md")
 	}
-	slices.Sort(names) // they were sorted with ".md"
+	slices.Sort(names) // without ".md" the order may differ
 	return names
 }

@@ -33,7 +33,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// constants are the names of the findings in package check, in its order.
+// constants returns the names of the findings in package check, in its order.
 func constants(t *testing.T) []string {
 	t.Helper()
 	tree, err := parser.ParseFile(token.NewFileSet(), "../runner/check/findings.go", nil, 0)

@@ -52,7 +52,8 @@ func pattern(p string) *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(p, " ", `\s+`))
 }
 
-// TestWords holds the findings of each rule in each file to their number in testdata/words.txt, which may only shrink:
+// TestWords checks that no rule has more findings in a file than testdata/words.txt allows. A smaller number must be
+// recorded there:
 //
 //	go test ./docs -run TestWords -update-words
 func TestWords(t *testing.T) {
@@ -114,10 +115,10 @@ func (part text) judge(p string, found map[string][]string) {
 // text is a part of a file that people read.
 type text struct {
 	kind, text string
-	line       int // where it begins
+	line       int // the first line of the part
 }
 
-// readFiles are the files with text that people read.
+// readFiles returns the files with text that people read.
 func readFiles(t *testing.T) (all []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(".."), ".", func(p string, d fs.DirEntry, err error) error {
@@ -160,7 +161,7 @@ var (
 	pythonText = regexp.MustCompile(`(?s)"""(.*?)"""|(?m:^[ \t]*# (.*)$)`)
 )
 
-// blank replaces what matches by as many line breaks as it has.
+// blank replaces each match by its line breaks, which keeps the numbers of lines.
 func blank(re *regexp.Regexp, source string) string {
 	return re.ReplaceAllStringFunc(source, func(m string) string { return "x" + strings.Repeat("\n", strings.Count(m, "\n")) })
 }
