@@ -178,7 +178,7 @@ func prepared(t *testing.T) string {
 	return dir
 }
 
-// driveZsh completes the last word as zsh does, with functions that print what it would offer.
+// driveZsh completes the last word as zsh does, but its functions print the candidates.
 const driveZsh = `
 compdef() { : }
 compset() { return 1 }
@@ -193,7 +193,7 @@ _pyplug
 exit 0
 `
 
-// TestOtherShells completes in zsh and fish what the fake pyplug answers.
+// TestOtherShells checks that zsh and fish offer the candidates of the fake pyplug.
 func TestOtherShells(t *testing.T) {
 	for _, c := range []struct{ name, answer, zsh, fish string }{
 		{"candidates", "greet\tGreet: somebody.\nadd\n--raw=", "greet greet   -- Greet: somebody.|add add|--raw= --raw=", "greet\tGreet: somebody.|add|--raw="},
@@ -212,7 +212,7 @@ func TestOtherShells(t *testing.T) {
 				args := []string{"-f", "-c", driveZsh, "zsh", script, "pyplug", "run", "o"}
 				if shell == "fish" {
 					args = []string{"--no-config", "-c", "source $argv[1]; complete -C 'pyplug run o'", script}
-					if c.name == "candidates" { // fish filters them
+					if c.name == "candidates" { // fish drops candidates that do not begin with the word
 						args[2] = "source $argv[1]; complete -C 'pyplug run '"
 					}
 				}
@@ -232,7 +232,7 @@ func TestOtherShells(t *testing.T) {
 	}
 }
 
-// find returns the path of a shell, or skips the test if it is not installed.
+// find returns the path of a program, or skips the test if it is not installed.
 func find(t *testing.T, shell string) string {
 	t.Helper()
 	path, err := exec.LookPath(shell)

@@ -54,7 +54,7 @@ _pyplug_add() {
         *) text+=\\$char ;;
         esac
     done
-    # bash takes a quote at the beginning for the one that is open, and one at the end for its end.
+    # bash treats a quote at the beginning as the open one, and a quote at the end as its end.
     if [[ $open ]]; then
         [[ ! $raw && ${text:0:1} != [!"$open"] ]] && text=$open$text
         [[ $text == *"$open" ]] && text+=$open

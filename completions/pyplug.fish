@@ -11,7 +11,7 @@ function __pyplug_complete
     set -e words[1]
     set words (string replace -r '^~/' "$HOME/" -- $words)
 
-    # fish quotes what it inserts. Of what is typed, a quote may be open, and nothing may follow a backslash.
+    # fish quotes the text that it inserts. The typed text may have an open quote, or end with a backslash.
     set current (string unescape -- "$current"; or string unescape -- (string sub -e -1 -- "$current"))
     set -l answer ($program __complete $words "$current" 2>/dev/null)
     or set answer :files

@@ -27,11 +27,11 @@ _pyplug() {
         esac
     done
 
-    # compadd quotes what it inserts.
+    # compadd quotes the text that it inserts.
     for ((i = 1; i <= $#found; i++)); do
         shown=("$found[i]") flags=()
         [[ -n $about[i] ]] && shown=("${${:-${(r:width:)found[i]}  -- $about[i]}[1,COLUMNS-1]}") flags=(-l)
-        [[ $found[i] == *[=/:] ]] && flags+=(-S '') # it needs a value, and so no space
+        [[ $found[i] == *[=/:] ]] && flags+=(-S '') # a value must follow without a space
         compadd "${(@)flags}" -d shown -- "$found[i]"
     done
     if [[ -n $files ]]; then
@@ -39,7 +39,7 @@ _pyplug() {
         compset -P '*@=' || compset -P '*:=@' || compset -P '-*='
         case $kind in
             ('') _files ;;
-            (*) _files -g "*$kind" ;; # and directories, and all files if there are none of either
+            (*) _files -g "*$kind" ;; # also offers directories, and all files if nothing matches
         esac
     fi
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// hostile are candidates that a shell must not read as anything else than text.
+// hostile are candidates that a shell must treat only as text.
 var hostile = []string{
 	"hello world", `a'b"c`, "$(touch RAN)", "`touch RAN`", "${USER}x", `back\slash x`, `Q\:colon`, `trailing\`, "bang!x y", "fin!", "star*",
 	"quest?", "brack[et]", "{a,b}", "~root", "#hash", "semi;colon", "&amp", "|pipe", "<lt>", "(paren)", "^caret", "%percent x", "=eq",
@@ -19,7 +19,7 @@ var hostile = []string{
 	"name=hello world", "name=$(touch RAN)", "--name=hello world", "--name=col:on x",
 }
 
-// typed has words with tabs in them, as a user types them, each with the word that the program gets.
+// typed lists typed words, in which \t is the Tab key, each with the word that the program gets.
 var typed = [][2]string{
 	// Half-typed, with every kind of quote.
 	{"hel\t", "hello world"}, {"'hel\t", "hello world"}, {"\"hel\t", "hello world"}, {"h'el\t", "hello world"}, {"h\"el\t", "hello world"},
@@ -50,7 +50,7 @@ var typed = [][2]string{
 	{"~/my\t", "HOME/my file.py"}, {"o\tx\t", "our files/x y.py"}, {"'our files/x\t", "our files/x y.py"},
 }
 
-// filter replaces pyplug: it completes words as that does, and writes those of another call to a FIFO.
+// filter replaces pyplug. __complete prints the hostile candidates. Any other call writes its words to a FIFO.
 const filter = `#!/bin/sh
 if [ "$1" != __complete ]; then
     { printf '%s\0' "$@"; printf '\0'; } >"$FAKE_DIR/words"
@@ -63,12 +63,12 @@ done <"$FAKE_DIR/hostile"
 echo :files
 `
 
-// TestTerminal holds that the word that Tab inserts is the candidate, in a shell in a terminal.
+// TestTerminal checks that Tab inserts the candidate as one word, in a shell in a terminal.
 func TestTerminal(t *testing.T) {
 	shells := map[string]struct {
 		args   []string
 		setup  string
-		except []string // what the shell itself does not complete
+		except []string // words that the shell itself does not complete
 	}{
 		"bash": {[]string{"--norc", "--noprofile", "-i"}, "PS1='> '; source SCRIPT", []string{"\\=\t"}},
 		"zsh":  {[]string{"-f", "-i"}, "PS1='> '; autoload -U compinit; compinit -u; source SCRIPT", []string{"back\\\\\t"}},
@@ -101,7 +101,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// inTerminal types rows into a shell. For each it returns the words that the program gets, or the screen.
+// inTerminal types rows into a shell. For each it returns the words that the program gets, or the screen if none came.
 func inTerminal(t *testing.T, python string, shell []string, setup, work string, rows [][2]string) (got []any) {
 	t.Helper()
 	dir := t.TempDir()
