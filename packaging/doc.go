@@ -4,9 +4,9 @@
 //		go run ./packaging VERSION                       check VERSION and print it
 //		go run ./packaging VERSION FORMAT... OS/ARCH...  fill dist
 //
-//	 1. The Makefile builds bin/package/OS-ARCH/pyplug, with its own flags.
-//	 2. Package debug/buildinfo lists the modules in it. Their licenses are read from the
-//	    module cache.
+//	 1. The Makefile builds each binary, bin/package/OS-ARCH/pyplug.
+//	 2. Package debug/buildinfo lists the modules in the binaries. Their licenses are read
+//	    from the module cache.
 //	 3. The standard library writes the wheels and archives, and nfpm the Linux packages.
 //
 // It runs in the root of the repository, with SOURCE_DATE_EPOCH set. The same sources give the same

@@ -63,8 +63,8 @@ func TestPackages(t *testing.T) {
 	})
 }
 
-// packageEnv returns the variables that name the packages. OLDWHEEL has a lower version and the
-// same binary. So have the packages that old builds.
+// packageEnv returns the variables that name the packages. OLDWHEEL, and the packages that old
+// builds, have a lower version and the same binary.
 func packageEnv(t *testing.T) (env []string, old *release) {
 	t.Helper()
 	sboms, err := filepath.Glob(filepath.Join(*distDir, "pyplug_*.cdx.json"))

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// A wheel contains the binary as a script and no Python code, so that it starts without Python. On
-// PyPI another project has the name pyplug.
+// A wheel contains the binary as a script and no Python code, so that it starts without Python. Its
+// name differs because another project on PyPI has the name pyplug.
 const wheelName = "pyplug_cli"
 
 func (r *release) wheelFile(t target) string {
