@@ -315,7 +315,7 @@ func FuzzParse(f *testing.F) {
 	for _, line := range []string{good, good + "\r\n", good + "|" + cert + "|true", "1|1|unix|/tmp/s|grpc", "1|invalid", "", "\xff|\x1b|é"} {
 		f.Add(line)
 	}
-	f.Add("1|1|tcp|" + strings.Repeat("x", maxDrawing)) // the fault is after the part that is drawn
+	f.Add("1|1|tcp|" + strings.Repeat("x", maxDrawing)) // Drawing cuts the line before the fault
 	f.Fuzz(func(t *testing.T, line string) {
 		l, err := Parse(line)
 		if err == nil {

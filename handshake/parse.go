@@ -169,7 +169,7 @@ func (l Line) Verify(w Want) error {
 	case l.Core != 1:
 		return l.fieldError(fieldCore, "1")
 	case l.Protocol != "grpc":
-		return l.fieldError(fieldProtocol, `"grpc"`) // before the version, because a netrpc plugin has another
+		return l.fieldError(fieldProtocol, `"grpc"`) // first, because a netrpc plugin also has another version
 	case len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App):
 		return l.fieldError(fieldApp, strings.Join(decimals(w.Versions), " or "))
 	}
@@ -217,8 +217,8 @@ func (l *Line) Resolve(lookup func(host string) ([]netip.Addr, error)) error {
 	return nil
 }
 
-// wantedPort returns a description of the expected address, or "" if the address is an IP address
-// and a port. It never looks up a name: the result could change between the check and the
+// wantedPort returns a description of the expected address, or "" if the address is a loopback IP
+// address and a port. It never looks up a name: the result could change between the check and the
 // connection.
 func wantedPort(address string) string {
 	host, port, err := net.SplitHostPort(address)
@@ -250,7 +250,7 @@ func wantedSocket(path string, dirs []string) string {
 	case len(dirs) == 0:
 		return ""
 	}
-	// After a link, ".." could leave the directory.
+	// If a symbolic link precedes it, ".." could leave the directory.
 	above := slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..")
 	for _, dir := range dirs {
 		if in, err := filepath.Rel(dir, path); err == nil && !above && in != "." && filepath.IsLocal(in) {
