@@ -1,6 +1,5 @@
-// The least that `pyplug call NAME HOOK WORD` can cost: the baseline of
-// bench_call_test.go. It sends the request and reads the answer that docs/http.md
-// documents.
+// The baseline of bench_call_test.go: the least work that `pyplug call NAME HOOK WORD`
+// can do. It sends the request and reads the answer that docs/http.md documents.
 //
 //     call NAME HOOK WORD
 

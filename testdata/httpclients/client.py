@@ -1,6 +1,6 @@
 """Makes calls with a client that openapi-python-client has made: client.py URL TOKEN.
 
-Each line of standard input is a call. It is answered with a line as those of `pyplug run --lines`.
+Each line of standard input is a call. The answer is a line, as from `pyplug run --lines`.
 """
 
 import base64

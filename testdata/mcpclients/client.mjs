@@ -1,5 +1,5 @@
 // A session of npm's @modelcontextprotocol/sdk or client: client.mjs PACKAGE MODE COMMAND [ARG...], or URL in place of COMMAND.
-// MODE is that of client's versionNegotiation. Standard input and output are those of client.py.
+// MODE is the mode of client's versionNegotiation. Standard input and output are the same as for client.py.
 import fs from "node:fs";
 import readline from "node:readline";
 import timers from "node:timers/promises";
@@ -23,7 +23,7 @@ async function open() {
   return { client, version: client.getNegotiatedProtocolVersion?.() ?? version ?? transport.protocolVersion };
 }
 
-// Makes a call in each of a number of sessions. Returns what all of them got.
+// Makes a call in each of a number of sessions. Returns the distinct results.
 async function inSessions({ sessions, at_once, call }) {
   const all = new Set();
   let left = sessions;

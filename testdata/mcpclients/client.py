@@ -1,7 +1,7 @@
 """A session of the package mcp, 1.x or 2.x: client.py MODE COMMAND [ARG...], or client.py MODE URL.
 
-MODE is that of mcp.Client, which 1.x does not have. Each line of standard input is a step. It is
-answered with a line: the tools, or what a call gave. With a number of sessions, each makes the call.
+MODE is the mode of mcp.Client, which 1.x does not have. Each line of standard input is a step. The answer
+is a line: the tools, or the result of a call. With a number of sessions, each session makes the call.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ async def until(marker):
 
 async def cancel(session, call, marker):
     await until(marker)
-    if hasattr(session, "_request_id"):  # 1.x leaves it to its users
+    if hasattr(session, "_request_id"):  # 1.x sends no notification itself
         await session.send_notification(mcp.types.ClientNotification(mcp.types.CancelledNotification(
             params=mcp.types.CancelledNotificationParams(requestId=session._request_id - 1))))
     call.cancel()
@@ -47,7 +47,7 @@ async def cancel(session, call, marker):
 
 
 async def in_sessions(open_session, sessions, at_once, call):
-    """Makes a call in each of a number of sessions. Returns what all of them got."""
+    """Makes a call in each of a number of sessions. Returns the distinct results."""
     async def one():
         async with limit, open_session() as (session, _):
             return json.dumps(await step(session, call), separators=(",", ":"))

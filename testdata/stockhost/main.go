@@ -1,9 +1,9 @@
 // Command stockhost calls one method of a gRPC plugin once, as an ordinary
-// host of hashicorp/go-plugin does: it is what pyplug's figures are held to.
+// host of hashicorp/go-plugin does. Benchmarks compare pyplug with it.
 //
 //	stockhost COOKIE_KEY COOKIE_VALUE /pkg.Service/Method TEXT PROGRAM [ARG…]
 //
-// The request's field 1 is TEXT, and so is the answer's, which is printed.
+// TEXT is field 1 of the request. The command prints field 1 of the answer.
 package main
 
 import (
