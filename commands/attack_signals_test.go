@@ -47,7 +47,7 @@ func (a *attack) signaled() {
 	first := make([]byte, 1)
 	_, err := io.ReadFull(out, first)
 	late := time.AfterFunc(rand.N(300*time.Millisecond), func() {
-		_ = cmd.Process.Signal(signal) // the program waits for a signal
+		_ = cmd.Process.Signal(signal) // cannot fail: the program runs until a signal
 		if mode == "twice" {
 			time.AfterFunc(rand.N(5*time.Millisecond), func() { _ = cmd.Process.Signal(signal) }) // it may have ended
 		}

@@ -29,7 +29,7 @@ const hostWord = "__host"
 type checkOptions struct {
 	check.Options // for each plugin, without the plugin's path
 	plugins       []string
-	lines         []string // of --call
+	lines         []string // the values of --call
 	strict        bool
 	junit         string
 	jobs          int

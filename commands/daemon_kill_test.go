@@ -103,7 +103,7 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 		_, errs, code := d.pyplug("status", "hang-sleep")
 		return code == 9 && strings.Contains(errs, "is not running")
 	})
-	d.pyplug("status") // it checks all names, and removes old files
+	d.pyplug("status") // status checks all names, and removes the files of dead daemons
 }
 
 // TestDaemonStaleFiles checks that the files of a dead daemon do not prevent a start, and that no
@@ -143,7 +143,7 @@ func TestDaemonStaleFiles(t *testing.T) {
 	d.wants("", "stop", "counter")
 	d.wants("counter", "start", counter)
 	d.wants("1", "call", "counter", "increment")
-	d.pyplug("status") // it checks all names, and removes old files
+	d.pyplug("status") // status checks all names, and removes the files of dead daemons
 	if !alive(bystander.Process.Pid) {
 		t.Error("a process was ended that has the number of a daemon of before")
 	}

@@ -69,7 +69,7 @@ func held(t *testing.T, state string) (s *session, temp string) {
 		if err := makeFake(filepath.Dir(plugin)); err != nil {
 			t.Fatal(err)
 		}
-		env = append(env, "PYPLUG_PYTHON=") // its own Python
+		env = append(env, "PYPLUG_PYTHON=") // the plugin then chooses its own Python, the fake
 		words = append(words, "--protoset", set, plugin, c.hook)
 	}
 	if c.hook == "Count" {

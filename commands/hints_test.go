@@ -40,7 +40,7 @@ func TestNoHint(t *testing.T) {
 		err error
 	}{
 		{&local{Keeper: new(runner.Keeper)}, errors.New("x")},
-		{&background{}, &hook.Error{Kind: hook.Crash, Exit: &hook.Exit{OutOfMemory: true}}}, // complete
+		{&background{}, &hook.Error{Kind: hook.Crash, Exit: &hook.Exit{OutOfMemory: true}}}, // already has all hints
 	} {
 		if got := c.p.complete(c.err).Hints; got != nil {
 			t.Errorf("%v: got %q", c.err, got)

@@ -115,7 +115,7 @@ func installNPM(t *testing.T) (dir string, err error) {
 	}
 	program, err := os.ReadFile("testdata/mcpclients/client.mjs")
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "client.mjs"), program, 0o600) // it imports the packages of its directory
+		err = os.WriteFile(filepath.Join(dir, "client.mjs"), program, 0o600) // the client imports packages from its own directory
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func (c *mcpClient) answer() string {
 	return starting.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")
 }
 
-// do takes a step, and returns what the client gets.
+// do performs a step, and returns the client's answer.
 func (c *mcpClient) do(step string) string {
 	c.t.Helper()
 	fmt.Fprintln(c.in, step)
@@ -183,7 +183,7 @@ func (c *mcpClient) expect(step, want string) {
 	}
 }
 
-// steps takes clientSteps.
+// steps performs clientSteps, and checks the answers.
 func (c *mcpClient) steps(marker string) {
 	for _, s := range clientSteps {
 		fmt.Fprintln(c.in, strings.ReplaceAll(s.step, "MARKER", marker))

@@ -26,7 +26,7 @@ func TestMCPFive(t *testing.T) {
 		if err := s.Run(); err != nil {
 			t.Fatal(err)
 		}
-		tags, s.tag = append(tags, s.tag), "" // its child processes stay
+		tags, s.tag = append(tags, s.tag), "" // an empty tag disables the check that no child process is left
 	}
 	run("start", path)
 	defer run("stop", "--all")

@@ -105,7 +105,7 @@ func testConformance(t *testing.T, words []string) {
 			for _, scenario := range strings.Fields(c.scenarios) {
 				suite := exec.CommandContext(t.Context(), words[0], filepath.Join(words[1], c.suite, "dist/index.js"), "server",
 					"--url", s.url+"/mcp", "--spec-version", c.version, "--scenario", scenario)
-				out, _ := suite.CombinedOutput() // it fails for the checks of other servers
+				out, _ := suite.CombinedOutput() // the suite fails because of the checks in otherServers
 				wantPassed(t, scenario, out)
 			}
 		})
@@ -140,7 +140,7 @@ func testURLConfig(t *testing.T, inspector []string) {
 	for client, list := range map[string]func(file string) *exec.Cmd{
 		"claude-code": func(file string) *exec.Cmd {
 			cmd := exec.Command(inspector[0], append(inspector[1:], "--cli", "--config", file, "--server", "tools", "--method", "tools/list")...)
-			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(inspector[0])+":"+os.Getenv("PATH")) // it starts node
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(inspector[0])+":"+os.Getenv("PATH")) // the inspector starts node
 			return cmd
 		},
 		"cursor": func(file string) *exec.Cmd {

@@ -370,7 +370,7 @@ func TestMCPShared(t *testing.T) {
 		if err := s.Run(); err != nil {
 			t.Fatal(err)
 		}
-		s.tag = "" // its child processes stay
+		s.tag = "" // disables the check that no child process is left
 	}
 	run("start", path)
 	defer run("stop", "--all")

@@ -41,7 +41,7 @@ def square(n: int) -> list:
 `
 
 // TestProxies runs the configurations of docs/scale.md: three instances, each in a network of its own, behind HAProxy and
-// nginx. While clients call over kept connections and workers are replaced every 10 calls, one instance is stopped and
+// nginx. While clients call over keep-alive connections and workers are replaced every 10 calls, one instance is stopped and
 // started again, and another one gets an edit: no call fails. When one is killed, only the calls that were sent to it
 // fail, and none is made twice.
 func TestProxies(t *testing.T) {
@@ -277,7 +277,7 @@ func (i *instance) restart(t *testing.T) {
 	}
 }
 
-// load is clients that call through a proxy over kept connections.
+// load is clients that call through a proxy over keep-alive connections.
 type load struct {
 	client  http.Client
 	clients sync.WaitGroup

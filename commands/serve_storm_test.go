@@ -80,8 +80,8 @@ type storm struct {
 
 	mu      sync.Mutex
 	crashed map[int]int     // statuses of the calls that end their process, or 0 without an answer
-	failed  int             // of the others
-	took    []time.Duration // of the others that did not fail
+	failed  int             // number of failures among the other calls
+	took    []time.Duration // durations of the other calls that succeeded
 }
 
 func (s *storm) run() {

@@ -63,7 +63,7 @@ func (s *session) caller() mcp.Plugin {
 	return noting{hook.Limited{Plugin: s.Pool, Limit: s.Config.Timeouts.Call}, s}
 }
 
-// noting says in each result that the edited files of a session do not start.
+// noting adds a note to each result while the edited files of a session do not start.
 type noting struct {
 	hook.Limited
 	s *session

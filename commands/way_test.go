@@ -114,7 +114,7 @@ func TestWay(t *testing.T) {
 	client = start("call", "--timeout", "10m", "way", "wait") // the first client ended, and its call with it
 	reached()
 	check("`call`, the daemon", server, inWorker)
-	_ = client.Wait() // it fails
+	_ = client.Wait() // the call fails, because stack ended the server
 
 	checked := start("check", "--call", "wait", file)
 	reached()
@@ -134,7 +134,7 @@ func (p *traced) stack(t *testing.T, mark string) []string {
 	if err := p.Process.Signal(syscall.SIGABRT); err != nil { // the Go runtime prints all stacks
 		t.Fatal(err)
 	}
-	_ = p.Wait() // it fails
+	_ = p.Wait() // SIGABRT ended the program
 	for stack := range strings.SplitSeq(p.errs.String(), "\n\n") {
 		if names := functions(stack); slices.ContainsFunc(names, func(name string) bool { return name == mark }) {
 			return names

@@ -12,8 +12,8 @@ type Left struct {
 
 var left *Left
 
-// Take returns the call that was left, or nil. It returns the call only once. On Windows fastcall
-// never sends a call.
+// Take returns the call that fastcall has left, or nil. It returns the call only once. On Windows
+// fastcall never sends a call.
 func Take() *Left {
 	taken := left
 	left = nil

@@ -196,7 +196,7 @@ const logEvery = 10 * time.Second
 // LinesCounts are the counts of `run --lines` so far.
 type LinesCounts struct {
 	lines.Counts
-	Restarts int // of the plugin
+	Restarts int // number of restarts of the plugin
 }
 
 // LinesProgress shows the progress of `run --lines` on a terminal, after a second. If standard
