@@ -132,7 +132,7 @@ func readBody(r *http.Request) ([]byte, error) {
 
 var errTooLarge = fmt.Errorf("the body is larger than %d MB", maxBody>>20)
 
-// endReads makes reads of a request's body fail after ctx ends. stop cancels this.
+// endReads makes reads of a request's body fail after ctx ends, unless stop is called before.
 func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
 }
@@ -162,7 +162,7 @@ type lineWriter struct {
 	stop    func() bool // ends the watch of ctx
 
 	began bool           // an item was emitted
-	items sync.WaitGroup // the write of at most one item
+	items sync.WaitGroup // counts the item being written, at most one
 }
 
 // newLineWriter returns a writer for the answer to a request. Until ctx ends, a client may take any

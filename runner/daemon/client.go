@@ -32,7 +32,7 @@ type Client struct {
 	id     Identity
 	sent   net.Conn  // the connection from Adopt, or nil once its call continues
 	answer io.Reader // the answer to that call
-	series bool      // the daemon makes series of calls
+	series bool      // the daemon accepts series of calls
 }
 
 var _ hook.Plugin = (*Client)(nil)
@@ -155,7 +155,7 @@ func (c *Client) Status(ctx context.Context) (hook.Status, error) {
 	return body.Status, err
 }
 
-// Stacks returns the status with the places of the running calls.
+// Stacks returns the status with the place in the code that each running call has reached.
 func (c *Client) Stacks(ctx context.Context) (hook.Status, error) {
 	body, err := c.status(ctx, StatusLimit, url.Values{"stacks": {"1"}})
 	return body.Status, err
@@ -244,7 +244,7 @@ const (
 // Stop stops the daemon of a name, even if it does not answer or belongs to another
 // version. It returns when the process tree and the daemon are gone. If
 // nothing runs, ran is false, and Stop removes what a dead daemon left, except its log.
-// Ending ctx kills the plugin. how may add the time that running calls have, and who asks.
+// If ctx ends, Stop kills the plugin. how may limit running calls and name who asks.
 func Stop(ctx context.Context, name string, how StopOptions) (ran bool, err error) {
 	c, err := look(ctx, name)
 	switch {
@@ -345,7 +345,7 @@ func (c *Client) AwaitFree(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return hook.Ended(ctx, "", "no free name", false)
 	}
-	return stoppingError(c.place.name) // its calls take long
+	return stoppingError(c.place.name) // its running calls take longer
 }
 
 // freed waits until no process or another process has the name. It returns false if ctx or the

@@ -15,7 +15,7 @@
 //     the client checks that the daemon still answers a status request.
 //  5. A [Log] contains the plugin's output and every transition. [ReadLog] reads
 //     it.
-//  6. Serve ends when its context does, when a client asks for it, or when nobody
+//  6. Serve ends when its context does, when a client asks for a stop, or when nobody
 //     has called for a while. It closes the plugin, removes its files and releases
 //     the name, in this order: a free name means that the process tree is gone.
 //  7. Over TCP the same router serves fewer requests, see [Options].Access. It removes details
@@ -25,8 +25,8 @@
 // The files of a name are NAME.sock, NAME.json (the state file: an [Identity]), NAME.log and
 // NAME.log.1, in a directory that belongs only to the user, see [RunDirs]. If there is a second
 // directory, the daemon acquires the name there, too: with a state file, and a link to the socket.
-// The daemon of an older pyplug may speak another version of the protocol. It is listed, and [Stop]
-// ends it with signals.
+// The daemon of an older pyplug may speak another version of the protocol. [List] still returns it,
+// and [Stop] ends it with signals.
 //
 // The daemon rejects connections of other users. On Windows it does not know the user at the other
 // end: there the socket inherits the access list of the run directory, which allows this user alone.

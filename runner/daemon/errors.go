@@ -17,7 +17,7 @@ import (
 
 // The reasons of this package's errors, see [hook.Error].
 const (
-	// NotRunning: nobody serves the name.
+	// NotRunning: no daemon serves the name.
 	NotRunning = "not-running"
 	// Taken: another plugin has the name. AlreadyRuns: the same plugin has it.
 	Taken       = "taken"
@@ -70,7 +70,7 @@ func NotRunningError(word string) *hook.Error {
 	return e
 }
 
-// lastRunOf is [LastRun] for a word that may be no name.
+// lastRunOf is like [LastRun], but accepts a word that is not a valid name.
 func lastRunOf(word string) (Run, bool) {
 	if !ValidName(word) {
 		return Run{}, false
@@ -78,7 +78,7 @@ func lastRunOf(word string) (Run, bool) {
 	return LastRun(word)
 }
 
-// clock returns a time for people: of the day, or with its date if that is not today.
+// clock formats a time for people: the time of day, and the date unless it is today.
 func clock(at time.Time) string {
 	at = at.Local()
 	if now := time.Now(); at.YearDay() == now.YearDay() && at.Year() == now.Year() {
@@ -95,8 +95,8 @@ func because(reason string) string {
 	return " (" + reason + ")"
 }
 
-// otherOwner returns the user as whom a plugin of that name runs, if this is root, who does not
-// see the plugins of others. It is empty if no such plugin is found.
+// otherOwner returns the user who runs a plugin of that name, or "" if it finds none. It looks only
+// for root, because root does not see the plugins of other users.
 func otherOwner(name string) string {
 	if os.Geteuid() != 0 || !ValidName(name) {
 		return ""
@@ -112,13 +112,13 @@ func otherOwner(name string) string {
 			if known, err := user.LookupId(id); err == nil {
 				return known.Username
 			}
-			return "#" + id // as sudo has it
+			return "#" + id // sudo -u accepts this form
 		}
 	}
 	return ""
 }
 
-// takenError returns the error for a name that another plugin, by, has.
+// takenError returns the error for a name that is taken. by is the plugin that has the name.
 func takenError(wanted, by Identity) *hook.Error {
 	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+string(by.Entry),
 		schema.Hintf("choose another name with %s, or run %s first", schema.Setting("name"), schema.Command{"stop", wanted.Name}))

@@ -80,11 +80,11 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 	if x.input != nil {
 		req.Body, req.ContentLength = x.feed(), -1
 	}
-	go func() { _ = req.Write(conn) }() // ends with the connection; the answer shows a failure
+	go func() { _ = req.Write(conn) }() // ends with the connection; if it fails, so does receive
 	return x.receive(conn, method)
 }
 
-// limitToSend returns the rest of a limit. If less than 100 ms of it has passed, it returns the
+// limitToSend returns the time left of a limit. If less than 100 ms has passed, it returns the
 // limit itself, so that errors name the limit that the user set.
 func limitToSend(left, limit time.Duration) time.Duration {
 	if limit > left && limit-left < 100*time.Millisecond {

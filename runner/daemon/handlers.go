@@ -37,7 +37,7 @@ const (
 	wordsType  = "application/vnd.pyplug.words+json" // words as arguments
 )
 
-// healthBody is the answer to a probe, and a line of a watched health.
+// healthBody is the answer to a health request. With ?watch=1 it is one line of the answer.
 type healthBody struct {
 	Schema  int         `json:"schema"`
 	Healthy bool        `json:"healthy"`
@@ -55,7 +55,7 @@ type statusBody struct {
 	Series bool `json:"series,omitempty"`
 }
 
-// healthEvery is the interval between two probes of a watched health.
+// healthEvery is the interval between the probes of a health request with ?watch=1.
 const healthEvery = time.Second
 
 // answerer returns the value or the error with which its caller answers a request. If it has
@@ -163,7 +163,7 @@ func (s *Server) writeUnknown(w http.ResponseWriter, r *http.Request, methods ma
 	e := hook.NewError(hook.Request, errors.New("no such request: "+r.Method+" "+r.URL.Path))
 	status := http.StatusNotFound
 	name := strings.Trim(r.URL.EscapedPath(), "/")
-	_, other := s.requests()["/"+name] // a slash too many, or a request that only the socket has
+	_, other := s.requests()["/"+name] // the path has an extra slash, or only the socket serves it
 	switch allowed := slices.Sorted(maps.Keys(methods)); {
 	case len(allowed) > 0:
 		status = http.StatusMethodNotAllowed
@@ -192,7 +192,7 @@ func statusOf(e *hook.Error) int {
 	case e.Reason == "no-hook":
 		return http.StatusNotFound
 	case e.Kind == hook.Unavailable && e.Begun:
-		return http.StatusBadGateway // a client may send a request again after a 503
+		return http.StatusBadGateway // not 503, after which a client may send the request again
 	}
 	return cmp.Or(statuses[e.Kind], http.StatusInternalServerError)
 }
@@ -296,7 +296,7 @@ func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.Response
 func (s *Server) serveEvents(p hook.Plugin, w http.ResponseWriter, r *http.Request) (any, error) {
 	out := newLineWriter(r.Context(), w)
 	defer out.close()
-	events := p.Events(r.Context()) // before the client learns that it is subscribed
+	events := p.Events(r.Context()) // subscribe before the client receives the header
 	w.Header().Set("Content-Type", streamType)
 	_ = out.control.Flush() // the next write returns the error
 	for event, err := range events {

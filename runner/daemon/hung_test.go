@@ -19,7 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// hung is a daemon that accepts connections but never answers.
+// hung starts a daemon that accepts connections but never answers.
 func hung(t *testing.T) {
 	needSockets(t)
 	dir := nothingLeft(t)
@@ -67,7 +67,7 @@ func TestHung(t *testing.T) {
 	}
 	ctx, cancel := hook.WithLimit(ctx0, time.Millisecond)
 	defer cancel()
-	<-ctx.Done() // the daemon is checked later
+	<-ctx.Done() // the limit ends before the first check of the daemon
 	_, err := c.Call(ctx, hook.Call{Hook: "echo"})
 	if kindOf(t, err) != hook.Timeout || !Is(err, Unresponsive) || !strings.Contains(err.Error(), "which does not respond") {
 		t.Errorf("a call with a limit: %v", err)
@@ -94,7 +94,7 @@ func TestCancelConnect(t *testing.T) {
 	}
 }
 
-// dying returns a daemon "p" that reads a call, answers it with the next text, and closes the
+// dying starts a daemon "p". For each call, it writes the next text as the answer and closes the
 // connection.
 func dying(t *testing.T) (next chan<- string) {
 	t.Helper()
@@ -118,7 +118,7 @@ func dying(t *testing.T) (next chan<- string) {
 			if err != nil {
 				return
 			}
-			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil && r.Method == http.MethodPost { // otherwise it is a check of the daemon
+			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil && r.Method == http.MethodPost { // the client's checks of the daemon get no answer
 				_, _ = io.Copy(io.Discard, r.Body)
 				_, _ = c.Write([]byte(<-answers))
 			}

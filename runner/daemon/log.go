@@ -45,7 +45,7 @@ type Line struct {
 // lost.
 type Log struct {
 	path     string
-	echo     func(text string) // receives the own lines, or nil
+	echo     func(text string) // receives pyplug's own lines, or nil
 	redirect bool              // standard output and error go to the log, too
 	max      int64
 
@@ -56,7 +56,7 @@ type Log struct {
 }
 
 // openLog opens a log to append to it. With redirect, standard output and error go
-// there, too, such as the trace of a panic. echo receives the lines of pyplug's own, or is nil.
+// there, too, such as the trace of a panic. echo receives pyplug's own lines. It may be nil.
 func openLog(path string, redirect bool, echo func(text string)) (*Log, error) {
 	l := &Log{path: path, echo: echo, redirect: redirect, max: logLimit}
 	return l, l.open()
@@ -115,7 +115,7 @@ func (l *Log) Add(line Line) {
 	}
 }
 
-// turn renames the file to the previous log. The next line opens a new file. The caller holds mu.
+// turn rotates the log. The next line opens a new file. The caller holds mu.
 func (l *Log) turn() {
 	_ = os.Rename(l.path+older[0], l.path+older[1])                 // the file may not exist
 	if l.file != nil && os.Rename(l.path, l.path+older[0]) == nil { // otherwise the file keeps growing, and the next line tries again
@@ -137,13 +137,13 @@ const endMark = "ended: "
 
 // Run describes how the last run of a name ended.
 type Run struct {
-	At      time.Time // of the last line of its log
+	At      time.Time // the time of the last line of its log
 	Reason  string    // why it was stopped
 	Crashed bool      // it ended without a stop
 }
 
-// LastRun returns how the last run of a name ended, by its log. ok is false if there is no log. It is
-// not for a name that is in use.
+// LastRun reads from the log of a name how its last run ended. ok is false if there is no log. The
+// result is valid only while no plugin runs under the name.
 func LastRun(name string) (run Run, ok bool) {
 	const tail = 64 << 10
 	path, _ := logPath(name)
@@ -164,7 +164,7 @@ func LastRun(name string) (run Run, ok bool) {
 	text = bytes.TrimSuffix(text, []byte("\n"))
 	line := readLine(text[bytes.LastIndexByte(text, '\n')+1:])
 	reason, stopped := strings.CutPrefix(line.Text, endMark)
-	if line.Time.IsZero() { // of the Go runtime
+	if line.Time.IsZero() { // the Go runtime wrote the line
 		line.Time = info.ModTime()
 	}
 	stopped = stopped && line.Stream == Own
@@ -256,8 +256,8 @@ func findLog(name string) (*tailer, error) {
 	return nil, err
 }
 
-// logPath returns the path of the log of a name, or "" if there is none. An error is about a
-// directory.
+// logPath returns the path of the log of a name, or "" if there is none. It then returns the error
+// of a directory or a log that it could not examine, or nil.
 func logPath(name string) (string, error) {
 	there, err := search(name)
 	var paths []string

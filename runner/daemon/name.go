@@ -174,7 +174,7 @@ func (p place) acquire() (*held, error) {
 		if p.answers() {
 			return nil, errTaken
 		}
-		f, err := openFile(p.state(), os.O_RDWR|os.O_CREATE|noFollow) // owns never accepts a link
+		f, err := openFile(p.state(), os.O_RDWR|os.O_CREATE|noFollow) // following a link would loop: owns rejects links
 		if err != nil {
 			return nil, err
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// runDir puts the names of this process into a directory of the test. The directory's path is short
-// enough for a socket.
+// runDir makes this process use a run directory of the test, whose path is short enough for a
+// socket.
 func runDir(t testing.TB) string {
 	t.Helper()
 	parent := "/tmp"

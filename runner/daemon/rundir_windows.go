@@ -21,7 +21,7 @@ func usualRunDirs() []string {
 // stateDirs returns nothing: the run directory outlives a reboot.
 func stateDirs() []string { return nil }
 
-// createDir creates a directory for this user alone. Its files, such as sockets, inherit that.
+// createDir creates a directory for this user alone. Its files, such as sockets, inherit the access list.
 func createDir(dir string) error {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -41,7 +41,7 @@ func createDir(dir string) error {
 }
 
 // checkAccess rejects a directory that belongs to another user or gives another user any access.
-// The system and administrators may have access, because they can take it.
+// The system and administrators may have access, because they can take it anyway.
 func checkAccess(dir string, _ fs.FileInfo) (hint string, err error) {
 	access, err := windows.GetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -50,7 +50,7 @@ func checkAccess(dir string, _ fs.FileInfo) (hint string, err error) {
 	return judge(access)
 }
 
-// judge rejects the owner and the access list that [checkAccess] rejects.
+// judge checks the owner and the access list of a directory for [checkAccess].
 func judge(access *windows.SECURITY_DESCRIPTOR) (hint string, err error) {
 	user, err := thisUser()
 	if err != nil {

@@ -53,7 +53,7 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) (any, error)
 	out := output.New(lines, seriesChunk, nil)
 	series := &hook.Series{Calls: calls, Limit: limit, FailFast: query.Get("fail-fast") != ""}
 	answerSeries(ctx, series, out, s.opts.Complete)
-	series.Wanted = func(bool) bool { // because the client wants them back or does not read
+	series.Wanted = func(bool) bool { // hand calls back if the client wants them or does not read
 		return hook.IsClosed(wanted) || out.Pending() >= seriesRoom
 	}
 	if p, ok := p.(hook.SeriesCaller); ok {
@@ -63,7 +63,7 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) (any, error)
 	return nil, nil
 }
 
-// answerSeries makes the outcomes of a series be written to out. ctx is the context of the request.
+// answerSeries makes a series write its outcomes to out. ctx is the context of the request.
 func answerSeries(ctx context.Context, s *hook.Series, out *output.Writer, complete func(error) *hook.Error) {
 	add := func(line wire.Line) {
 		text, _ := hook.Marshal(line) // this type can always be encoded
@@ -89,7 +89,7 @@ func answerSeries(ctx context.Context, s *hook.Series, out *output.Writer, compl
 	s.HandedBack = func(n int) { add(wire.Line{HandedBack: n}) }
 }
 
-// serveHandBack hands back the calls of a series that have not begun.
+// serveHandBack makes a running series hand back the calls that have not begun.
 func (s *Server) serveHandBack(_ http.ResponseWriter, r *http.Request) (any, error) {
 	wanted, found := s.series.LoadAndDelete(r.URL.Query().Get("id"))
 	if found {

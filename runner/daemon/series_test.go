@@ -15,7 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// serial is a fake that makes series. The hook "back" hands back the later calls, and then waits
+// serial is a fake that accepts series. The hook "back" hands back the later calls, and then waits
 // for the test. The hook "wanted" waits until the later calls are wanted back.
 type serial struct {
 	*fake

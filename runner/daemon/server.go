@@ -19,8 +19,8 @@ import (
 const (
 	// headerLimit is how long a client may take to send a request's header.
 	headerLimit = 10 * time.Second
-	// stopRequests is how long requests may continue after a stop begins. Running calls
-	// have 5 s to end, unless a client sets another time. After it, requests have afterCalls.
+	// stopRequests is how long requests may continue after a stop begins. Running calls have 5 s
+	// to end. If a client sets another limit for them, requests may continue afterCalls longer.
 	stopRequests = 7 * time.Second
 	afterCalls   = 2 * time.Second
 	// lastAnswers is how long clients may take to read their answers when the server
@@ -61,7 +61,7 @@ type Options struct {
 	Series bool
 	// IdleExit is the time without a call after which the daemon ends. Zero means never.
 	IdleExit time.Duration
-	// Echo receives each line of pyplug's own that is added to the log. It may be nil.
+	// Echo receives each line that pyplug itself adds to the log. It may be nil.
 	Echo func(text string)
 	// When Kill ends, a stop kills the plugin at once. Nil never ends.
 	Kill context.Context
@@ -310,19 +310,19 @@ func (s *Server) notReady(hookName string) error {
 // and releases the name. Call it instead of [Server.Serve].
 func (s *Server) Fail(err error) {
 	if s.stopping.Err() != nil {
-		err = stoppingError(s.id.Name) // the waiting clients did not cancel
+		err = stoppingError(s.id.Name) // a stop ended the start, not the waiting clients
 	}
 	failure := s.opts.Complete(err)
 	s.ended = "the start failed"
 	s.mu.Lock()
-	if s.failure = failure; failure.Kind == hook.Canceled { // by a signal: the waiting clients did not cancel
+	if s.failure = failure; failure.Kind == hook.Canceled { // a signal ended the start, not the waiting clients
 		s.failure = hook.AsError(stoppingError(s.id.Name))
 	}
 	s.unhealthy, s.ending = nil, true
 	s.mu.Unlock()
 	close(s.ready)
 	s.release()
-	s.opts.Starter.Fail(failure) // a new attempt then finds the name free
+	s.opts.Starter.Fail(failure) // after release, so that a new attempt finds the name free
 }
 
 // endCalls makes the server reject calls. If onlyIdle is set, it does so only if no call runs. It
@@ -347,7 +347,7 @@ func (s *Server) use() (done func()) {
 		defer s.mu.Unlock()
 		s.calls--
 		if s.idle != nil && s.calls == 0 {
-			s.idle.Reset(s.opts.IdleExit) // it has no effect while calls run
+			s.idle.Reset(s.opts.IdleExit) // the timer's function does nothing while calls run
 		}
 	}
 }

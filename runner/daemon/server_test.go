@@ -254,7 +254,7 @@ func TestStop(t *testing.T) {
 	<-d.over
 }
 
-// TestStopNow checks that a stop kills the plugin if it is interrupted, or if another one allows less time.
+// TestStopNow checks that a stop kills the plugin if its client cancels, or if another stop allows less time.
 func TestStopNow(t *testing.T) {
 	var none time.Duration
 	for name, hurry := range map[string]func(cancel func()){
@@ -299,7 +299,7 @@ func TestIdle(t *testing.T) {
 	defer cancel()
 	called, over := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := c.Call(ctx, hook.Call{Hook: "block"}); called <- err }()
-	awaitRequests(t, s, 1) // before the idle time begins
+	awaitRequests(t, s, 1) // the call must arrive before the idle time begins
 	go func() { over <- s.Serve(ctx0, newFake()) }()
 	if err := <-called; kindOf(t, err) != hook.Timeout {
 		t.Errorf("a call that takes longer: %v", err)

@@ -33,8 +33,8 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 func (p pipes) Close() error   { return nil } // the test closes the connections
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// TestSilentCall checks that only its own limit ends a call over TCP during which nothing is sent
-// for longer than any other limit, and that its connection serves the next call.
+// TestSilentCall makes calls over TCP that send nothing for longer than any limit of a connection.
+// Only a call's own limit ends it, and the connection serves the next call.
 func TestSilentCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()

@@ -73,11 +73,11 @@ func Spawn(ctx context.Context, args, environ []string, note func(text string)) 
 	}
 }
 
-// reap waits until a daemon that is about to end is gone.
+// reap waits for a daemon that is about to end. It kills the daemon after endLimit.
 func reap(cmd *exec.Cmd) {
 	late := time.AfterFunc(endLimit, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
-	_ = cmd.Wait() // the caller knows that it failed
+	_ = cmd.Wait() // the caller knows that the daemon failed
 }
 
 // endedError returns the error of a daemon that ended without a report.

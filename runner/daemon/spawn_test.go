@@ -86,7 +86,7 @@ func asDaemon(mode string) int {
 	}
 	err = s.Serve(ctx, f)
 	if mode == "lingers" {
-		for range 200 { // it takes a moment between the end of its work and its exit
+		for range 200 { // delays the exit, so that the process outlives its name
 			runtime.GC()
 		}
 	}

@@ -40,7 +40,7 @@ func surroundings() around {
 // TestSpawn checks that a daemon inherits the environment, but no descriptors.
 func TestSpawn(t *testing.T) {
 	dir := nothingLeft(t)
-	inherited, err := syscall.Open(filepath.Dir(dir), syscall.O_RDONLY, 0) // like a shell, not closed on exec
+	inherited, err := syscall.Open(filepath.Dir(dir), syscall.O_RDONLY, 0) // not close-on-exec, like a descriptor from a shell
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestSpawnKilled(t *testing.T) {
 	if !strings.HasSuffix(strings.Join(hook.Words(e.Hints), ""), filepath.Join(dir, "p.log")) || !strings.HasSuffix(e.Error(), "signal: killed") {
 		t.Errorf("got %+v", e)
 	}
-	if ran, err := Stop(context.Background(), "p", StopOptions{}); ran || err != nil { // which removes what is left
+	if ran, err := Stop(context.Background(), "p", StopOptions{}); ran || err != nil { // Stop removes the files of the dead daemon
 		t.Errorf("stop: %v, %v", ran, err)
 	}
 }

@@ -26,7 +26,7 @@ func (s *Server) serveStop(_ http.ResponseWriter, r *http.Request) (any, error) 
 	if query.Has("timeout") {
 		request.calls, _ = schema.ParseDuration(query.Get("timeout")) // check has accepted it
 	}
-	if !s.requested.CompareAndSwap(nil, request) && request.calls >= 0 { // the first one may have allowed more time
+	if !s.requested.CompareAndSwap(nil, request) && request.calls >= 0 { // the first request may have allowed more time
 		defer time.AfterFunc(request.calls, s.kill).Stop()
 	}
 	s.stop(stoppingError(s.id.Name))
@@ -37,7 +37,7 @@ func (s *Server) serveStop(_ http.ResponseWriter, r *http.Request) (any, error) 
 	return json.RawMessage(`{"schema":1,"stopped":["` + s.id.Name + `"]}`), nil
 }
 
-// stopReason says why Serve ends. ctx is its context.
+// stopReason says why Serve ends. ctx is Serve's context.
 func (s *Server) stopReason(ctx context.Context) string {
 	if request := s.requested.Load(); request != nil {
 		return request.by
@@ -54,7 +54,7 @@ func (s *Server) stopReason(ctx context.Context) string {
 	}
 }
 
-// limitCalls passes the time that running calls have on to the plugin, if a client set it. It
+// limitCalls tells the plugin how long running calls may continue, if a client set that. It
 // returns how long requests may continue.
 func (s *Server) limitCalls() time.Duration {
 	request := s.requested.Load()

@@ -28,7 +28,7 @@ func TestStranger(t *testing.T) {
 		}
 	}
 	read := make(chan error, 1)
-	go func() { // its thread ends with it, so that no other goroutine runs as the stranger
+	go func() { // the locked thread ends with the goroutine, so that no other one runs as the stranger
 		runtime.LockOSThread()
 		read <- func() error {
 			if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 12345, 12345, 12345); errno != 0 {

@@ -22,7 +22,7 @@ const (
 	starterPipe = 3
 )
 
-// openFile opens a file that others may rename or remove meanwhile.
+// openFile opens a file that others can rename or remove while it is open.
 func openFile(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0o600) }
 
 // checkPeer rejects a connection of another user.

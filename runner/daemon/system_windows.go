@@ -20,7 +20,7 @@ const (
 	noSockets = windows.WSAEAFNOSUPPORT
 )
 
-// openFile opens a file that others may rename or remove meanwhile. [os.Root] opens files so,
+// openFile opens a file that others can rename or remove while it is open. [os.Root] allows that,
 // [os.OpenFile] does not.
 func openFile(path string, flag int) (*os.File, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
@@ -35,7 +35,7 @@ func openFile(path string, flag int) (*os.File, error) {
 // directory, rejects other users.
 func checkPeer(*net.UnixConn) error { return nil }
 
-// terminate makes a daemon stop by a request. It kills the process if that fails.
+// terminate sends a stop request to a daemon. If that fails, it kills the process.
 func terminate(p *os.Process) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()
@@ -49,8 +49,8 @@ func terminate(p *os.Process) error {
 	return p.Kill()
 }
 
-// redirect makes a file the standard output and standard error of this process. The Go runtime asks
-// for the handle of standard error whenever it writes.
+// redirect makes a file the standard output and standard error of this process. The file receives
+// panics, too: the Go runtime looks up the handle of standard error at each write.
 func redirect(f *os.File) error {
 	self := windows.CurrentProcess()
 	for std, to := range map[uint32]**os.File{windows.STD_OUTPUT_HANDLE: &os.Stdout, windows.STD_ERROR_HANDLE: &os.Stderr} {

@@ -102,7 +102,7 @@ func startInJob(t *testing.T, job windows.Handle) string {
 	cmd := exec.Command(os.Args[0], "__daemon", "starter")
 	var output strings.Builder
 	cmd.Stdout, cmd.Stderr = &output, &output
-	begin, err := cmd.StdinPipe() // the process waits for its end
+	begin, err := cmd.StdinPipe() // the process starts the daemon when this pipe is closed
 	if err == nil {
 		err = cmd.Start()
 	}

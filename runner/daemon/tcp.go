@@ -92,7 +92,7 @@ type tcpKey struct{}
 // isTCP reports whether a request came over TCP.
 func isTCP(r *http.Request) bool { return r.Context().Value(tcpKey{}) != nil }
 
-// closedQuery returns a key of a query that only the socket accepts, or "".
+// closedQuery returns a key in the query that only the socket accepts, or "".
 func closedQuery(query url.Values) string {
 	for _, key := range []string{"replay", "watch", "input"} {
 		if query.Has(key) {
@@ -226,7 +226,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) (any, erro
 	return nil, nil
 }
 
-// openAPI is the path of the document.
+// openAPI is the path of the OpenAPI document.
 const openAPI = "/openapi.json"
 
 // serveOpenAPI answers with the OpenAPI document of the plugin's current hooks.

@@ -58,7 +58,7 @@ func (d *served) ask(t *testing.T, method, path, body string) (*http.Response, s
 	return answer, string(text)
 }
 
-// The limit of a call includes its body: that is another error than a body that is slow.
+// TestTCPBodyBeyondTimeout checks that the limit of a call includes the time for its body.
 func TestTCPBodyBeyondTimeout(t *testing.T) {
 	nothingLeft(t)
 	d := start(t, newFake(), Options{Access: openTCP(t)})

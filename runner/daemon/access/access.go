@@ -29,7 +29,7 @@ type Options struct {
 	Hosts []string
 	// MaxBody is the largest size of a body in bytes.
 	MaxBody int64
-	// MaxConnections is the number of connections that an address may have at once.
+	// MaxConnections limits the open connections of each listen address. Zero means no limit.
 	MaxConnections int
 }
 
@@ -39,8 +39,8 @@ type Access struct {
 	o         Options
 	tokens    *tokens // nil if requests need no token
 	listeners []net.Listener
-	acceptors []*acceptor  // of the listeners
-	bodies    atomic.Int64 // number of bytes of bodies in memory
+	acceptors []*acceptor  // one for each listener
+	bodies    atomic.Int64 // bytes of request bodies in memory
 }
 
 // Open listens. log receives later errors. Open returns an error of kind Usage if the options do
@@ -93,7 +93,7 @@ func (a *Access) listen(ctx context.Context, address string) (net.Listener, erro
 		return nil, e
 	}
 	if host != "" {
-		host = ip.String() // the address that was checked
+		host = ip.String() // a second lookup could find an address that was not checked
 	}
 	c := net.ListenConfig{KeepAliveConfig: keepAlive, Control: limitUnacknowledged}
 	l, err := c.Listen(ctx, "tcp", net.JoinHostPort(host, port))

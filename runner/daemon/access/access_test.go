@@ -45,8 +45,8 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	}
 }
 
-// serve answers a request, and returns the status. After a rejection it also returns the text.
-// Otherwise it returns the body that the handler read and whether the sender was known.
+// serve answers a request, and returns the status and a text: the reason of a rejection. If the
+// request was served, the text is the size of the body and whether the sender may call.
 func serve(a *Access, r *http.Request, p peer) (int, string) {
 	w := httptest.NewRecorder()
 	served := func(w http.ResponseWriter, r *http.Request) {
@@ -276,7 +276,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A stop loses no connection that the kernel has accepted, and refuses those that follow.
+// TestStop checks that a stop loses no client that has connected, and refuses later ones.
 func TestStop(t *testing.T) {
 	a, err := Open(t.Context(), Options{Listen: []string{"127.0.0.1:0"}, NoToken: true, MaxConnections: 10}, func(string) {})
 	if err != nil {
@@ -359,7 +359,7 @@ func TestFrozenReader(t *testing.T) {
 			_, err := conn{ours}.Write(make([]byte, 3*writeSize))
 			written <- err
 		}()
-		for range 5 { // so that a write ends in the middle
+		for range 5 { // so that writes are partial
 			<-time.After(writeLimit - 2*writeStep)
 			_, _ = io.ReadFull(theirs, make([]byte, 1000))
 		}

@@ -16,25 +16,25 @@ const (
 	writeLimit = 30 * time.Second
 	// writeStep is the timeout of one write, so that pyplug detects when a client stops reading.
 	writeStep = 5 * time.Second
-	// writeSize is the size of one write.
+	// writeSize is the maximum size of one write in bytes.
 	writeSize = 64 << 10
-	// headerSize is the size of the headers of a request.
+	// headerSize is the maximum size of the headers of a request in bytes.
 	headerSize = 64 << 10
 	// idleLimit is how long a connection may wait for the next request.
 	idleLimit = 2 * time.Minute
-	// stopLimit is how long a stop waits until the connections that wait for it are accepted.
+	// stopLimit is how long a stop waits until the server has accepted all clients that connected before.
 	stopLimit = time.Second
 )
 
-// keepAlive detects within 30 s that a client has vanished which does not have to send anything.
+// keepAlive detects within 30 s that a client has vanished, even if the connection is idle.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
 
-// acceptor is a listener that can stop without a reset of connections that it has not accepted.
+// acceptor is a listener that can stop without resetting connections that wait to be accepted.
 type acceptor struct {
 	*net.TCPListener
 	stopping atomic.Bool
 	once     sync.Once
-	stopped  chan struct{} // closed when no more connections follow
+	stopped  chan struct{} // closed when Accept has returned the last connection
 }
 
 // Accept returns the next connection, or [net.ErrClosed] if all that have connected before the stop are accepted.
@@ -48,13 +48,13 @@ func (a *acceptor) Accept() (net.Conn, error) {
 			}
 		}
 		c, err := a.TCPListener.Accept()
-		if !errors.Is(err, os.ErrDeadlineExceeded) { // which a stop causes
+		if !errors.Is(err, os.ErrDeadlineExceeded) { // stop sets the deadline
 			return c, err
 		}
 	}
 }
 
-// stop makes Accept return what has connected, and refuse others.
+// stop refuses new connections. Accept still returns the clients that have already connected.
 func (a *acceptor) stop() {
 	a.stopping.Store(true)
 	_ = a.SetDeadline(time.Unix(1, 0)) // wakes Accept

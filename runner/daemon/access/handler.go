@@ -22,14 +22,14 @@ const (
 	streamType = "application/x-ndjson"
 	// bodiesSize is the number of bytes of bodies that may be in memory at once.
 	bodiesSize = 256 << 20
-	// bodySpeed is the number of bytes of a body that must arrive per second after bodyGrace.
+	// bodySpeed is the minimum speed of a body after bodyGrace, in bytes per second.
 	bodySpeed = 1 << 10
-	// bodyLimit is the time for a whole body.
+	// bodyLimit is how long a client may take to send a whole body.
 	bodyLimit = time.Minute
 )
 
-// bodyGrace is the time in which no byte of a body need arrive.
-var bodyGrace = 10 * time.Second // tests wait less
+// bodyGrace is the first period of a request, in which its body may be slower than bodySpeed.
+var bodyGrace = 10 * time.Second // tests shorten it
 
 // Refusal is the reason why a request is not served.
 type Refusal struct {
@@ -68,7 +68,7 @@ func Known(ctx context.Context) bool { return ctx.Value(knownKey{}) != nil }
 func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *http.Request, *Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
-		if r.ContentLength != 0 { // otherwise the server would read a body that nobody else reads
+		if r.ContentLength != 0 { // net/http reads a body that no handler reads, so limit that, too
 			_ = control.SetReadDeadline(time.Now().Add(bodyGrace))
 		}
 		known, why := a.judge(r)
@@ -84,7 +84,7 @@ func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *h
 			r = r.WithContext(context.WithValue(r.Context(), knownKey{}, true))
 		}
 		switch {
-		case isStream(r): // its messages are limited one by one
+		case isStream(r): // each of its messages has its own limit
 			_ = control.SetReadDeadline(time.Time{})
 		case r.ContentLength != 0:
 			held := &body{ReadCloser: http.MaxBytesReader(w, r.Body, a.o.MaxBody), a: a, control: control, began: time.Now()}
@@ -95,13 +95,13 @@ func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *h
 	})
 }
 
-// judge returns why a request is not served, or nil, and whether its sender may call.
+// judge reports whether the sender of a request may call, and why the request is rejected, or nil.
 func (a *Access) judge(r *http.Request) (known bool, why *Refusal) {
 	if origins := r.Header.Values("Origin"); slices.ContainsFunc(origins, func(o string) bool { return !a.isOrigin(o) }) {
 		return false, refuse(http.StatusForbidden, "the Origin is %q, expected one of a loopback address or of an --allow-host", origins[0])
 	}
 	known, why = a.knows(r)
-	isHost := a.tokens != nil || a.isHost(r.Host) // a page that rebinds a name has no token
+	isHost := a.tokens != nil || a.isHost(r.Host) // against DNS rebinding; such a page has no token
 	if slices.Contains(probes, r.URL.Path) {
 		return known && isHost, nil
 	}
@@ -175,7 +175,7 @@ func (a *Access) isOrigin(origin string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && a.isHost(u.Host)
 }
 
-// body is a body with limits. The bytes that were read count until release.
+// body is a request body with limits. Its bytes count as memory in use until release.
 type body struct {
 	io.ReadCloser
 	a       *Access
@@ -190,7 +190,7 @@ func (b *body) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
 	b.size += int64(n)
 	held := b.a.bodies.Add(int64(n))
-	if err == io.EOF { // the server must read on to detect the end of the connection
+	if err == io.EOF { // net/http must keep reading to detect that the client disconnects
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
 	var late net.Error

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitUnacknowledged ends connections whose client does not acknowledge sent data, because no
-// keep-alive probes are sent in that state. Accepted connections inherit it.
+// limitUnacknowledged ends connections whose client does not acknowledge sent data, because the
+// kernel sends no keep-alive probes in that state. Accepted connections inherit the option.
 func limitUnacknowledged(_, _ string, c syscall.RawConn) error {
 	var failed error
 	err := c.Control(func(fd uintptr) {
@@ -17,11 +17,11 @@ func limitUnacknowledged(_, _ string, c syscall.RawConn) error {
 	return errors.Join(err, failed)
 }
 
-// closeIfEmpty refuses new connections, unless one has connected that is not accepted: the kernel would reset it.
+// closeIfEmpty makes the listener refuse new connections, unless one waits to be accepted: the kernel would reset that.
 func closeIfEmpty(c syscall.RawConn) (closed bool) {
 	err := c.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		if closed = err != nil || info.Unacked == 0; closed { // for a listener, the number of these connections
+		if closed = err != nil || info.Unacked == 0; closed { // a listener's Unacked counts the waiting connections
 			_ = unix.Shutdown(int(fd), unix.SHUT_RD)
 		}
 	})

@@ -6,4 +6,4 @@ import "syscall"
 
 func limitUnacknowledged(_, _ string, _ syscall.RawConn) error { return nil }
 
-func closeIfEmpty(syscall.RawConn) bool { return true } // closing the listener does it
+func closeIfEmpty(syscall.RawConn) bool { return true } // closing the listener refuses new connections

@@ -9,4 +9,4 @@ import (
 
 const knowsPeers = false
 
-func peerUID(_, _ net.Addr) (int, error) { return 0, errors.ErrUnsupported } // Open has rejected such a request
+func peerUID(_, _ net.Addr) (int, error) { return 0, errors.ErrUnsupported } // not called: Open demands a token or NoToken

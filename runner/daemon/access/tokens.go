@@ -29,8 +29,8 @@ type tokens struct {
 
 	mu     sync.Mutex
 	looked time.Time
-	seen   fs.FileInfo // when it was last read
-	failed string      // why the last reading failed
+	seen   fs.FileInfo // describes the file that was last read
+	failed string      // the error of the last read, or ""
 	all    [][sha256.Size]byte
 }
 
