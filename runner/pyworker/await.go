@@ -12,7 +12,7 @@ import (
 // error frame, it returns its error.
 func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
 	limited := ctx
-	if c.limit > 0 && !inst.hasAnswer(c, number) { // usually the answer is there, and making a context takes a microsecond
+	if c.limit > 0 && !inst.hasAnswer(c, number) { // usually the answer has arrived, and a context costs a microsecond
 		var cancel context.CancelFunc
 		limited, cancel = hook.WithLimit(ctx, c.limit)
 		defer cancel()
@@ -20,7 +20,7 @@ func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame,
 	slow := slowTimer{wait: slowAfter}
 	defer slow.stop()
 	for {
-		over := len(c.taken) == 0 && c.isOver() // no frame follows those in taken
+		over := len(c.taken) == 0 && c.isOver() // if set, emitItems receives the last frames
 		f, err := inst.emitItems(limited, c, number)
 		switch {
 		case err != nil:
@@ -94,8 +94,8 @@ func (inst *instance) hasAnswer(c *call, number uint32) bool {
 }
 
 // emitItems emits the received items of a call. If the answer was received, too, emitItems
-// returns it. Otherwise it lets the worker send as many bytes again. It sends one frame for
-// all items, because many small items arrive together.
+// returns it. Otherwise it lets the worker send as many bytes again, with one frame for all
+// items, because many small items arrive together.
 func (inst *instance) emitItems(ctx context.Context, c *call, number uint32) (frame, error) {
 	inst.take(c)
 	size := 0
@@ -103,7 +103,7 @@ func (inst *instance) emitItems(ctx context.Context, c *call, number uint32) (fr
 		f := c.taken[0]
 		c.taken = c.taken[1:]
 		switch {
-		case f.call != number: // of an earlier call, which was canceled
+		case f.call != number: // the frame belongs to an earlier call, which was canceled
 		case f.kind != frameItem:
 			return f, nil
 		default:

@@ -34,7 +34,7 @@ type answer struct {
 	Unfound []schema.Unfound `json:"unfound"` // in a start that lacks a module
 
 	// If arguments do not fit:
-	Signature *schema.Hook `json:"signature"` // of the hook, without its name
+	Signature *schema.Hook `json:"signature"` // the hook's signature, without its name
 	Ends      bool         `json:"ends"`      // the signature is appended to the message
 	Unknown   string       `json:"unknown"`   // a name that no parameter has
 	Dashed    bool         `json:"dashed"`    // the name was typed as --name
@@ -45,7 +45,7 @@ type answer struct {
 	Near      string       `json:"near"`      // a text that is not one of the choices
 	Choices   []string     `json:"choices"`
 	Other     string       `json:"other"` // a parameter that can only be passed by name
-	Whole     []string     `json:"whole"` // a parameter that accepts all of the arguments as its value, and the word and the JSON that pass it; or as an item, and the JSON
+	Whole     []string     `json:"whole"` // a parameter that accepts all arguments as its value, and the word and the JSON that pass them; or a parameter that accepts them as an item, and the JSON
 }
 
 // argumentError returns the error for arguments that do not fit the hook.
@@ -137,7 +137,7 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 		case len(a.Hooks) == 0:
 			e.Hints = schema.Hints("define a public function in the file")
 		}
-	case "canceled": // not by the caller, which would not read this answer
+	case "canceled": // by something else than the caller, which would not read this answer
 		e.Err = errors.New("interrupted by a signal that pyplug did not send")
 		if inst.stopping.Load() {
 			e.Kind, e.Err = hook.Canceled, errStopped

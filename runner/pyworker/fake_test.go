@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	name := os.Getenv(behavior)
 	if name != "" { // use the worker's pipes
 		var in, out uintptr
-		if _, err := fmt.Sscan(os.Args[3], &in, &out); err != nil { // after -c and its code
+		if _, err := fmt.Sscan(os.Args[3], &in, &out); err != nil { // -c and its code come before
 			panic(err)
 		}
 		os.Stdin, os.Stdout = os.NewFile(in, "in"), os.NewFile(out, "out")
@@ -139,8 +139,8 @@ func claim(frame []byte, length uint32) []byte {
 	return frame
 }
 
-// pretend acts as such a Python until its input ends. It gives the bad answer after a number of
-// good ones. If the bad answer is an incomplete frame, it closes its output.
+// pretend acts as the worker of a Python until its input ends. It gives the bad answer after a number
+// of good ones. If the bad answer is an incomplete frame, it closes its output.
 func pretend(good uint32, say func(n uint32) []byte) {
 	r := bufio.NewReader(os.Stdin)
 	if _, _, err := readCommand(r); err != nil {
@@ -194,7 +194,7 @@ func TestBadAnswers(t *testing.T) {
 					}
 				}
 				_, err := inst.Call(ctx, hook.Call{Hook: "any", Emit: func(hook.Item) error {
-					<-inst.Done() // grants no further items
+					<-inst.Done() // so that pyplug does not let the worker send more items
 					return nil
 				}})
 				want := strings.NewReplacer("NUMBER", fmt.Sprint(good+1), "OTHER", fmt.Sprint(good+8), "BYTE", fmt.Sprintf("%02x", good+1)).Replace(test.want)

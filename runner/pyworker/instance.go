@@ -19,7 +19,7 @@ import (
 type instance struct {
 	launcher  *Launcher
 	proc      *proc.Process
-	began     time.Time     // of its start
+	began     time.Time     // when its start began
 	ready     time.Duration // how long the start took
 	about     about         // the worker's report on its start
 	startup   chan frame    // hello, then the answer to load
@@ -34,12 +34,12 @@ type instance struct {
 
 	mu          sync.Mutex // protects the following
 	queue       []outgoing // frames to write
-	queued      sync.Cond  // the queue has frames, or the worker is over
+	queued      sync.Cond  // signals that the queue has frames, or that over is set
 	calls       []*call    // unanswered, in the order in which they were sent
 	last        uint32     // the number of the newest call
 	terminating bool       // no call may begin, and the process will be killed
 	over        bool       // no answer will come
-	serial      bool       // the worker has made a series
+	serial      bool       // the first series was announced to the worker
 }
 
 var _ hook.Instance = (*instance)(nil)

@@ -75,7 +75,7 @@ type Config struct {
 type Launcher struct {
 	cfg      Config
 	preload  preload
-	imported atomic.Bool // the plugin was imported once
+	imported atomic.Bool // an import of the plugin has succeeded
 
 	mu    sync.Mutex
 	files map[string]struct{} // the plugin's own files

@@ -31,10 +31,10 @@ func TestLimits(t *testing.T) {
 		"lock":                  {"hang_lock.py", one, true},
 		"a C loop":              {"hang_c_loop.py", one, false},
 		"swallowed":             {"hang_swallow.py", one, false},
-		"a child":               {"hang_subprocess.py", one, false}, // subprocess waits 250 ms for it
+		"a child":               {"hang_subprocess.py", one, false}, // subprocess waits 250 ms for the child
 		"sleep, ahead":          {"hang_sleep.py", ahead, true},
 		"a C loop, ahead":       {"hang_c_loop.py", ahead, false},
-		"sleep, in a thread":    {"", threads, false}, // Python does not interrupt it
+		"sleep, in a thread":    {"", threads, false}, // Python does not interrupt a sleep there
 		"a C loop, in a thread": {"hang_c_loop.py", threads, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestLimits(t *testing.T) {
 				if !e.Begun {
 					t.Error("the call counts as not sent")
 				}
-				if len(e.At) == 0 && !strings.Contains(name, "thread") { // with several threads that is unknown
+				if len(e.At) == 0 && !strings.Contains(name, "thread") { // with several threads the place is unknown
 					return errors.New("it is not told where the call was")
 				}
 				select {

@@ -32,7 +32,7 @@ def forever():
 async def later(): return 2
 def ok(): return 3
 `)
-	for others, limits := range [][]int{{20, 80}, {40}} { // by the number of other calls
+	for others, limits := range [][]int{{20, 80}, {40}} { // the index is the number of other calls; limits are in ms
 		for _, limit := range limits {
 			t.Run(fmt.Sprintf("%d others, %d ms", others, limit), func(t *testing.T) {
 				inst := begin(t, path, modes["pipeline"])
@@ -181,7 +181,7 @@ func TestInterruptedByTwo(t *testing.T) {
 }
 
 // interruptedByTwo returns an error if the machine was so slow that the worker was terminated before
-// all of that happened.
+// the end of the test.
 func interruptedByTwo(t *testing.T) error {
 	t.Helper()
 	dir := t.TempDir()
@@ -268,7 +268,7 @@ def ok(): return "ok"
 `)
 	for name, test := range map[string]struct {
 		hook       string
-		waiting    bool // the call behind is canceled
+		waiting    bool // the waiting call is canceled, not the running one
 		task, next string
 	}{
 		"a sleep":   {"sleep", false, `"task"`, `"ok"`},

@@ -25,7 +25,7 @@ const (
 	// closeLimit is the time that a worker may live after its last frame, or after it has
 	// closed its pipe.
 	closeLimit = time.Second
-	// exitLimit is the time that the worker's calls then wait for its exit, which explains
+	// exitLimit is the time that the calls of such a worker wait for its exit, which explains
 	// what happened.
 	exitLimit = 100 * time.Millisecond
 	// batchSize is the maximum size of small frames that are written together.
@@ -235,7 +235,7 @@ func (inst *instance) deliver(f frame) error {
 	switch {
 	case f.kind != frameUnbegun && f.kind != frameTask && f.kind != frameTrace:
 		return inst.deliverAnswer(c, f)
-	case c == nil: // it was answered meanwhile, or rejected with an earlier call
+	case c == nil: // the call was answered meanwhile, or rejected with an earlier call
 	case f.kind == frameUnbegun:
 		inst.refuse(c, f.call)
 	case f.kind == frameTrace && c.number == f.call:

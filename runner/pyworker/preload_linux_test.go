@@ -207,7 +207,7 @@ func TestPreloadCrashes(t *testing.T) {
 // open lists the descriptors of this process and of the zygotes.
 func open(t *testing.T) (all []string) {
 	t.Helper()
-	runtime.GC() // closes descriptors that were not closed
+	runtime.GC() // its finalizers close files that nothing else closed
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ def parent(): return os.getppid()
 // They do so 1 000 times with PYPLUG_TEST_LONG=1.
 func TestPreloadNumpy(t *testing.T) {
 	runnertest.NothingLeft(t)
-	times := 5 // few, because OpenBLAS's threads wait actively for processors that others use
+	times := 5 // few, because OpenBLAS's threads spin while others use the processors
 	if os.Getenv("PYPLUG_TEST_LONG") != "" {
 		times = 1000
 	}

@@ -24,7 +24,7 @@ func preloading(t testing.TB, plugin string) *pyworker.Launcher {
 	return pyworker.New(cfg)
 }
 
-// preloaded returns the configuration of such a launcher.
+// preloaded returns the configuration of a launcher with preload.
 func preloaded(t testing.TB, plugin string) pyworker.Config {
 	t.Helper()
 	if !proc.CanFork() {
@@ -259,7 +259,7 @@ func TestPreloadEdited(t *testing.T) {
 	before := imports(t, path)
 	worker(t, l)
 	l.Renew()
-	if worker(t, l); imports(t, path) != before+2 { // of the plugin and its helper
+	if worker(t, l); imports(t, path) != before+2 { // one of the plugin and one of its helper
 		t.Errorf("%d imports, %d before it was to be renewed", imports(t, path), before)
 	}
 	edit(t, helper, "TEXT = \n", time.Now().Add(-time.Second))

@@ -27,7 +27,7 @@ var boot []byte
 // runBoot is the code with which Python is started. One read returns the whole frame,
 // because the frame is so short that it is written to the pipe at once.
 //
-// exec gets the text itself, because the function compile would first create all types of the module
+// exec compiles the text itself, because the function compile would first create all types of module
 // ast, which takes 2 ms. On Windows, the code first turns the handles into descriptors.
 func runBoot() string {
 	const code = `import os,sys;pyplug={};exec(os.read(int(sys.argv[1].split()[0]),4096)[9:],pyplug);exec(pyplug["code"],pyplug)`

@@ -15,7 +15,7 @@ import (
 
 // laterParts are the frames of workers in a series of three parts of two calls. A worker receives
 // the second part before it answers the first one, and the third part before it answers the second
-// one. want has the outcomes. The calls behind these have not begun.
+// one. want has the outcomes. Calls without an outcome have not begun.
 var laterParts = map[string]struct {
 	frames [][]byte
 	want   []string
@@ -39,7 +39,7 @@ func pretendLaterParts(frames [][]byte, lives bool) {
 	read := func(kinds string) bool {
 		for _, want := range kinds {
 			kind, number, err := readCommand(r)
-			if kind == 'B' { // announces the first series
+			if kind == 'B' { // the frame announces the first series
 				kind, number, err = readCommand(r)
 			}
 			if want == 'L' {
@@ -64,7 +64,7 @@ func pretendLaterParts(frames [][]byte, lives bool) {
 }
 
 // TestSeriesParts checks that the next part of a series is sent before the last one is answered.
-// Whatever happens in it, only the first unanswered call may have begun.
+// Whatever happens in the next part, only the first unanswered call may have begun.
 func TestSeriesParts(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, test := range laterParts {

@@ -52,8 +52,8 @@ def fail(): raise ValueError
 `
 
 // series makes calls in order, in as many series as needed. It returns their values or the kinds
-// of their errors, and the number of calls that each series made. Each series begins with first
-// calls, and gets the others while it runs.
+// of their errors, and the number of calls that each series made. first is the number of calls with
+// which each series begins. It gets the others while it runs.
 func series(ctx context.Context, inst hook.Instance, limit time.Duration, first int, names ...string) (got []string, sizes []int) {
 	calls := make([]hook.Call, len(names))
 	for i, name := range names {
@@ -321,7 +321,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 		}
 		if answered++; answered == 1 {
 			next()
-			answers(t, inst, hook.Call{Hook: "three"}, "3") // comes after the whole series
+			answers(t, inst, hook.Call{Hook: "three"}, "3") // the answer comes after the whole series
 		}
 	}
 	if inst.CallSeries(t.Context(), s); answered != 2 || items != 3 {

@@ -2,5 +2,5 @@
 
 package pyworker
 
-// stackSignal is 0. Without real-time signals, a plugin may use every signal itself.
+// stackSignal is 0, no signal: without real-time signals, the plugin may use every signal itself.
 const stackSignal = 0

@@ -19,14 +19,14 @@ type about struct {
 	PID    int           `json:"pid"`
 	Files  []schema.Path `json:"files"`
 	Zygote bool          `json:"zygote"` // the process is a zygote
-	Exec   string        `json:"exec"`   // why it is not one, although it was asked for
+	Exec   string        `json:"exec"`   // why it is not a zygote, although pyplug asked for one
 }
 
 // start lets the worker begin and waits until it is ready. If it returns an error, the process is
 // gone.
 func (inst *instance) start(ctx context.Context) *hook.Error {
 	inst.post(newFrame(frameLoad, 0, boot...))
-	go inst.write() // these two end with the process
+	go inst.write() // both goroutines end with the process
 	go inst.read()
 
 	l := inst.launcher
@@ -66,7 +66,7 @@ func (inst *instance) awaitStartup(ctx context.Context, limit time.Duration, wha
 		return f, nil
 	case <-inst.lost:
 		select {
-		case f := <-inst.startup: // came before the process ended
+		case f := <-inst.startup: // the frame came before the process ended
 			return f, nil
 		default:
 			return frame{}, inst.diedStarting(inst.about.Python != "")

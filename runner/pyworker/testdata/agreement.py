@@ -1,8 +1,8 @@
-"""Imports files by their full names as Python does, and by their places as the worker does, each of these in a process of its own.
+"""Imports files by their full names as Python does, all in one process, and by their places as the worker does, each in its own process.
 
-Arguments: the directory of the worker's source, and a file with a line for each: its full name and the
-words of its place, with tabs between. For each file that comes out differently, it prints both results,
-and at last how many agree and how many there are.
+Arguments: the directory of the worker's source, and a file with a line for each file to import: its full
+name and the words of its place, separated by tabs. For each file whose results differ, it prints both
+results. At the end it prints how many files agree, and the number of files.
 """
 
 import os
@@ -36,7 +36,7 @@ def placed(*words):
 
 
 def result(way, *args):
-    """What the import leads to: the public names of the module but for modules, or the type of an exception."""
+    """Returns the result of an import: the module's public names except modules, or the type of the exception."""
     try:
         found = dict(vars(way(*args)))
         return " ".join(sorted(name for name in found if name[0] != "_" and not isinstance(found[name], type(sys))))
@@ -45,7 +45,7 @@ def result(way, *args):
 
 
 def forked(way, all_args):
-    """The results of a way in a process of its own."""
+    """Imports in a child process in the given way, and returns the results."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -65,7 +65,7 @@ def forked(way, all_args):
 
 core = part("worker")
 core.part = part
-part("start"), part("modules")  # as a worker has them, before the file
+part("start"), part("modules")  # a worker loads them before the file, too
 with open(LIST, encoding="utf-8") as file:
     lines = [line.split("\t") for line in file.read().splitlines()]
 agree = 0

@@ -1,4 +1,4 @@
-"""Makes the converters for annotations. It imports nothing for this, because a type exists only after its module.
+"""Makes the converters for annotations. It imports no type's module, because an annotation can only use an imported type.
 
 If an annotation is not understood or cannot be evaluated, its converter leaves the value as it is and says why. In a
 class with fields, this applies to each field alone.
@@ -64,7 +64,7 @@ def of(note):
     try:
         if note in SIMPLE:
             return SIMPLE[note]
-    except TypeError:  # not hashable, which an Annotated may be
+    except TypeError:  # an unhashable annotation, such as Annotated[int, []]
         pass
     name, origin = type(note).__name__, getattr(note, "__origin__", None)
     if hasattr(note, "__supertype__"):  # NewType
@@ -164,7 +164,7 @@ def known(note):
     """Returns the converter that was made for a class or an alias before, or None if there is none."""
     try:
         return made.get(note)
-    except TypeError:  # not hashable, which an Annotated within it may be
+    except TypeError:  # the annotation contains an unhashable one, such as Annotated[int, []]
         return None
 
 

@@ -112,7 +112,7 @@ class Parameter:
         return name + ":=" + convert.shown(found) if type(found) in (list, dict) else ""
 
     def by_name(self, words):
-        """Converts the words that pass the parameter by name. For a list, each word is an element, or the only one is the list."""
+        """Converts the words that pass the parameter by name. For a list, each word is an element, or a single word is the list."""
         if len(words) == 1:
             try:
                 return words[0].converted(self.take)
@@ -204,7 +204,7 @@ class Plan:
         return args, kwargs
 
     def renamed(self, named):
-        """Returns the JSON arguments by name with the names of the parameters: from may be from_."""
+        """Returns the JSON arguments by name, renamed to the parameters: from becomes from_ if that is the parameter."""
         found = {}
         for name, one in named.items():
             own = self.spelled(name, False)
@@ -347,7 +347,7 @@ class Word:
         self.text, self.value, self.verbatim = text, value, verbatim
         self.number = number  # the number of the word, from 1, or 0 if it does not matter
         self.typed = typed  # the whole word, if it is known
-        self.option = option  # the option before the word, whose value it is
+        self.option = option  # the option before the word, if the word is its value
 
     def converted(self, take):
         return take.json(self.value) if self.text is None else take.word(self.text, self.value, self.verbatim)

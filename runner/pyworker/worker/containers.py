@@ -93,7 +93,7 @@ class Row(Container):
 
 
 class Table(Container):
-    """Converts to a dictionary. Its keys convert as words do."""
+    """Converts to a dictionary. It converts a key in the same way as a word."""
 
     def __init__(self, make, key, item, text):
         self.make, self.key, self.item, self.text, self.parts = make, key, item, text, (key, item)

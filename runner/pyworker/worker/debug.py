@@ -1,6 +1,6 @@
 """Calls one hook in the terminal, for run --pdb. The debugger opens where an exception was raised.
 
-../debug.go starts Python with it in place of the worker's loop, so it has neither frames nor descriptors.
+../debug.go starts Python with this file instead of the worker's loop, so there are no frames and no descriptors for them.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ def main(request, place, settings):
     hook = json.loads(request)["hook"]
     core.send = lambda kind, _, body: refused(hook, kind, body)
     sys.argv = [settings["plugin"]]
-    if sys.path[:1] == [""]:  # of -c
+    if sys.path[:1] == [""]:  # added because of -c
         del sys.path[0]
     core.part("start").make_codec(core.nan == "literal")
     for stream in (sys.stdout, sys.stderr):

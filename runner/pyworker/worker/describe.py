@@ -5,7 +5,7 @@ import _pyplug_worker as core
 VARARGS, VARKEYWORDS = 0x04, 0x08
 GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0x200
 FUNCTION = core.FUNCTION
-EMPTY, LEFT_OUT = object(), object()  # defaults of a parameter that is required, and of one that is then omitted from the call
+EMPTY, LEFT_OUT = object(), object()  # the defaults of a required parameter, and of one that calls omit if it is not given
 DEFAULT, TYPE = 60, 200  # the maximum number of characters of a default and of a type
 MISSING = ("ellipsis", "PydanticUndefinedType", "UndefinedType", "_MISSING_TYPE")  # types of objects that mean "no default"
 
@@ -57,7 +57,7 @@ def describe(name, function, plan):
 def documentation(function):
     """Returns the documentation of a function without the indentation of the source."""
     doc = getattr(function, "__doc__", None)
-    if doc == getattr(type(function), "__doc__", None):  # the documentation of partial, for example
+    if doc == getattr(type(function), "__doc__", None):  # inherited from the type, as for a partial
         return documentation(function.func) if hasattr(function, "func") else ""
     return cleaned(doc) if isinstance(doc, str) else ""
 

@@ -26,9 +26,9 @@ interrupted = set()  # calls that SIGINT has interrupted
 loop = has_input = None  # the asyncio loop, and a function that reports whether there is input
 arrived = False  # there are frames to handle
 taking = False  # frames are being handled; a hook may run the loop meanwhile
-unread = False  # input waits for the end of such a hook
-chunk = None  # the input that read_aside has read and nobody has used, or None while it reads
-taken = None  # an Event that is set when all frames are handled; read_aside waits for it; None if the loop waits for input
+unread = False  # input has come while a hook ran the loop
+chunk = None  # the input that read_aside has read and that is still unused, or None while it reads
+taken = None  # an Event for read_aside, set when all frames are handled, or None if the loop itself waits for input
 over = None  # None while the worker runs; then the error that ends it, or False if it was asked to end
 
 
@@ -77,7 +77,7 @@ def loop_of(value):
     if isinstance(value, asyncio.Future):
         return value.get_loop()
     if sys.version_info < (3, 10):
-        made = getattr(getattr(asyncio.get_event_loop_policy(), "_local", None), "_loop", None)  # made by the lock, if there is one
+        made = getattr(getattr(asyncio.get_event_loop_policy(), "_local", None), "_loop", None)  # the loop that a lock has made, or None
         if made and not made.is_closed():
             return made
     return asyncio.new_event_loop()
@@ -163,7 +163,7 @@ def take_frames():
         if has_input(0) and not core.fill():
             finish(False)
         while over is None:
-            asyncio.set_event_loop(loop)  # asyncio.run has removed it
+            asyncio.set_event_loop(loop)  # a hook that calls asyncio.run removes it
             found = core.backlog.pop(0) if core.backlog else core.frame()
             if found is None:
                 break

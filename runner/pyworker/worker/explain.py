@@ -45,7 +45,7 @@ def field(name, text, take, required, *_):
 
 
 def refer(info, take):
-    """Adds the name of the message whose fields words can set."""
+    """Adds the name of the class with fields that a converter takes, if there is one. Words can set these fields."""
     found = nested.object_of(take)
     if found is not None:
         info["message"] = found.text

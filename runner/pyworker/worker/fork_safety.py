@@ -42,7 +42,7 @@ def check(fork_once):
 def threads(fork_once):
     """Names the threads that a fork would lose. fork_once makes OpenBLAS end its threads, which it restarts when needed."""
     others = tasks()
-    if others and len(sys._current_frames()) == 1:  # they do not run Python
+    if others and len(sys._current_frames()) == 1:  # the other threads do not run Python
         fork_once()
         others = tasks()
     if not others:
@@ -92,7 +92,7 @@ def files():
 
 
 def flush_files():
-    """Flushes the buffers of files, which each worker would write again. Names a compressed file, which each would finish."""
+    """Flushes file buffers, which each worker would write again. Names a compressed file, whose end each worker would write."""
     why = ""
     for one in gc.get_objects():
         kind = type(one)
@@ -102,7 +102,7 @@ def flush_files():
             elif issubclass(kind, _IOBase) and any(base.__name__ == "BaseStream" for base in kind.__mro__):  # gzip, bz2 and lzma
                 if not one.closed and one.writable():
                     why = "a %s, open for writing, after the import" % kind.__name__
-        except Exception:  # the file is closed or detached, or of a user's class
+        except Exception:  # the file is closed or detached, or its class, a user's, raises
             pass
     return why
 

@@ -184,7 +184,7 @@ def not_a_hook(name, value):
 
 
 def only_looks_callable(name, value):
-    """Returns why an object of a foreign class is not a hook, or None. Such an object, as FastAPI(), is called by a server."""
+    """Returns why an object of a foreign class is not a hook, or None. A server calls such an object, for example FastAPI()."""
     kind = type(value)
     if root(name) != "value" or kind.__module__ in STANDARD or in_file(kind):
         return None
@@ -285,5 +285,5 @@ def walk(node):
             while type(value).__name__ == "Attribute":
                 value = value.value
             for target in node.targets:
-                if type(target).__name__ == type(value).__name__ == "Name":  # the right side decides
+                if type(target).__name__ == type(value).__name__ == "Name":  # the name on the right decides
                     bound[target.id] = "alias", value.id

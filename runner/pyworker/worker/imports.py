@@ -46,7 +46,7 @@ class Look:
             if trace.tb_frame.f_code.co_name == "<module>":
                 self.reached[trace.tb_frame.f_code.co_filename] = trace.tb_lineno
             trace = trace.tb_next
-        self.done = set(start.module_files())  # without the modules whose import failed
+        self.done = set(start.module_files())  # Python has removed the modules whose import failed
         self.bytes = 0
         self.unfound = []
 

@@ -1,4 +1,4 @@
-"""Gives fields of an object by words such as --item.name VALUE."""
+"""Sets fields of an object from words such as --item.name VALUE."""
 
 import _pyplug_worker as core
 
@@ -11,13 +11,13 @@ def object_of(take):
 
 
 def fields_of(take):
-    """Returns the fields of the object that a converter takes: name → (converter, …); nothing if it takes none."""
+    """Returns the fields of the object that a converter takes, as name → (converter, …), or {} if it takes none."""
     found = object_of(take)
     return core.NOTHING if found is None else found.fields
 
 
 def split(plan, name):
-    """Splits a name into a parameter and the path of a field. The path is empty if the name gives no field."""
+    """Splits a name into a parameter and the path of a field. The path is empty if the name does not refer to a field."""
     head, _, path = (name or "").partition(".")
     found = plan.named.get(head)
     if not path or name in plan.named or found is None or found.kind == "position" or not fields_of(found.take):
@@ -26,7 +26,7 @@ def split(plan, name):
 
 
 def leaf(plan, name, dashed=False):
-    """Returns the converter of a field; None if the name gives no field."""
+    """Returns the converter of the field that a name refers to, or None if it does not refer to a field."""
     head, path = split(plan, name)
     take = plan.named[head].take if path else None
     for at, part in enumerate(path):
@@ -48,7 +48,7 @@ def is_flag(plan, name):
 
 
 def gathered(plan, given):
-    """Replaces the words that give fields of a parameter by one that gives the parameter."""
+    """Replaces the words that set fields of a parameter by one word that sets the whole parameter."""
     objects, words, found = {}, {}, []
     for name, item in given:
         head, path = split(plan, name)

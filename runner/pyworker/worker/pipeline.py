@@ -20,7 +20,7 @@ class Way(core.Way):
     """Runs one call after the other, except those that were canceled or handed back."""
 
     current = 0  # the number of the call that began last
-    back = 0  # calls that were sent ahead do not begin up to this number
+    back = 0  # calls up to this number do not begin if they were sent ahead
     canceled = frozenset()  # the calls for which a cancel had come at the last look
     looking = urged = False  # a look is in progress; a signal has requested one
 

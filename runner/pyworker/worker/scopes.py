@@ -167,7 +167,7 @@ def bind(params, args):
             continue
         default = [one.__default__] if getattr(one, "has_default", bool)() else []
         given, args = args[:1] or default, args[1:]
-        if default and given[0] is default[0]:  # it may contain other variables; typing passes a default as an argument, too
+        if default and given[0] is default[0]:  # a default may contain other variables; typing passes a default as an argument, too
             given = [Scope(module(one), bound=bound).attempt(default[0])]
         bound.update(zip((one,), given))
     return bound
@@ -240,7 +240,7 @@ def of_variable(note):
 
 
 def of_function(function):
-    """Returns the scope of a function's annotations. It belongs to the innermost wrapped function, in its class."""
+    """Returns the scope of a function's annotations: that of the innermost wrapped function, and of its class."""
     *_, plain = core.part("describe").layers(function)
     own = getattr(function if hasattr(function, "__self__") else getattr(function, "func", None), "__self__", None)
     if not hasattr(plain, "__globals__"):  # a callable object

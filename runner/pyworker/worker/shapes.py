@@ -105,11 +105,11 @@ def required_of(fields, depth):
 
 
 class Fields(Container):
-    """Takes an object of fields, for a dataclass, a named tuple or a TypedDict."""
+    """Converts an object to a dataclass, a named tuple or a TypedDict, whose fields are the object's keys."""
 
     def __init__(self, kind, text):
         self.kind, self.text = kind, text
-        self.fields = {}  # filled in later: a class may have itself
+        self.fields = {}  # filled later, because a class may contain itself
 
     def schema(self, maker):
         return maker.reference(self)

@@ -3,7 +3,7 @@
 import _pyplug_worker as core
 
 convert, nested = core.part("convert"), core.part("nested")
-LONGEST = 500  # characters of a suggestion
+LONGEST = 500  # the maximum number of characters of a suggestion
 
 
 def add(plan, request, error):
@@ -81,7 +81,7 @@ def of_list(plan, given, parameter):
 
 
 def of_fields(plan, given, unknown):
-    """Returns the fields of the only parameter that is not given, if all unknown names are its fields, or keys."""
+    """Returns the fields of the only parameter that is not given, if all unknown names can be its fields or its keys."""
     names = [name for name, _ in given]
     left = [one for one in plan.params if one.name not in names and one.kind in ("ordinary", "name")]
     left = [one for one in left if one.required] or left
@@ -110,7 +110,7 @@ def option(name):
 
 
 def literal(text):
-    """Returns the value of a text if no type decides: a number, true, false or null if it is written so."""
+    """Returns the number, the boolean or the null that a text is written as, or else the text."""
     words = {"true": True, "false": False, "null": None}
     if text in words:
         return words[text]

@@ -1,7 +1,7 @@
 """Runs several plain functions at once, in threads.
 
 The main thread reads the frames, and runs async code on the event loop. Every other call runs in an idle thread, or
-in a new one. A cancel raises KeyboardInterrupt in the thread of its call as soon as that runs Python code.
+in a new one. A cancel raises KeyboardInterrupt in the thread of its call as soon as the thread runs Python code.
 """
 
 import os

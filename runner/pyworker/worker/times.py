@@ -39,7 +39,7 @@ def moment(text):
 
 
 def duration(text):
-    """Parses a duration of weeks, days, hours, minutes and seconds, as PT1H30M or 1h30m, or a number of seconds."""
+    """Parses a duration of weeks, days, hours, minutes and seconds, such as PT1H30M or 1h30m, or a number of seconds."""
     text = text.strip().upper().replace(",", ".")
     sign, *numbers = matched(SPAN if text[-1:] in "WDHMS" and "P" not in text else DURATION, text)
     seconds = numbers[5] if len(numbers) > 5 else 0

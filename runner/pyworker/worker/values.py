@@ -1,6 +1,6 @@
 """Converts results that are not plain JSON, and reports the place of a value that cannot be represented.
 
-It imports nothing for this, because a value of a type exists only after its module.
+It imports no type's module, because a value can only exist if the module of its type is imported.
 """
 
 import sys

@@ -22,7 +22,7 @@ def watch(event):
 
 
 def has_input(timeout=None):
-    """Reports at once whether there is input, or its end. While a thread reads, there is none for others."""
+    """Reports at once whether there is input, or its end. It returns False while the thread of the event loop reads."""
     if core.loop is not None and not core.loop.add_chunk():
         return False
     try:

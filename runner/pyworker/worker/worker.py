@@ -37,7 +37,7 @@ from_bytes = int.from_bytes
 
 source = sink = 0  # the protocol's descriptors; start
 data, offset = b"", 0  # the bytes that were read, and the number of them that were used
-backlog = []  # frames for others that a stream has read; streams
+backlog = []  # frames that a stream has read and that other calls need; streams
 streams = {}  # number → the Stream that answers the call; streams
 nan, probe_name = "error", ""  # the representation of NaN, and the name of the health function; start
 plugin = plugin_file = None  # the name and the file of the user's module once it is loaded; start, modules

@@ -206,7 +206,7 @@ class Coroutines(Case):
         self.ok(worker.answer(last), True)
         number = worker.begin("leaves")
         worker.wait_mark()
-        last = worker.begin("runs")  # the interrupt comes after the loop has seen the frame and before it is read
+        last = worker.begin("runs")  # the interrupt comes after the loop has noticed the frame and before anything reads it
         self.refused(worker.answer(number), "canceled")
         self.ok(worker.answer(last), True)
         worker.begin("blocks")

@@ -150,7 +150,7 @@ class Errors(Case):
         self.assertEqual((len(frames), frames[1]["line"], frames[-1]["line"]), (50, 61, 1))
 
     def test_group_of_any_kind(self):
-        """Checks that the attribute exceptions has the members, as in backports, if it is a tuple or a list."""
+        """Checks that an exception with a tuple or list named exceptions is a group, as in backports."""
         worker = self.start(
             """
             class Group(Exception):

@@ -7,7 +7,7 @@ from client import Case
 
 class Hooks(Case):
     def test_methods(self):
-        """Checks that methods of a class run on one object, made when first needed, and that a library's are not listed."""
+        """Checks that methods run on one object, made when first needed, and that methods of a library are not listed."""
         source = """
             import abc, asyncio, dataclasses, enum, functools, logging
             logger = logging.getLogger()

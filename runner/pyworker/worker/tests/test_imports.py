@@ -40,7 +40,7 @@ class Imports(Case):
             self.assertEqual((text, self.unfound(text)), (text, want))
 
     def test_own_files(self):
-        """Checks that the plugin's own files are followed in the order of execution, including those that had begun."""
+        """Checks that the plugin's own files are followed in the order of execution, even files that had run in part."""
         for files, want in (
             (
                 {"plug": "import b\nimport a\nimport zz_a", "a": "import b\nimport zz_b\nimport c", "b": "", "c": "import zz_c\nimport plug"},

@@ -1,4 +1,4 @@
-"""Tests as which module the user's file is imported, and its byte code."""
+"""Tests the module that the user's file becomes: its name, its place and its byte code."""
 
 import os
 import time

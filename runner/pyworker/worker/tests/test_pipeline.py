@@ -128,7 +128,7 @@ class Pipeline(Case):
             calls="pipeline",
         )
         worker.send("C", 1, {"hook": "fails", "args": []})
-        self.assertEqual(worker.receive()[:2], ("E", 1))  # its local variable is not yet freed
+        self.assertEqual(worker.receive()[:2], ("E", 1))  # the hook's local variable is not yet freed
         for kind, number in (("C", 2), ("A", 3), ("A", 4)):
             worker.send(kind, number, {"hook": "echo", "args": ["behind"]})
         worker.send("B", 4)
