@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// behaviors are the programs that this test binary can be as a child.
+// behaviors are the programs that this test binary can run as a child.
 var behaviors = map[string]func(args []string){
 	"exit": func(args []string) {
 		code, _ := strconv.Atoi(args[0])

@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// Exec replaces this process by a tool, with the terminal and a file, whose number is its last argument. It returns
-// only errors. Nobody supervises the tool.
+// Exec replaces this process by a tool. The tool has the terminal and an open file, whose descriptor is its last
+// argument. Exec returns only if it fails. Nothing supervises the tool.
 func Exec(t Tool, file *os.File) error {
 	if t.Dir != "" {
 		if err := os.Chdir(t.Dir); err != nil {
 			return err
 		}
 	}
-	number, err := syscall.Dup(int(file.Fd())) // a copy stays open
+	number, err := syscall.Dup(int(file.Fd())) // the copy is not close-on-exec
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// Exec replaces no process on Windows.
+// Exec returns an error.
 func Exec(Tool, *os.File) error {
 	return errors.New("Windows cannot replace a process by another one")
 }

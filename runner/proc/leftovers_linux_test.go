@@ -36,7 +36,7 @@ func talker(t *testing.T, script string) (*Process, *lines) {
 	return p, l
 }
 
-// bid stops a talker with a word, so that the rest of its group gets no signal.
+// bid asks a talker over its connection to exit, so that the rest of its group gets no signal.
 func bid(t *testing.T, p *Process) Exit {
 	t.Helper()
 	e := p.Stop(t.Context(), func(context.Context) bool { io.WriteString(p.Conn(), "go\n"); return true })

@@ -67,7 +67,7 @@ func (t *tree) cpu() time.Duration { return time.Duration(t.sum(cpuOf)) }
 // cpuOf returns the processor time of a process and of its children that have ended, in
 // nanoseconds.
 func cpuOf(pid int) (used int64) {
-	const tick, first, last = 10 * time.Millisecond, 11, 15 // of utime, stime, cutime and cstime, after the name
+	const tick, first, last = 10 * time.Millisecond, 11, 15 // the fields utime to cstime, counted after the name
 	text := procFile(pid, "stat")
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	for _, field := range fields[min(first, len(fields)):min(last, len(fields))] {

@@ -24,7 +24,7 @@ type output struct {
 	tail   [tailLines][]byte
 	lines  int // the number of lines that tail has received
 	stacks []string
-	dumped chan struct{} // receives for each line of stacks, or nil unless stacks are expected
+	dumped chan struct{} // receives a token for a line of stacks, or nil if no stacks are expected
 }
 
 // drain reads one stream to its end.

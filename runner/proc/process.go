@@ -28,14 +28,14 @@ type Process struct {
 	// delivered.
 	delivered chan struct{}
 
-	exceeded atomic.Pointer[string] // the limit because of which it was killed
+	exceeded atomic.Pointer[string] // the limit that it exceeded and was killed for
 
 	died chan struct{} // closed when the leader has exited
 	done chan struct{} // closed when the whole tree is gone
 	exit Exit          // valid after done
 
 	stopOnce sync.Once       // starts the only ladder
-	forced   context.Context // its end skips the ladder to the kill
+	forced   context.Context // when it ends, the ladder skips to the kill
 	force    context.CancelFunc
 	dumping  sync.Mutex   // held while stacks are printed and collected
 	noStacks atomic.Bool  // the kill does not wait for stacks

@@ -188,7 +188,7 @@ func childrenByParent() []int {
 	return pids
 }
 
-// maxLeftovers is the number of processes that Exit names.
+// maxLeftovers is the maximum number of processes that Exit names.
 const maxLeftovers = 10
 
 // leftovers returns the names of processes that a dead leader left behind, before they are killed.

@@ -23,7 +23,7 @@ type tree struct {
 	death
 
 	mu     sync.Mutex
-	reaped bool // pid may belong to another process
+	reaped bool // the leader was reaped, so pid may belong to another process
 }
 
 // The child's descriptors above the standard ones are consecutive, in this order. They are high,

@@ -28,14 +28,14 @@ const (
 // DescriptorsOf returns no descriptors, because each process has its own handles.
 func DescriptorsOf() Descriptors { return Descriptors{} }
 
-// tree is one process and everything that it starts: a job, which the system ends when its last
-// handle, which pyplug has, is closed.
+// tree is one process and everything that it starts, in a job. The system ends the job when its
+// last handle is closed. Only pyplug has a handle.
 type tree struct {
 	pid     int
 	process *os.Process
 	state   *os.ProcessState // set after its death
 	job     windows.Handle
-	event   windows.Handle // the process waits for it, or 0 if it does not talk
+	event   windows.Handle // the event that the process waits for, or 0 if it does not talk
 
 	mu   sync.Mutex
 	over bool // job and event are closed
@@ -86,8 +86,8 @@ func startTree(s Spec, child []*os.File) (_ *tree, err error) {
 	return t, nil
 }
 
-// window returns CREATE_NO_WINDOW if we have no console: the system would open one, in a window,
-// for each console program.
+// window returns CREATE_NO_WINDOW if pyplug has no console, because the system would then open one
+// in a window for each console program.
 func window() uint32 {
 	if page, err := windows.GetConsoleCP(); err != nil || page == 0 {
 		return windows.CREATE_NO_WINDOW
@@ -107,7 +107,7 @@ func inherit(handle windows.Handle) error {
 
 var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-// resume lets a suspended process run. Its thread, which ResumeThread wants, is not known.
+// resume lets a suspended process run. ResumeThread would need the thread, which is not known.
 func resume(process uintptr) error {
 	if status, _, _ := resumeProcess.Call(process); status != 0 {
 		return os.NewSyscallError("NtResumeProcess", windows.NTStatus(status))
@@ -143,7 +143,7 @@ const urgent = syscall.SIGINT
 func (t *tree) signal(s syscall.Signal) error {
 	if s == syscall.SIGKILL {
 		err := t.process.Kill()
-		if errors.Is(err, syscall.EINVAL) { // Wait has released it
+		if errors.Is(err, syscall.EINVAL) { // Wait has released the process
 			return os.ErrProcessDone
 		}
 		return err
@@ -190,7 +190,7 @@ func (t *tree) cleanUp(context.Context) ending {
 	return ending{code: t.state.ExitCode()} // -1 if the code is unknown
 }
 
-// close ends the use of the handles.
+// close closes the handles.
 func (t *tree) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

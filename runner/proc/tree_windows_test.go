@@ -19,7 +19,7 @@ import (
 const behavior = "PROC_TEST_BEHAVIOR"
 
 var behaviors = map[string]func(){
-	"echo": func() { // of the connection, and of the event
+	"echo": func() { // echoes a line when the event is set
 		in, out, event := connection()
 		fmt.Println("hello")
 		fmt.Fprintln(os.Stderr, "oh")
@@ -28,7 +28,7 @@ var behaviors = map[string]func(){
 		fmt.Fprint(out, "echo ", line)
 		io.Copy(io.Discard, in)
 	},
-	"launcher": func() { // as the python.exe of a virtual environment
+	"launcher": func() { // starts a child at once, as the python.exe of a virtual environment does
 		os.Setenv(behavior, "hang")
 		cmd := exec.Command(os.Args[0])
 		cmd.Stdout = os.Stdout
@@ -36,7 +36,7 @@ var behaviors = map[string]func(){
 	},
 	"hang": func() {
 		fmt.Println("here", os.Getpid())
-		in, out, _ := os.Pipe() // Go takes select{} for a deadlock, and exits
+		in, out, _ := os.Pipe() // not select{}, which Go treats as a deadlock
 		in.Read(make([]byte, 1))
 		out.Close()
 	},
@@ -82,7 +82,7 @@ func executable(t *testing.T) string {
 	return path
 }
 
-// TestHandles gives a process that talks handles of its own, and the two standard streams.
+// TestHandles checks that a process with Talk can use its handles and the two standard streams.
 func TestHandles(t *testing.T) {
 	p, lines := startChild(t, "echo", true, DescriptorsArg)
 	seen := map[Stream]string{}
@@ -114,7 +114,7 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// TestNoStep kills a process at once if nothing can ask it to exit.
+// TestNoStep checks that Stop kills a process at once if nothing can ask it to exit.
 func TestNoStep(t *testing.T) {
 	p, lines := startChild(t, "hang", false)
 	<-lines
@@ -127,7 +127,7 @@ func TestNoStep(t *testing.T) {
 	}
 }
 
-// TestLauncher ends what a process starts in its first moment.
+// TestLauncher checks that Kill also ends a child that the process started in its first moment.
 func TestLauncher(t *testing.T) {
 	for range 5 {
 		p, lines := startChild(t, "launcher", false)

@@ -12,7 +12,7 @@
 //     no such process and no dying process that could have been one. It removes the temporary
 //     directories, and exits. It does not adopt orphans, because only an ancestor of pyplug
 //     can.
-//  4. If pyplug ends normally, it kills the guard, which then does nothing of this.
+//  4. If pyplug ends normally, it kills the guard, so that none of this happens.
 //
 // The guard does not know what the processes are, and it does not report anything. A process that
 // leaves its group and clears its environment escapes it.
