@@ -22,8 +22,8 @@ type fakeLauncher struct {
 	fail     error          // the error of every start
 	alone    error          // the error of a start while another fake lives
 	kind     func(f *fake)  // changes each new fake, or nil
-	launched []*fake        // that became ready
-	starts   int            // that began
+	launched []*fake        // the fakes that became ready
+	starts   int            // the number of starts that began
 	made     map[int]string // the calls made in each fake, by its number
 	closed   bool
 	renewed  int  // how often Renew was called
@@ -231,7 +231,7 @@ func (f *fake) do(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return hook.Result{Item: hook.Item{Value: c.Args.JSON}}, nil
 }
 
-// world is a pool of fakes in a bubble.
+// world is a pool of fakes in a bubble of synctest.
 type world struct {
 	*Pool
 	t        *testing.T

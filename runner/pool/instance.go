@@ -16,7 +16,7 @@ type instance struct {
 	hook.Instance // nil until it has started
 	worker        *worker
 	generation    int
-	ctx           context.Context // of its start
+	ctx           context.Context // the context of its start
 	cancel        context.CancelCauseFunc
 	version       int // of the plugin's files when it was started
 	places        int // the maximum number of concurrent calls

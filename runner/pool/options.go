@@ -62,7 +62,7 @@ type Options struct {
 	// Events receives every transition, in order, one at a time. It must not block or call a
 	// method of the pool.
 	Events func(hook.Event)
-	// Note receives what the user should know once. It must not block.
+	// Note receives messages that the user should see once. It must not block.
 	Note func(text string)
 	// Rand returns the random part of delays, from 0 up to 1. Nil means [rand.Float64].
 	Rand func() float64

@@ -27,20 +27,20 @@ type Pool struct {
 
 	replaying chan struct{} // holds a token during a replay, so that all workers get replays in the same order
 
-	mu          sync.Mutex // protects what follows, and the fields of workers and instances that say so
+	mu          sync.Mutex // protects the following fields, and fields of workers and instances that say so
 	workers     []*worker
 	queue       list.List            // of [*waiter], the longest waiting first
 	active      int                  // calls that entered and have not left
 	turns       list.List            // of [*turn], the running calls
-	calls       uint64               // that ended
+	calls       uint64               // calls that have ended
 	failures    map[hook.Kind]uint64 // calls that failed
-	restarts    map[string]int       // by cause
+	restarts    map[string]int       // restarts by cause
 	last        lastEnds             // the last restart and the last replacement
-	replaced    map[string]int       // by limit
+	replaced    map[string]int       // replacements by limit
 	mayCollide  bool                 // perhaps two instances cannot live at once
 	oneAtATime  bool                 // two instances cannot live at once
 	draining    bool
-	closeDrain  time.Duration // of Close
+	closeDrain  time.Duration // how long calls may continue after Close is called
 	drained     chan struct{} // closed when draining and no call is active
 	replays     []hook.Call
 	description description
@@ -74,7 +74,7 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 // startWorkers starts the first worker, waits for it, and begins to start the others. If perhaps
 // two instances cannot live at once, it waits for the second worker, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
-	for before := range p.opt.Workers { // read once, because it changes when a worker leaves the pool
+	for before := range p.opt.Workers { // range reads Workers only once; it changes when a worker leaves the pool
 		n, first := before+1, make(chan error, 1)
 		w := &worker{pool: p, number: n, changed: sync.Cond{L: &p.mu}, replies: []chan error{first}}
 		p.mu.Lock()
@@ -287,7 +287,7 @@ func (p *Pool) Close(ctx context.Context) error {
 		w.changed.Signal()
 	}
 	p.mu.Unlock()
-	p.running.Wait() // the stop ladder bounds it
+	p.running.Wait() // the stop ladder bounds the wait
 	p.killNow()
 	p.mu.Lock()
 	for events := range p.subscribers {

@@ -78,7 +78,7 @@ func TestIdleDeathBacksOff(t *testing.T) {
 				t.Errorf("restarted after %v, want %d s", d, want)
 			}
 		}
-		time.Sleep(10 * time.Second) // healthy: the count is reset
+		time.Sleep(10 * time.Second) // the worker then counts as healthy, which resets the count
 		w.launcher.last().end(hook.Exit{Code: 1})
 		if d := took(w.works); d != time.Second {
 			t.Errorf("restarted after %v", d)
@@ -105,7 +105,7 @@ func TestPolicies(t *testing.T) {
 					t.Errorf("got %+v", st)
 				}
 				w.fails("ok", hook.Unavailable, c.reason)
-				if err := w.Restart(w.t.Context(), ""); err != nil { // revives it
+				if err := w.Restart(w.t.Context(), ""); err != nil { // a restart revives the plugin
 					t.Error(err)
 				}
 				w.works()

@@ -84,8 +84,8 @@ func (p *Pool) probe(i *instance) {
 }
 
 // ask calls probe, which asks an instance for its health. A busy instance that does not answer is
-// excused, because a server with one thread answers after the call. It is not excused once a call
-// has ended unanswered: then it may hang, however many calls it runs. p.mu is held, but released
+// excused, because a server with one thread answers after the call. It is not excused after a call
+// has ended unanswered, because it may hang, however many calls it runs. p.mu is held, but released
 // during probe.
 func (p *Pool) ask(i *instance, probe func() error) (e *hook.Error, excused bool) {
 	begun, busy := i.begun, i.running > 0

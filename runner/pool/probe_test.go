@@ -33,7 +33,7 @@ func TestProbes(t *testing.T) {
 			t.Error("stopped too early")
 		}
 		sleep(4 * time.Second)
-		w.works() // after the back-off
+		w.works() // waits for the end of the back-off
 		w.states("1:starting 1:ready 1:degraded 1:ready 1:stopping 1:backoff 2:starting 2:ready")
 	})
 }
@@ -76,7 +76,7 @@ func (w *world) load(hook string, calls int, d, between time.Duration) {
 func TestUnresponsiveUnderLoad(t *testing.T) {
 	for name, c := range map[string]struct {
 		hook     string
-		calls    int // at once, in four places
+		calls    int // the number of concurrent calls, for four places
 		between  time.Duration
 		replaced bool
 	}{

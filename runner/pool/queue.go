@@ -97,8 +97,8 @@ func (p *Pool) countFailed(e *hook.Error) {
 	}
 }
 
-// hand passes the free places of an instance to waiting calls. Other instances have no free
-// place, or no call would wait. p.mu is held.
+// hand passes the free places of an instance to waiting calls. While a call waits, no other instance
+// has a free place. p.mu is held.
 func (p *Pool) hand(i *instance) {
 	for p.queue.Len() > 0 && i.worker.serving == i && i.free() && i.enter() {
 		w := p.pop()

@@ -23,7 +23,7 @@ func TestRecycling(t *testing.T) {
 		}, `^replacing the worker after [34] calls$`},
 		"age": {Options{MaxAge: time.Hour}, func(*world) { sleep(time.Hour) }, `^replacing the worker after .*s$`},
 		"memory": {Options{MaxMemory: 100 << 20, Memory: func(int) int64 { return memory.Load() }}, func(w *world) {
-			memory.Store(80 << 20) // is exactly the share
+			memory.Store(80 << 20) // exactly the share, which is allowed
 			w.works()
 			sleep(2 * time.Second)
 			memory.Store(83 << 20)

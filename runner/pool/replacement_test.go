@@ -118,7 +118,7 @@ func TestOldDiesFirst(t *testing.T) {
 // Restart reads the plugin's files again.
 func TestReplace(t *testing.T) {
 	bubble(t, Options{Workers: 2, Policy: always}, nil, func(w *world) {
-		w.status() // both are ready
+		w.status() // waits until both workers are ready
 		for _, replace := range []func(context.Context, string) error{w.Replace, w.Restart} {
 			old := w.launcher.last().pid
 			if err := replace(w.t.Context(), "a test"); err != nil {
@@ -139,7 +139,7 @@ func TestReplace(t *testing.T) {
 }
 
 // TestAllButOneLeave checks that all workers but one leave the pool if two instances cannot live at
-// once, also those that start together.
+// once, even if they start together.
 func TestAllButOneLeave(t *testing.T) {
 	bubble(t, Options{Workers: 4, Policy: always}, func(l *fakeLauncher) {
 		l.alone = &hook.Error{Kind: hook.Start, Alone: true, Err: errors.New("alone")}

@@ -56,7 +56,7 @@ func (p *Pool) stop(i *instance) *hook.Exit {
 			err = p.opt.Shutdown(p.kill, i.Instance)
 		}
 		err = errors.Join(err, i.Stop(p.kill))
-		<-i.Done() // because it was stopped, or exited by itself
+		<-i.Done() // the instance was stopped, or exited by itself
 	})
 	if p.isClosed() {
 		p.stopErr = errors.Join(p.stopErr, err)

@@ -53,7 +53,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// storm does one of these things at random.
+// storm does one random action.
 func storm(t *testing.T, p *Pool, l *fakeLauncher, value string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond+rand.N(5*time.Millisecond))
 	defer cancel()

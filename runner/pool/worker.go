@@ -52,7 +52,7 @@ type worker struct {
 	replies    []chan error
 	cause      *hook.Error // the last failure, or nil after a successful start
 	failed     int         // the version of the files at the last failure
-	failures   int         // in a row
+	failures   int         // failures in a row
 	startError string      // why the last start failed, or "" after a successful start
 	refusing   bool        // calls fail instead of waiting for the next start
 	nextStart  time.Time   // the end of the back-off
