@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
-// quick is the average duration of a call. If the calls of a series are faster, the next series is
-// larger.
+// quick is the average duration up to which calls count as quick. After a series of quick calls, the
+// next series is larger.
 const quick = 2 * time.Millisecond
 
 // work makes calls until there are no more. [Options].Jobs goroutines run it. Series
@@ -73,7 +73,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, m
 			e.succeeded(ctx, t, r)
 		}
 	}
-	s.Wanted = func(bool) bool { return hook.IsClosed(e.out.dropping) } // drops the calls that have not begun
+	s.Wanted = func(bool) bool { return hook.IsClosed(e.out.dropping) } // calls that have not begun are then dropped
 	s.HandedBack = func(n int) { tasks = e.out.handBack(tasks, n) }
 	if len(tasks) == e.o.Series {
 		s.More = func(n int) []hook.Call {

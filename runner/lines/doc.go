@@ -21,8 +21,8 @@
 //
 // The engine stops reading at the end of the input, when [Options].Stop is closed, and when the
 // caller gives up ([Options].GaveUp). After a stop, it still answers the calls in progress and the
-// lines before them, so that the answered lines have no gaps. Lines whose calls a caller that gave
-// up refuses get no answer, so it does not matter how far ahead the input was read. Canceling the
+// lines before them, so that the answered lines have no gaps. A caller that gave up refuses calls.
+// Their lines get no answer, so it does not matter how far ahead the input was read. Canceling the
 // context of [Engine.Run] cancels the calls in progress.
 //
 // A [Line] is a call that names its hook, with the answer that a record or a file of cases has for

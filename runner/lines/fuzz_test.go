@@ -34,7 +34,7 @@ func FuzzLines(f *testing.F) {
 		if err := New(callerFunc(echoed), o).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		var want []int // the numbers of the lines that are not blank, found in another way
+		var want []int // the numbers of the lines that are not blank, found without the Reader
 		for i, line := range strings.Split(strings.TrimPrefix(string(in), hook.ByteOrderMark), "\n") {
 			if !p.blank([]byte(strings.TrimSuffix(line, "\r"))) {
 				want = append(want, i+1)

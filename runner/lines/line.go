@@ -63,7 +63,7 @@ func IsComment(line []byte) bool { return bytes.HasPrefix(schema.Trim(line), []b
 func (l *Line) Parse(text []byte) *hook.Error {
 	l.text = text
 	value := schema.Trim(text)
-	if err := schema.CheckValue(text); err != nil { // text, so that the error counts bytes from the start of the line
+	if err := schema.CheckValue(text); err != nil { // text, not value, so that the error counts bytes from the start of the line
 		return badLine("the line is %w", err)
 	}
 	if value[0] != '{' {

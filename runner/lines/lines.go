@@ -54,7 +54,7 @@ type Options struct {
 	Items Items
 	// Field names the argument for a Text line. If it is empty, the argument is by position.
 	Field string
-	// Words are named arguments of every call. The names in a line come first.
+	// Words are named arguments of every call. Names in a line take precedence.
 	Words []schema.Word
 	// Null means that lines end with a NUL instead of a newline.
 	Null bool

@@ -16,9 +16,9 @@ const keptSize = 16 << 20
 // Different methods may be called at the same time.
 type Record interface {
 	// Find counts a call. It returns the number of its occurrence, from 1, and a function that reads the
-	// recorded answer. read is nil if there is no such answer, or it is an error. Another goroutine calls
-	// these functions, in the order of Find. read returns nil if the answer turns out to belong to another
-	// call.
+	// recorded answer. read is nil if there is no such answer, or if it is an error. Another goroutine calls
+	// the read functions, in the order in which Find returned them. read returns nil if the answer belongs
+	// to another call.
 	Find(c Call) (occurrence int, read func() (*Answer, error))
 	// Write writes lines with calls and their answers, see [Line].
 	Write(lines []byte) (int, error)

@@ -132,7 +132,7 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 		return c, nil
 	}
 	value := schema.Trim(line)
-	if wrong := schema.CheckValue(line); wrong != nil { // line, so that the error counts bytes from its start
+	if wrong := schema.CheckValue(line); wrong != nil { // line, not value, so that the error counts bytes from the start of the line
 		err := badLine("the line is %w", wrong)
 		if first {
 			err.Hints = schema.Hints("to pass each line as text, use %s text", schema.Setting("items"))

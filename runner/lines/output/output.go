@@ -23,7 +23,7 @@ type Writer struct {
 	woken   int           // calls of Wake that were followed by a Write
 	err     error         // of a Write, or of Fail
 	changed chan struct{} // closed after a Write, or nil if nothing waits for that
-	waited  time.Duration // the longest wait for the Write in progress that reached its limit
+	waited  time.Duration // the longest limit that a wait for the Write in progress has reached
 }
 
 // New returns a writer to out. Each Write has at most chunk bytes. With small chunks, the Writer

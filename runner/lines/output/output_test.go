@@ -39,7 +39,7 @@ func took(f func() bool) (time.Duration, bool) {
 }
 
 // TestReaderReadsNothing checks that a wait ends after its limit, that a second wait with the same
-// limit returns at once, and that waits wait again once something was read.
+// limit returns at once, and that a wait lasts up to its limit again after something was read.
 func TestReaderReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{takes: make(chan error)}
