@@ -53,7 +53,7 @@ func (s *Service) notes(maxAge time.Duration) []string {
 	defer c.mu.Unlock()
 	if began := time.Now(); began.Sub(c.noted) >= min(maxAge, noteShare*c.took) {
 		c.text, c.noted = s.changed(), time.Now()
-		if took := c.noted.Sub(began); c.took == 0 || took < c.took { // a longer time is chance
+		if took := c.noted.Sub(began); c.took == 0 || took < c.took { // other load causes longer times
 			c.took = took
 		}
 	}

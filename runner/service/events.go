@@ -17,7 +17,7 @@ func (s *Service) note(text string) {
 	s.o.Starter.Note(text)
 }
 
-// log adds a line to the log. Before there is one, it reports the line.
+// log adds a line to the log. Before the log exists, it reports a line from pyplug itself.
 func (s *Service) log(line daemon.Line) {
 	if s.server != nil {
 		s.server.Log().Add(line)
@@ -89,8 +89,8 @@ const (
 	backlogTimeout = 2 * time.Second
 )
 
-// startReports reports transitions in order in a separate goroutine, until endReports. The plugin
-// must not wait for a terminal or a disk.
+// startReports reports transitions in order until endReports is called. It uses a separate goroutine,
+// because the plugin must not wait for a terminal or a disk.
 func (s *Service) startReports() {
 	s.transitions = make(chan hook.Event, maxBacklog)
 	reported := make(chan struct{})
@@ -102,7 +102,7 @@ func (s *Service) startReports() {
 	}()
 	s.endReports = sync.OnceFunc(func() {
 		close(s.transitions)
-		hook.Within(reported, backlogTimeout) // the rest ends with the process
+		hook.Within(reported, backlogTimeout) // after that, the process ends without the rest
 		if dropped := s.dropped.Load(); dropped > 0 {
 			s.to.Warn(fmt.Errorf("%d events were not reported: writing them took too long", dropped))
 		}

@@ -45,7 +45,7 @@ type Options struct {
 	Version string
 	// Starter is the process that waits for the plugin, or nil.
 	Starter *daemon.Starter
-	// Kill makes a stop kill the plugin when it ends.
+	// When Kill ends, a stop kills the plugin at once.
 	Kill context.Context
 	// Hangups is the channel of [Hangups].
 	Hangups <-chan struct{}
@@ -78,7 +78,7 @@ type Service struct {
 
 	calls      metrics.Calls
 	changes    changes
-	failures   failures     // for the log
+	failures   failures     // counts failed calls for the log
 	generation atomic.Int64 // the newest generation
 	ready      atomic.Bool  // the plugin was ready: errors are now errors of calls
 }
@@ -117,7 +117,7 @@ func (s *Service) Start(ctx context.Context, k *runner.Keeper) error {
 		s.endReports() // before the log is closed
 		if s.server != nil {
 			s.logDetails(hook.AsError(err))
-			s.server.Fail(err) // it reports the error to everybody who waits for the start
+			s.server.Fail(err) // reports the error to all who wait for the start
 		}
 	}
 	return err
@@ -221,7 +221,7 @@ func (s *Service) Run(ctx context.Context) error {
 	stop(nil)
 	work.Wait()
 	if gaveUp != nil {
-		s.notify(statusLine(hook.StateFailed, gaveUp.Error())) // not the stop that followed
+		s.notify(statusLine(hook.StateFailed, gaveUp.Error())) // the last status is the failure, not the stop
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.to.Warn(err)
@@ -235,7 +235,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// errExited says why the service of a plugin ends that has exited by itself.
+// errExited is the reason why a service ends after its plugin has exited by itself.
 var errExited = errors.New("the plugin exited with code 0, and is not restarted")
 
 // gaveUpError returns the error of a plugin that is not started again. It is nil if the
@@ -315,8 +315,8 @@ func (s *Service) Close(ctx context.Context) error {
 // describeLimit is how long a ready worker may take to describe its hooks.
 const describeLimit = 2 * time.Second
 
-// describe gets the hooks of a functions file's worker before it is busy. Such a worker does one
-// thing at a time, and clients then get the answer even while a call runs.
+// describe caches the hooks of a functions file before its worker is busy. Such a worker does one
+// thing at a time. With the cache, clients get the hooks even while a call runs.
 func (s *Service) describe(ctx context.Context) {
 	if s.Transport().Serves {
 		return

@@ -86,7 +86,7 @@ func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 	return true, nil
 }
 
-// noteName reports a name that the plugin's file does not show.
+// noteName reports a name that users would not guess from the plugin's file.
 func (by Starter) noteName(k *runner.Keeper, name string) {
 	switch p := k.Plugin; {
 	case name != p.ID:

@@ -29,7 +29,7 @@ func TestDifference(t *testing.T) {
 		{"/a/python", "a.b", false, ""},
 		{"/a/python", "x.b", false, "n runs with other settings: `pyplug stop n`"},
 		{"/a/python", "a.x", false, "n runs with other settings: `pyplug stop n`"},
-		{"/a/python", "a.x", true, ""}, // a call has the other settings itself
+		{"/a/python", "a.x", true, ""}, // the settings behind the dot do not affect a call
 		{"/a/python", "x.b", true, "n runs with other settings: "},
 		{"/b/python", "x.b", false, "n runs with another Python, /a/python, and now it would be /b/python: "},
 	} {
@@ -62,11 +62,11 @@ func TestDigest(t *testing.T) {
 	plain := digest(func(*Options) {})
 	for name, c := range map[string]struct {
 		change    func(o *Options)
-		how, rest bool // the halves that must differ
+		how, rest bool // the halves of the digest that must differ
 	}{
 		"defaults": {func(o *Options) {
 			s := settings.Defaults()
-			s.Python, s.Transport, s.ProtocolVersions, s.MaxMessage = python, "pipe", nil, 0 // the last two do not apply to it
+			s.Python, s.Transport, s.ProtocolVersions, s.MaxMessage = python, "pipe", nil, 0 // the last two do not apply to a functions file
 			o.Config.Settings = s
 		}, false, false},
 		"workers":     {func(o *Options) { o.Config.Workers = 2 }, true, false},
