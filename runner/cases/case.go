@@ -20,7 +20,7 @@ type File struct {
 	// Path is the path as typed.
 	Path     string
 	text     []byte
-	places   []place // of the cases to run, in order
+	places   []place // where the cases to run are, in order
 	isRecord bool    // the file has a head line
 }
 
@@ -82,7 +82,7 @@ type Case struct {
 	fails      *wantedError    // the expected error, or nil if the call must succeed
 	health     bool            // the plugin must be healthy after the call
 	under      time.Duration   // the limit on the call's duration, or 0 if there is none
-	occurrence int             // the number among equal lines of a record
+	occurrence int             // the number of this call among the equal calls of a record
 	start, end int             // the byte offsets of the line in the file
 }
 

@@ -138,7 +138,7 @@ func member(place, key string) string {
 	return place + "[" + string(schema.Quote(key)) + "]"
 }
 
-// The maximum difference of two equal floats, relative to the larger one or absolute.
+// The maximum difference of two floats that count as equal, relative to the larger one or absolute.
 const (
 	relative = 1e-9
 	absolute = 1e-12

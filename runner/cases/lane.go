@@ -19,7 +19,7 @@ type lane struct {
 	served int         // the number of cases that the process has run, from one or more files
 	dirty  bool        // the process crashed or hangs, or a file needs a fresh one
 	end    string      // the failure of the last file's process, such as "crashed at line 3 (pid 4711)", or empty
-	before string      // the last file
+	before string      // the path of the last file
 }
 
 // file runs the cases of a file.

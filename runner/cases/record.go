@@ -18,26 +18,26 @@ import (
 // first line of a record. Another head line follows when Files changes.
 type Head struct {
 	Plugin string   `json:"plugin"`          // the name of the plugin
-	Hook   string   `json:"hook,omitempty"`  // of all lines, or empty if each line has its own
-	Words  []string `json:"words,omitempty"` // after the hook, as typed
+	Hook   string   `json:"hook,omitempty"`  // the hook of all lines, or empty if each line has its own
+	Words  []string `json:"words,omitempty"` // the words after the hook, as typed
 	Items  string   `json:"items,omitempty"` // the value of --items
 	// Files is a digest of the plugin's files. It is empty if unknown.
 	Files   string `json:"files,omitempty"`
-	Version string `json:"version"` // of pyplug
+	Version string `json:"version"` // the version of pyplug
 }
 
 // Record is a [lines.Record] that keeps the answers of calls in a file. The file is locked while it
 // is open. Make a Record with [OpenRecord].
 type Record struct {
 	file     *os.File
-	opened   os.FileInfo // of file
+	opened   os.FileInfo // describes file
 	size     int64       // of the file, as far as Record has read and written it
 	head     Head
 	heads    []head        // in order
 	index    map[key]entry // the occurrences of calls that the file has or that Find has seen
 	again    map[key]int   // how often Find has seen a call, if more than once
 	outdated atomic.Int64
-	page     page // for Find
+	page     page // reads lines of file
 }
 
 // OpenRecord opens a record and locks it. It creates the file if it does not exist, and removes an
@@ -132,7 +132,7 @@ func parseHead(line []byte) (Head, error) {
 	return head[lines.HeadKey], nil
 }
 
-// check parses a head line at an offset, and returns an error if it is of another command than r's.
+// check parses a head line at an offset, and returns an error unless it belongs to the command of r.
 func (r *Record) check(line []byte, at int64) error {
 	got, err := parseHead(line)
 	if err != nil {

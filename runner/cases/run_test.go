@@ -85,8 +85,8 @@ func (f replaceable) Replace(context.Context, string) error {
 	return nil
 }
 
-// play runs files. Each is given as the names of the hooks to call. play returns a line for each
-// case, with the file and line, the status, and the other fields of the result that are set.
+// play runs files. Each file is a list of hooks to call. play returns a line for each case, with the
+// file and line, the status, and the other fields of the result that are set.
 func play(t *testing.T, f *fake, o Options, files ...string) (report string, err error) {
 	t.Helper()
 	var parsed []*File
