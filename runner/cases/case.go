@@ -35,8 +35,8 @@ type place struct {
 // head lines, all cases share one heading.
 type heading struct {
 	words    []schema.Word        // named arguments of every call
-	fields   map[string]string    // by gRPC method: the field that the text of a call sets
-	messages map[string]*messages // by hook, or nil if the hook does not return messages
+	fields   map[string]string    // gRPC method → the field that the text of a call sets
+	messages map[string]*messages // hook → its messages, or nil if the hook does not return messages
 }
 
 // Len returns the number of the cases.
@@ -67,7 +67,7 @@ func (f *File) Select(text string) {
 // Case is a call with the answer that it should get. It is immutable.
 type Case struct {
 	File string // the path as typed
-	Line int    // from 1
+	Line int    // the line number, from 1
 	// Name is the name of the case, or empty.
 	Name string
 	// Skip is the reason to skip the case. It is empty if the case runs.

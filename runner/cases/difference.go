@@ -49,7 +49,7 @@ func differing(wanted, got json.RawMessage) (a, b string) {
 // textDiff returns the lines that differ between two JSON strings, after the last line that does
 // not. It returns "" if a value is not a string, or no string has several lines.
 func textDiff(wanted, got json.RawMessage) string {
-	const maxLines = 20 // of each string
+	const maxLines = 20 // the maximum number of shown lines of each string
 	var w, g string
 	if wanted == nil || got == nil || json.Unmarshal(wanted, &w) != nil || json.Unmarshal(got, &g) != nil || !strings.Contains(w+g, "\n") {
 		return ""

@@ -15,7 +15,7 @@ import (
 type lane struct {
 	*running
 	plugin hook.Plugin // nil before the first case
-	pid    int         // of the plugin's process, or 0 if unknown
+	pid    int         // the PID of the plugin's process, or 0 if unknown
 	served int         // the number of cases that the process has run, from one or more files
 	dirty  bool        // the process crashed or hangs, or a file needs a fresh one
 	end    string      // the failure of the last file's process, such as "crashed at line 3 (pid 4711)", or empty

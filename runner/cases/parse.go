@@ -167,7 +167,7 @@ func (p *parser) wrongLines() error {
 // the first key that the message names.
 func column(line []byte, message string) int {
 	if !utf8.Valid(line) {
-		return bytes.IndexRune(line, utf8.RuneError) + 1 // of the first invalid byte
+		return bytes.IndexRune(line, utf8.RuneError) + 1 // the column of the first invalid byte
 	}
 	if offset, err := schema.CheckJSON(line); err != nil {
 		return offset + 1

@@ -31,9 +31,9 @@ type Head struct {
 type Record struct {
 	file     *os.File
 	opened   os.FileInfo // describes file
-	size     int64       // of the file, as far as Record has read and written it
+	size     int64       // the size of the file, as far as Record has read and written it
 	head     Head
-	heads    []head        // in order
+	heads    []head        // the head lines, in order
 	index    map[key]entry // the occurrences of calls that the file has or that Find has seen
 	again    map[key]int   // how often Find has seen a call, if more than once
 	outdated atomic.Int64

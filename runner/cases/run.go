@@ -128,11 +128,11 @@ type running struct {
 	going context.Context // done when no more cases should start
 	stop  func()          // cancels going
 
-	mu      sync.Mutex // protects what follows
+	mu      sync.Mutex // protects the following
 	err     error
 	summary Summary
 	current int        // the file whose results are reported as they come
-	pending [][]func() // by file: the reports that wait for earlier files
+	pending [][]func() // the reports of each file that wait for earlier files
 	ended   []bool
 }
 

@@ -159,7 +159,7 @@ type lineWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	ctx     context.Context
-	stop    func() bool // ends the watch of ctx
+	stop    func() bool // stops watching ctx
 
 	began bool           // an item was emitted
 	items sync.WaitGroup // counts the item being written, at most one

@@ -105,7 +105,7 @@ func TestItems(t *testing.T) {
 		_ = c.Emit(hook.Item{Value: json.RawMessage("1"), Binary: true})
 		return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Begun: true, Python: &hook.Raised{Type: "ValueError", Message: "no"}}
 	}
-	f.hooks["nan"] = func(_ context.Context, c hook.Call) (hook.Result, error) { // like --nan literal
+	f.hooks["nan"] = func(_ context.Context, c hook.Call) (hook.Result, error) { // returns values as with --nan literal
 		return hook.Result{Streamed: true}, errors.Join(c.Emit(hook.Item{Value: []byte("[NaN]")}), c.Emit(hook.Item{Value: []byte("null")}))
 	}
 	start(t, f, Options{})

@@ -55,7 +55,7 @@ func TestLog(t *testing.T) {
 	l.Add(Line{Time: at, Generation: 3, Stream: "stderr", Text: "a b  c"})
 	l.Add(Line{Time: at, Generation: 3, Stream: "stdout", Text: ""})
 	l.Add(Line{Time: at, Stream: Own, Text: "two\nlines\n"})
-	if _, err := l.file.WriteString("panic: oh\n"); err != nil { // like the Go runtime
+	if _, err := l.file.WriteString("panic: oh\n"); err != nil { // the Go runtime writes such lines
 		t.Fatal(err)
 	}
 	want := []Line{

@@ -59,7 +59,7 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) (any, error)
 	if p, ok := p.(hook.SeriesCaller); ok {
 		p.CallSeries(ctx, series)
 	}
-	out.Flush(0, 0) // the writer's deadline limits it
+	out.Flush(0, 0) // the writer's deadline limits the wait
 	return nil, nil
 }
 

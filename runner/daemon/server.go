@@ -71,7 +71,7 @@ type Options struct {
 type Server struct {
 	id   Identity
 	opts Options
-	held *held // nil over TCP alone
+	held *held // nil if the daemon serves over TCP alone
 	log  *Log
 	http *http.Server
 	tcp  *http.Server // nil without TCP
@@ -196,7 +196,7 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 	log := place{makeLogDir(h.dir), h.name}.log()
 	id.Socket, id.Log = schema.Path(h.socket()), schema.Path(log)
 	for each := h; each != nil; each = each.also {
-		_ = os.Remove(each.socket()) // of a dead daemon
+		_ = os.Remove(each.socket()) // a dead daemon may have left it
 		if err := each.write(id); err != nil {
 			return nil, err
 		}
@@ -205,7 +205,7 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener.SetUnlinkOnClose(false) // release removes it
+	listener.SetUnlinkOnClose(false) // release removes the socket
 	var open *Log
 	if err = os.Chmod(h.socket(), 0o600); err == nil && h.also != nil {
 		err = os.Symlink(h.socket(), h.also.socket())

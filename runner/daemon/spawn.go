@@ -39,7 +39,7 @@ func Spawn(ctx context.Context, args, environ []string, note func(text string)) 
 		return id, unavailable(err)
 	}
 	defer func() { _ = pipe.Close() }()
-	var output bytes.Buffer // until the daemon has a log
+	var output bytes.Buffer // receives the output until the daemon has a log
 	cmd := exec.Command(path, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &output, &output
 	cmd.WaitDelay = time.Second

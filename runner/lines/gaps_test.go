@@ -20,7 +20,7 @@ import (
 // mixedCaller makes calls whose argument is the number of their line. takes has the duration of each.
 // Like a worker, it does not make the calls of a series behind a slow one.
 type mixedCaller struct {
-	takes []time.Duration // by line
+	takes []time.Duration // how long the call of each line takes
 
 	mu    sync.Mutex
 	last  int         // the last line that was passed on

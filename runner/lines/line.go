@@ -22,7 +22,7 @@ import (
 type Line struct {
 	Call
 	text    []byte
-	members [len(keys)]member // by index in keys
+	members [len(keys)]member // the members, in the order of keys
 }
 
 // Call is the call that a line requests.
@@ -37,8 +37,8 @@ type Call struct {
 type Answer struct {
 	hook.Item
 	Streamed bool
-	Items    []hook.Item     // of a stream
-	Error    json.RawMessage // nil if the call succeeded
+	Items    []hook.Item     // the items of a stream
+	Error    json.RawMessage // the error as JSON, or nil if the call succeeded
 	Attempts int             // how often the call was made
 }
 

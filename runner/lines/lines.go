@@ -158,7 +158,7 @@ type task struct {
 
 	// For the record.
 	occurrence int
-	items      []hook.Item // of a stream that has not ended
+	items      []hook.Item // the items of a stream that has not ended
 	itemsSize  int         // the size of all items in bytes, even if they are too many to hold
 	record     []byte      // the lines for the record
 
@@ -240,7 +240,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	calls.Wait()
 	err := e.out.out.Err()
 	if failed := e.out.writeRecord(); err == nil {
-		err = failed // an error of the output comes first
+		err = failed // an error of the output takes precedence
 	}
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()

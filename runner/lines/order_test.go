@@ -96,7 +96,7 @@ func TestOrder(t *testing.T) {
 		time.Sleep(time.Second)
 		bad := `{"id":4,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}`
 		all := []string{result(1, 3), result(2, 1), result(3, 2), bad, result(5, 0)}
-		r.wants(t, all...) // although the input has not ended
+		r.wants(t, all...) // before the input has ended
 		_ = r.in.Close()
 		<-r.done
 		r.wants(t, all...)

@@ -29,8 +29,8 @@ type outbox struct {
 	record  Record
 	out     *output.Writer
 
-	mu      sync.Mutex // protects what follows
-	changed sync.Cond  // wakes waiters after a change of what follows
+	mu      sync.Mutex // protects the following
+	changed sync.Cond  // wakes waiters after a change of the following
 	records []byte     // lines for the record, to be written before the lines of out
 	queue   []*task    // in order: the first unanswered task, and those behind it
 	held    int        // the size of the answers held by the tasks of queue

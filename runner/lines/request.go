@@ -102,7 +102,7 @@ func (c Call) Arguments(field string, words []schema.Word) hook.Args {
 
 // parser parses lines into calls.
 type parser struct {
-	hook  string // of all lines, or empty if each line has its own
+	hook  string // the hook of all lines, or empty if each line has its own
 	items Items
 	begun bool // a line was parsed
 }

@@ -18,7 +18,7 @@ type instance struct {
 	generation    int
 	ctx           context.Context // the context of its start
 	cancel        context.CancelCauseFunc
-	version       int // of the plugin's files when it was started
+	version       int // the version of the plugin's files when it was started
 	places        int // the maximum number of concurrent calls
 	ready         time.Time
 	jitter        float64 // the fraction by which its limits are lower
@@ -40,7 +40,7 @@ type instance struct {
 	probed       bool  // a probe is in progress
 	misses       int   // missed probes in a row
 	missed       error // the error of the last missed probe
-	memory       int64 // in bytes, when last measured
+	memory       int64 // the last measured memory in bytes
 	lastCall     time.Time
 	notBefore    time.Time     // the earliest start of a replacement
 	idle         chan struct{} // closed when no call runs, or nil if nothing waits for that

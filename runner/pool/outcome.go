@@ -14,7 +14,7 @@ import (
 type outcome struct {
 	lost  bool      // the instance takes no further calls
 	retry bool      // the call never began and goes to another worker
-	kind  hook.Kind // of the call's error, or empty if the call succeeded
+	kind  hook.Kind // the kind of the call's error, or empty if the call succeeded
 	begun bool      // a call that failed may have begun
 	// unanswered is set if the plugin has not confirmed that an interrupted call has ended.
 	unanswered bool

@@ -20,7 +20,7 @@ type Pool struct {
 	cancel   context.CancelFunc
 	kill     context.Context // ended when there is no time for the stop ladder
 	killNow  context.CancelFunc
-	running  sync.WaitGroup // worker goroutines and what they start
+	running  sync.WaitGroup // worker goroutines and the goroutines that they start
 	failed   chan struct{}  // closed when no worker runs and none restarts by itself
 
 	closeLauncher func() error // closes the launcher once

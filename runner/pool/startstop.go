@@ -91,7 +91,7 @@ func (p *Pool) awaitIdle(i *instance, maxWait time.Duration, over <-chan struct{
 func (w *worker) retire(old *instance) {
 	w.retiring++
 	p := w.pool
-	p.running.Go(func() { // the limit on draining and the stop ladder bound it
+	p.running.Go(func() { // bounded by the limit on draining and the stop ladder
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.drain(old)

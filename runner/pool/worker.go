@@ -44,9 +44,9 @@ type worker struct {
 	retiring   int       // the number of replaced instances that are still stopping
 	state      hook.State
 	last       *instance // the instance that state describes
-	reason     string    // of the last transition
+	reason     string    // the reason of the last transition
 	since      time.Time
-	generation int    // of the newest instance
+	generation int    // the generation of the newest instance
 	wanted     bool   // a call waits for a start
 	restart    string // why a restart was requested, or "" if it was not
 	replies    []chan error

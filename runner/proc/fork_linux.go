@@ -175,7 +175,7 @@ func (t *tree) takeStatus() (status syscall.WaitStatus, err error) {
 func (f *forked) waitFor(pid int) (status syscall.WaitStatus, err error) {
 	select {
 	case <-f.by.died:
-	case <-time.After(sweepTime): // the process waits for a disk
+	case <-time.After(sweepTime): // the process hangs, perhaps on a disk
 		return status, unix.ECHILD
 	}
 	if f.pidfd >= 0 {

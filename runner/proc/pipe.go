@@ -160,7 +160,7 @@ func (c *Conn) Close() error {
 	if c == nil {
 		return nil
 	}
-	c.out.Close() // first, so that a read returns ErrClosed, not the end of a process whose input has ended
+	c.out.Close() // before in, so that a read returns ErrClosed, not the EOF of a process that exits when its input ends
 	c.in.Close()
 	return nil
 }

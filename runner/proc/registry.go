@@ -50,8 +50,8 @@ func (r *registry) add(p *Process) {
 	}
 }
 
-// protect reports a new process to the guard. The process already runs meanwhile, but it needs
-// longer to escape the lifeline.
+// protect reports a new process to the guard. The process already runs, but it cannot escape the
+// lifeline so soon.
 func (r *registry) protect(p *Process) {
 	r.guardMu.Lock()
 	defer r.guardMu.Unlock()

@@ -93,7 +93,7 @@ type Exit struct {
 	// Uptime is the time from start to exit.
 	Uptime time.Duration
 	// Stderr contains the last 20 lines of standard error, oldest first, each of at most 4 KiB.
-	// With Talk it includes those of standard output.
+	// With Talk it includes the lines of standard output, too.
 	Stderr []string
 	// Stacks contains faulthandler's lines. They show where a hung Python was just before it was
 	// killed.

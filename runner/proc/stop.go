@@ -65,7 +65,7 @@ func (p *Process) forceStop(stacks bool) {
 }
 
 func (p *Process) ladder(ask func(context.Context) bool) {
-	if p.Exited() || showsExiting && p.Exiting() && p.exitsWithin(askTime) { // exits by itself
+	if p.Exited() || showsExiting && p.Exiting() && p.exitsWithin(askTime) { // the process exits by itself
 		return
 	}
 	p.stopped.Store(true)
@@ -190,7 +190,7 @@ func isStack(line []byte, inside bool) bool {
 func (p *Process) Stacks() []string {
 	p.dumping.Lock()
 	defer p.dumping.Unlock()
-	if p.stopped.Load() { // the ladder may print them, for the exit
+	if p.stopped.Load() { // the ladder may be printing the stacks for Exit
 		return nil
 	}
 	p.dumpStacks()

@@ -204,7 +204,7 @@ func signalName(s syscall.Signal) string {
 // Descends reports whether a process is the leader, is in its group, or was started by such a
 // process, directly or indirectly.
 func Descends(pid, leader int) bool {
-	for steps := 0; pid > 1 && steps < 1000; steps++ { // numbers may be reused meanwhile
+	for steps := 0; pid > 1 && steps < 1000; steps++ { // reused numbers could form a cycle
 		if pid == leader {
 			return true
 		}

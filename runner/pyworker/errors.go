@@ -31,14 +31,14 @@ type answer struct {
 	Missing string        `json:"missing"`
 	Files   []schema.Path `json:"files"`
 
-	Unfound []schema.Unfound `json:"unfound"` // in a start that lacks a module
+	Unfound []schema.Unfound `json:"unfound"` // the modules that a failed start lacks
 
 	// If arguments do not fit:
 	Signature *schema.Hook `json:"signature"` // the hook's signature, without its name
 	Ends      bool         `json:"ends"`      // the signature is appended to the message
 	Unknown   string       `json:"unknown"`   // a name that no parameter has
 	Dashed    bool         `json:"dashed"`    // the name was typed as --name
-	Word      int          `json:"word"`      // the number, from 1, of the word with that name or of an unnamed word that does not fit; or 0
+	Word      int          `json:"word"`      // the number, from 1, of the word with that name or of an unnamed word that does not fit, or 0 if there is none
 	Typed     string       `json:"typed"`     // the word with that name, if it may have been meant as text
 	AsJSON    string       `json:"as_json"`   // a word that passes the parameter as JSON
 	Instead   []string     `json:"instead"`   // the words that were probably meant

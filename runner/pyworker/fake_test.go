@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 var badAnswers = map[string]struct {
 	say   func(n uint32) []byte
 	want  string
-	later bool // tested also after good answers
+	later bool // whether it is also tested after good answers
 }{
 	"wrong id": {
 		func(n uint32) []byte { return packed('R', n+7, "1") },

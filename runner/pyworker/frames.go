@@ -79,7 +79,7 @@ const (
 // The types of frames to the worker.
 const (
 	frameLoad     = 'L'
-	frameSource   = 'S' // both ways
+	frameSource   = 'S' // used in both directions
 	frameCall     = 'C'
 	frameAhead    = 'A'
 	frameUnless   = 'U'

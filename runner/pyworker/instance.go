@@ -35,7 +35,7 @@ type instance struct {
 	mu          sync.Mutex // protects the following
 	queue       []outgoing // frames to write
 	queued      sync.Cond  // signals that the queue has frames, or that over is set
-	calls       []*call    // unanswered, in the order in which they were sent
+	calls       []*call    // the unanswered calls, in the order in which they were sent
 	last        uint32     // the number of the newest call
 	terminating bool       // no call may begin, and the process will be killed
 	over        bool       // no answer will come

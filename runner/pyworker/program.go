@@ -42,7 +42,7 @@ func sourceParts() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		entries, err := files.ReadDir("worker")
 		if err != nil {
-			panic(err) // the directory is embedded
+			panic(err) // cannot happen, because the directory is embedded
 		}
 		for _, e := range entries {
 			text, err := files.ReadFile("worker/" + e.Name())

@@ -53,7 +53,7 @@ def fail(): raise ValueError
 
 // series makes calls in order, in as many series as needed. It returns their values or the kinds
 // of their errors, and the number of calls that each series made. first is the number of calls with
-// which each series begins. It gets the others while it runs.
+// which each series begins. A series gets further calls while it runs.
 func series(ctx context.Context, inst hook.Instance, limit time.Duration, first int, names ...string) (got []string, sizes []int) {
 	calls := make([]hook.Call, len(names))
 	for i, name := range names {

@@ -19,7 +19,7 @@ import (
 
 // changes tracks which of a plugin's files have changed since its workers loaded them.
 type changes struct {
-	started runner.Snapshot // when the plugin started; a restart does not load another manifest or interpreter
+	started runner.Snapshot // the files when the plugin started; a restart does not load another manifest or interpreter
 
 	mu     sync.Mutex      // protects the following
 	loaded runner.Snapshot // the files that the workers run

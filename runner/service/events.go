@@ -128,7 +128,7 @@ func (s *Service) report(e hook.Event) {
 	case s.o.Detached:
 	case s.ready.Load():
 		s.notify(s.managerStatus())
-	case e.Worker <= 1 && (e.To == hook.StateStarting || e.To == hook.StateFailed): // not the stop that follows a failure
+	case e.Worker <= 1 && (e.To == hook.StateStarting || e.To == hook.StateFailed): // skip the stop that follows a failure
 		s.notify(statusLine(e.To, e.Reason))
 	}
 }

@@ -40,7 +40,7 @@ func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	switch own := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == p.ID }); {
 	case len(running) == 1:
 		return running[0], nil
-	case own >= 0: // if there are several, the one with the plugin's own name
+	case own >= 0: // if several run, choose the one with the plugin's own name
 		return running[own], nil
 	case len(running) > 1:
 		return none, &hook.Error{Kind: hook.Usage, Hints: schema.Hints("name one of them"),

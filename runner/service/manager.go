@@ -17,9 +17,9 @@ import (
 // The variables that a service manager such as systemd sets for pyplug. The plugin does not get
 // them, because it would report instead of pyplug.
 const (
-	notifyVariable   = "NOTIFY_SOCKET" // where readiness is reported
+	notifyVariable   = "NOTIFY_SOCKET" // the socket to which pyplug reports its state
 	watchdogVariable = "WATCHDOG_USEC" // how often pyplug must report that it is healthy
-	watchdogPID      = "WATCHDOG_PID"  // the process that must report; pyplug if it is not set
+	watchdogPID      = "WATCHDOG_PID"  // the process that must report, or pyplug if it is not set
 )
 
 // withoutManager returns an environment without the service manager's variables.

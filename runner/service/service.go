@@ -72,7 +72,7 @@ type Service struct {
 	access         *access.Access  // nil if it does not listen over TCP
 	mcp            *mcp.Server     // nil if it does not listen over TCP
 	server         *daemon.Server  // nil until it has its name
-	transitions    chan hook.Event // to be reported
+	transitions    chan hook.Event // the transitions to report
 	dropped        atomic.Int64    // number of transitions that are not reported
 	endReports     func()          // waits until the transitions are reported; the plugin must be gone
 

@@ -78,7 +78,7 @@ func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 	if text := difference(running, wanted); text != "" {
 		notes = []string{text}
 	} else if wanted.AutoStarted {
-		notes = nil // the result of the call has them
+		notes = nil // the result of the call contains the notes
 	}
 	for _, note := range notes {
 		by.Note(note)

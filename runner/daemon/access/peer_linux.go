@@ -41,7 +41,7 @@ func peerUID(local, remote net.Addr) (int, error) {
 // findRow returns the user in a connection's row.
 func findRow(table *os.File, from, to netip.AddrPort) (uid int, found bool) {
 	rows := bufio.NewScanner(table)
-	rows.Scan() // the heading
+	rows.Scan() // skips the heading
 	for rows.Scan() {
 		f := strings.Fields(rows.Text()) // number, local address, remote address, state, queues, timer, retransmits, uid, timeout, inode
 		if len(f) < 10 || f[9] == "0" || parseRow(f[1]) != from || parseRow(f[2]) != to {

@@ -13,7 +13,7 @@ type Writer struct {
 	chunk int
 	wrote func()
 
-	mu      sync.Mutex    // protects what follows
+	mu      sync.Mutex    // protects the following
 	buf     []byte        // appended text that no Write has begun
 	spare   []byte        // an empty buffer to use next
 	pending int           // bytes not written, including buf
@@ -21,7 +21,7 @@ type Writer struct {
 	writing bool          // the goroutine runs
 	wakes   int           // calls of Wake
 	woken   int           // calls of Wake that were followed by a Write
-	err     error         // of a Write, or of Fail
+	err     error         // the error of a Write, or of Fail
 	changed chan struct{} // closed after a Write, or nil if nothing waits for that
 	waited  time.Duration // the longest limit that a wait for the Write in progress has reached
 }
