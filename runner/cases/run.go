@@ -39,7 +39,7 @@ type Options struct {
 	FailFast bool
 	// Update gives a case that differs the status [Updated] if [FileResult.Update] can write its answer.
 	Update bool
-	// Stop ends the run after the cases in progress when it is closed.
+	// When Stop is closed, the run ends after the cases in progress.
 	Stop <-chan struct{}
 	// Done receives every result, and Ended every file, in the order of the files. They are
 	// called one at a time.

@@ -29,7 +29,7 @@ func Updatable(path string) error {
 
 // Update replaces the answers of the cases with the status [Updated] by the returned ones. It changes
 // nothing else, and replaces the file atomically. If the file has changed since it was read, or is a
-// record in use, Update returns an error and does not change the file. Then these cases have failed.
+// record in use, Update returns an error, does not change the file, and sets these cases to [Failed].
 func (f *FileResult) Update() error {
 	if f.Count[Updated] == 0 {
 		return nil

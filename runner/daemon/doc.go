@@ -22,9 +22,10 @@
 //     from errors that only the owner should see, see [Public]. A stop then begins with a
 //     period in which calls are accepted and health requests fail.
 //
-// The files of a name are NAME.sock, NAME.json (the state file: an [Identity]), NAME.log and
-// NAME.log.1, in a directory that belongs only to the user, see [RunDirs]. If there is a second
-// directory, the daemon acquires the name there, too: with a state file, and a link to the socket.
+// The files of a name are NAME.sock and NAME.json (the state file: an [Identity]), in a directory that
+// belongs only to the user, see [RunDirs]. If there is a second directory, the daemon acquires the name
+// there, too: with a state file, and a link to the socket. The logs are in [LogDir], if that can
+// be used.
 // The daemon of an older pyplug may speak another version of the protocol. [List] still returns it,
 // and [Stop] ends it with signals.
 //

@@ -97,8 +97,8 @@ func (p *Pool) finish(t *turn, o outcome, retry bool) {
 	p.release(t.inst, o)
 }
 
-// finishUncounted releases a place that was taken for a series, or for a description of hooks. It does
-// not count a call.
+// finishUncounted releases a place that was taken for a description of hooks. It does not count a
+// call.
 func (p *Pool) finishUncounted(i *instance, o outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

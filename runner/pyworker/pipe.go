@@ -40,7 +40,7 @@ const (
 	restSize  = 256
 )
 
-// outgoing is a frame to write, or the frames of a series. call is nil unless they begin calls.
+// outgoing is a frame to write, or the frames of a series. call is nil if they do not begin a call.
 type outgoing struct {
 	call  *call
 	last  uint32 // the number of the last call

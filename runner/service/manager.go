@@ -68,8 +68,8 @@ func statusLine(state hook.State, reason string) string {
 	return line
 }
 
-// watchdog reports to the service manager that the plugin is healthy, at half the interval that the
-// manager has set.
+// watchdog reports to the service manager while the plugin is ready, starting or stopping, at half
+// the interval that the manager has set.
 func (s *Service) watchdog(ctx context.Context) {
 	interval, err := strconv.ParseInt(os.Getenv(watchdogVariable), 10, 64)
 	if pid := os.Getenv(watchdogPID); err != nil || interval <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {

@@ -37,7 +37,7 @@ type acceptor struct {
 	stopped  chan struct{} // closed when Accept has returned the last connection
 }
 
-// Accept returns the next connection, or [net.ErrClosed] if all that have connected before the stop are accepted.
+// Accept returns the next connection. After a stop, it returns [net.ErrClosed] once all earlier ones are accepted.
 func (a *acceptor) Accept() (net.Conn, error) {
 	for {
 		if a.stopping.Load() {

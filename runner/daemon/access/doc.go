@@ -4,7 +4,7 @@
 //     that accepts no byte for a while.
 //  2. [Access.Handler] wraps the handler of all requests. It checks a request in this order: its Origin, its
 //     sender, its Host, its media type. Only then does it read the body, with limits of size, speed and memory.
-//  3. A token identifies the sender or, on loopback, the user that owns the other end of the
+//  3. The sender is identified by a token or, on loopback, by the user that owns the other end of the
 //     connection. The user comes from the kernel's table of connections, which is read once per connection.
 //
 // The package does not know what the requests mean, except for the paths of probes, which everybody

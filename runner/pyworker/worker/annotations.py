@@ -16,7 +16,7 @@ Anything, special = convert.Anything, scopes.special
 MAKE = dict.fromkeys((abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Container, abc.Reversible, list), list)
 MAKE.update({abc.Set: set, abc.MutableSet: set, set: set, frozenset: frozenset, tuple: tuple})
 TABLES = (abc.Mapping, abc.MutableMapping, dict)
-FORMS = ("Required", "NotRequired", "ReadOnly")  # of the fields of a TypedDict
+FORMS = ("Required", "NotRequired", "ReadOnly")  # the forms of a TypedDict's fields
 INNER = ("Annotated", "Final", "ClassVar", *FORMS)
 LIMITS = {"annotated_types", "pydantic", "pydantic_core"}  # packages whose limits pydantic checks
 STANDARD = {  # class of the standard library → the expected text, an example, its format in JSON Schema

@@ -58,7 +58,7 @@ class Converter:
     text = ""  # the expected type, for messages
     why = ""  # why it leaves a value as it is, unless the annotation asks for that
     choices = ()  # the accepted values in JSON, if the annotation lists them
-    fields = core.NOTHING  # of an object: name → (converter, whether it is required, annotation, default)
+    fields = core.NOTHING  # the fields of an object: name → (converter, whether it is required, annotation, default)
     parts = ()  # the inner converters, except those in fields
     takes_text = False
     exact = False  # whether json returns a value as it is if it already has the type
@@ -235,7 +235,7 @@ class Float(Plain):
 class Parsed(Converter):
     """Accepts text that a function parses."""
 
-    format = ""  # in JSON Schema
+    format = ""  # the format in JSON Schema
 
     def __init__(self, parse, text, takes_text=False):
         self.parse, self.text, self.takes_text = parse, text, takes_text

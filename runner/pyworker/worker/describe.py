@@ -144,7 +144,7 @@ def given(default):
     if type(default) in core.PLAIN or isinstance(default, type):
         return default
     try:
-        if hasattr(default, "dependency") or getattr(default, "prompt", False):  # typer asks for it at a terminal
+        if hasattr(default, "dependency") or getattr(default, "prompt", False):  # typer asks for the value at a terminal
             return EMPTY
         make, found = default.default_factory, default.default
     except Exception:  # it is not a description

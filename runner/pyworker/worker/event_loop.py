@@ -169,7 +169,7 @@ def take_frames():
                 break
             if not core.handle(*found):
                 finish(False)
-    except BaseException as error:  # a bad frame; exceptions of user code are answered before
+    except BaseException as error:  # a malformed frame; exceptions of user code are answered earlier
         finish(error)
     if unread and over is None:
         watch_input()

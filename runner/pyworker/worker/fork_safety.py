@@ -102,7 +102,7 @@ def flush_files():
             elif issubclass(kind, _IOBase) and any(base.__name__ == "BaseStream" for base in kind.__mro__):  # gzip, bz2 and lzma
                 if not one.closed and one.writable():
                     why = "a %s, open for writing, after the import" % kind.__name__
-        except Exception:  # the file is closed or detached, or its class, a user's, raises
+        except Exception:  # the file is closed or detached, or a user's class raises
             pass
     return why
 

@@ -94,7 +94,7 @@ class Unmade:
                     made[self.kind] = self.kind()
             return function(made[self.kind], *args, **kwargs)
 
-        call.__func__, call.__self__ = function, self  # like a method
+        call.__func__, call.__self__ = function, self  # as a method has them
         return call
 
 

@@ -1,6 +1,6 @@
 """Finds the imports that would fail next, after a module was not found. It runs in the process that did not find it."""
 
-import _ast as ast  # has the nodes; importing ast itself takes longer
+import _ast as ast  # the classes of nodes; importing ast itself takes longer
 import os
 import sys
 import warnings

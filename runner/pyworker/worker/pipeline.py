@@ -33,7 +33,7 @@ class Way(core.Way):
         """Runs a hook, or answers that its call was canceled while it waited."""
         if number in self.canceled:
             return core.part("errors").refuse(number, "canceled", "it had not begun")
-        if self.current < number <= self.back < ALL:  # a look handed it back while the previous call ended
+        if self.current < number <= self.back < ALL:  # a look handed the call back while the previous one ended
             return core.send(UNBEGUN, number, b"")
         self.back = 0
         self.begin(number, body)

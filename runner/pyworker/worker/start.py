@@ -24,7 +24,7 @@ def start():
     descriptors, _, _, plugin, *place, stacks, core.nan, core.probe_name, calls, preload, annotations = sys.argv[1:]
     core.converts = annotations != "off"
     stacks = int(stacks)
-    core.probe_name = os.fsencode(core.probe_name).decode("utf-8", "replace")  # in any locale
+    core.probe_name = os.fsencode(core.probe_name).decode("utf-8", "replace")  # independent of the locale
     sys.argv = [plugin]
     if sys.path[:1] == [""]:  # added because of -c
         del sys.path[0]

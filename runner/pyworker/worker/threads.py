@@ -12,7 +12,7 @@ from time import sleep
 
 import _pyplug_worker as core
 
-try:  # at the start, while there are descriptors left
+try:  # import at the start, while there are descriptors left
     from ctypes import c_ulong, py_object, pythonapi
 except (ImportError, OSError):  # calls cannot be interrupted
     pythonapi = None

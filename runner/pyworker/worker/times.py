@@ -6,7 +6,7 @@ import re
 DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 TIME = re.compile(r"(\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-]\d\d)(?::?(\d\d))?)?", re.ASCII)
 DURATION = re.compile(r"([+-]?)(?:P(?=.*\d)(?:NW)?(?:ND)?(?:T(?=\d)(?:NH)?(?:NM)?(?:NS)?)?|N)".replace("N", r"(\d+(?:\.\d+)?)"), re.ASCII)
-SPAN = re.compile(r"([+-]?)(?=\d)(?:NW)?(?:ND)?(?:NH)?(?:NM)?(?:NS)?".replace("N", r"(\d+(?:\.\d+)?)"), re.ASCII)  # such as 1h30m
+SPAN = re.compile(r"([+-]?)(?=\d)(?:NW)?(?:ND)?(?:NH)?(?:NM)?(?:NS)?".replace("N", r"(\d+(?:\.\d+)?)"), re.ASCII)  # matches a text such as 1h30m
 UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 
 

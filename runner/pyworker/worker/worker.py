@@ -21,7 +21,7 @@ import sys
 from os import getpid, read, write
 
 CALL, AHEAD, UNLESS, BACK, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAUBKWDPQ"
-VARARGS = 0x04  # a flag of code
+VARARGS = 0x04  # a code flag
 RESULT, BYTES, ITEM, ITEM_BYTES, END, ERROR = b"RBIJZE"
 LARGEST = 512 << 20  # the maximum size of a frame's body in bytes; a header with more is garbage
 

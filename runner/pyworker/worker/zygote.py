@@ -18,7 +18,7 @@ reseed, fork_safety = core.part("reseed"), core.part("fork_safety")
 
 TAG = "PYPLUG_RUN"
 
-control = None  # the socket
+control = None  # the socket for pyplug's requests
 tag = 0  # the address of the tag in memory
 lent = None  # for the process being forked: (request, descriptors), or () to exit at once
 
@@ -26,7 +26,7 @@ lent = None  # for the process being forked: (request, descriptors), or () to ex
 def prepare(number):
     """Prepares the zygote before the import. number is the descriptor of the socket."""
     global control
-    # Register before the handlers of the user's code, so that it runs first.
+    # Register before the user's code does, so that become_worker runs first.
     os.register_at_fork(after_in_child=become_worker)
     if hasattr(gc, "unfreeze"):  # otherwise frozen objects would not be finalized, and their files not flushed
         atexit.register(gc.unfreeze)
