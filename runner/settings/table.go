@@ -68,7 +68,7 @@ var Table = []Row{
 	{Flag: "restart", Variable: "PYPLUG_RESTART", Key: "restart.policy", Commands: Keep, Rare: true,
 		Help: "restart workers by `POLICY`", Default: Always, Words: []string{No, OnFailure, Always},
 		field: func(s *Settings) any { return &s.Restart.Policy }},
-	{Flag: "max-restarts", Key: "restart.max", Commands: Keep, Rare: true, Help: "give up after `N` failed starts in a row",
+	{Flag: "max-restarts", Key: "restart.max", Commands: Keep, Rare: true, Help: "give up after `N` failed starts and exits between calls in a row",
 		Default: "0", Shown: "0; run --lines: 5", Most: 1_000_000, Zero: NoLimit,
 		field: func(s *Settings) any { return &s.Restart.Max }},
 	{Key: "restart.backoff", Help: "wait `DURATION` before the first restart, and twice as long before each further one",
