@@ -191,7 +191,7 @@ func (t *testRun) outcome(ctx context.Context, err error) error {
 	switch {
 	case err != nil:
 		err = failed(t.plugin, err)
-	case err == nil && ctx.Err() != nil:
+	case ctx.Err() != nil:
 		err = t.untilSignal(context.Cause(ctx))
 	}
 	err = t.firstOf(append([]error{err}, t.unwritten...)...)
