@@ -46,7 +46,8 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) (any, error) 
 		w.Header().Set("Connection", "close")
 		_ = out.control.EnableFullDuplex()
 		endReads(ctx, w)
-		call.Input = hook.Messages(ctx, r.Body, "the input", s.largest(r), errTooLarge)
+		most, tooLarge := s.largest(r)
+		call.Input = hook.Messages(ctx, r.Body, "the input", most, tooLarge)
 	} else if call.Args, err = readArgs(ctx, w, r, mediaType); err != nil {
 		return nil, err
 	}
@@ -93,8 +94,8 @@ func readWhole(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]b
 	body, err := readBody(r)
 	stop()
 	refusal, isRefused := errors.AsType[*access.Refusal](err)
-	if isRefused && refusal.Status == http.StatusRequestTimeout && call.Err() != nil {
-		isRefused = false // the call's own limit ended the read
+	if isRefused && refusal.Status == http.StatusRequestTimeout && errors.Is(call.Err(), context.DeadlineExceeded) {
+		isRefused = false // the call's own limit ended the read; net/http cancels call after any other timeout
 	}
 	if err != nil && ctx.Err() != nil && !isRefused {
 		e := hook.Ended(ctx, name, "the request did not end", false)

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,7 @@ func (s *Server) serveTCP() {
 		open["/mcp"] = map[string]answerer{"POST": s.serveMCP}
 	}
 	h := s.opts.Access.Handler(s.handler(open), func(w http.ResponseWriter, r *http.Request, why *access.Refusal) {
+		w.Header().Set(apiHeader, strconv.Itoa(API))
 		writeJSON(w, why.Status, wire.Failed(hook.NewError(hook.Request, why)))
 	})
 	s.tcp = s.newHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,12 +104,12 @@ func closedQuery(query url.Values) string {
 	return ""
 }
 
-// largest returns the size of the largest message of a client stream.
-func (s *Server) largest(r *http.Request) int {
+// largest returns the size of the largest message of a client stream, and the error for a larger one.
+func (s *Server) largest(r *http.Request) (int, error) {
 	if isTCP(r) {
-		return int(s.opts.Access.MaxBody())
+		return s.opts.Access.LargestMessage()
 	}
-	return maxBody
+	return maxBody, errTooLarge
 }
 
 // Public returns an error without details that only the plugin's owner should see. It keeps only

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +45,9 @@ func (d *served) ask(t *testing.T, method, path, body string) (*http.Response, s
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", jsonType)
+	if strings.HasPrefix(path, "/hooks/input") {
+		r.Header.Set("Content-Type", streamType)
+	}
 	if !isStranger {
 		r.Header.Set("Authorization", "Bearer t")
 	}
@@ -80,6 +85,21 @@ func TestTCPBodyBeyondTimeout(t *testing.T) {
 	}
 }
 
+// late is a body that came too slowly.
+type late struct{}
+
+func (late) Read([]byte) (int, error) { return 0, &access.Refusal{Status: http.StatusRequestTimeout} }
+
+// TestTCPBodySlow checks the status of a body that is slow: net/http has then canceled the context of its request.
+func TestTCPBodySlow(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := readWhole(ctx, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/hooks/echo", late{}))
+	if status := statusOf(hook.AsError(err)); status != http.StatusRequestTimeout {
+		t.Errorf("got status %d", status)
+	}
+}
+
 // TestTCP checks which requests are served over TCP, and what their answers do not contain.
 func TestTCP(t *testing.T) {
 	nothingLeft(t)
@@ -98,6 +118,14 @@ func TestTCP(t *testing.T) {
 	f.hooks["limit"] = func(ctx context.Context, _ hook.Call) (hook.Result, error) {
 		return value(hook.Limit(ctx).String()), nil
 	}
+	f.hooks["input"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
+		for _, err := range c.Input {
+			if err != nil {
+				return hook.Result{}, hook.NewError(hook.Request, err)
+			}
+		}
+		return value("all"), nil
+	}
 	d := start(t, f, Options{Access: openTCP(t), CallTimeout: time.Minute})
 	for _, c := range []struct {
 		method, path, body string
@@ -109,6 +137,8 @@ func TestTCP(t *testing.T) {
 		{"POST", "/hooks/none", `{}`, 404, `"reason":"no-hook"`},
 		{"POST", "/hooks/echo", `{`, 400, `"kind":"request"`},
 		{"POST", "/hooks/echo", strings.Repeat(" ", 1001), 413, `larger than 1000 bytes`},
+		{"POST", "/hooks/input", strings.Repeat("{}\n", 1000), 200, `"all"`},
+		{"POST", "/hooks/input", `"` + strings.Repeat("x", 1000) + `"`, 413, `message 1: the body is larger than 1000 bytes`},
 		{"POST", "/hooks/fail", `{}`, 422, `"python":{"type":"E","message":"m","frames":[{"file":"b.py","line":2,"function":"f"}]}`},
 		{"POST", "/hooks/crash", `{}`, 502, `"exit":{"code":3`},
 		{"POST", "/hooks/full", `{}`, 503, `"sent":false`},
@@ -132,6 +162,9 @@ func TestTCP(t *testing.T) {
 		answer, text := d.ask(t, c.method, c.path, c.body)
 		if answer.StatusCode != c.status || !strings.Contains(text, c.want) || strings.Contains(text, "secret") {
 			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, answer.StatusCode, text, c.status, c.want)
+		}
+		if api := answer.Header.Get(apiHeader); api != strconv.Itoa(API) {
+			t.Errorf("%s %s: %s is %q", c.method, c.path, apiHeader, api)
 		}
 		if retry := answer.Header.Get("Retry-After"); (retry != "") != (c.status == 503) {
 			t.Errorf("%s %s: Retry-After is %q", c.method, c.path, retry)

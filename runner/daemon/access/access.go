@@ -155,8 +155,8 @@ func (a *Access) Who() string {
 	return "user"
 }
 
-// MaxBody returns the size of the largest body, and of the largest message of a stream, in bytes.
-func (a *Access) MaxBody() int64 { return a.o.MaxBody }
+// LargestMessage returns the size of the largest message of a stream in bytes, and the error for a larger one.
+func (a *Access) LargestMessage() (int, error) { return int(a.o.MaxBody), tooLarge(a.o.MaxBody) }
 
 // Limits sets the limits of a server that do not depend on a request.
 func (a *Access) Limits(s *http.Server) {

@@ -198,7 +198,7 @@ func (b *body) Read(into []byte) (int, error) {
 	case errors.As(err, &tooMany):
 		err = tooLarge(tooMany.Limit)
 	case errors.As(err, &late) && late.Timeout():
-		err = refuse(http.StatusRequestTimeout, "the body came more slowly than %d bytes a second", bodySpeed)
+		err = refuse(http.StatusRequestTimeout, "the body came more slowly than %d bytes a second, or took more than a minute", bodySpeed)
 	case err == nil && held > bodiesSize:
 		err = &Refusal{http.StatusServiceUnavailable, hook.NewError(hook.Unavailable, fmt.Errorf("the bodies of all requests are larger than %d MB", bodiesSize>>20))}
 	}

@@ -238,10 +238,12 @@ func wordOf(g wireWord, value string) (w schema.Word, err error) {
 	switch {
 	case g.Name != nil && *g.Name == "":
 		return w, errors.New(".name is empty")
+	case g.JSON != nil && form != forms[schema.JSON]:
+		return w, fmt.Errorf(`.form is %q, expected json with "json"`, schema.Short(form))
+	case form == typedForm:
+		return w, errors.New(`.form is "typed", expected a word without "name"`)
 	case i < 0:
 		return w, fmt.Errorf(".form is %q, expected one of %s", schema.Short(form), strings.Join(append(forms[:], typedForm), ", "))
-	case g.JSON != nil && w.Form != schema.JSON:
-		return w, fmt.Errorf(`.form is %q, expected json with "json"`, form)
 	case w.Form == schema.JSON:
 		if offset, err := schema.CheckJSON([]byte(value)); err != nil {
 			return w, fmt.Errorf(" is not JSON: byte %d: %w", offset+1, err)

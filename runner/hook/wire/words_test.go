@@ -36,6 +36,8 @@ var badWords = map[string]string{
 	`{"words":[{"name":"a"}]}`:          `words[0] is {"name":"a"}, expected "typed"`,
 	`{"words":[{"text":"a","json":1}]}`: `words[0] is {"text":"a","json":1}, expected "typed"`,
 	`{"words":[{"text":"a","base64":"YQ=="}]}`:                        `words[0] is {"text"`,
+	`{"words":[{"text":"a","name":"n","form":"typed"}]}`:              `words[0].form is "typed", expected a word without "name"`,
+	`{"words":[{"json":1,"form":"typed"}]}`:                           `words[0].form is "typed", expected json with "json"`,
 	`{"words":[{"typed":"a","form":"text"}]}`:                         `words[0] is {"typed"`,
 	`{"words":[{"text":"a","file":"YQ=="}]}`:                          `words[0] is {"text"`,
 	`{"words":[{"text":"a","more":1}]}`:                               `words[0] is {"text"`,
