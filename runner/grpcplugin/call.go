@@ -240,7 +240,7 @@ func (k *call) rpcError(err error) *hook.Error {
 	fault := asError(context.Cause(k.sending))
 	switch {
 	case fault != nil && k.ctx.Err() == nil && !answered:
-		k.sent = false
+		fault.Unanswered = true // the plugin may have begun with earlier messages
 		return fault
 	case ranOut(k.ctx, err), k.ctx.Err() != nil && !answered:
 		return unanswered(k.ctx, "", true)

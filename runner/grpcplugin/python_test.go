@@ -83,7 +83,9 @@ func TestPythonCalls(t *testing.T) {
 		t.Errorf("status %+v", e.Status)
 	}
 	_, err = call(hook.Call{Hook: "Chat", Input: messages(`{"text":"a"}`, `{"nope":1}`)})
-	want(t, err, hook.Request, "input message 2")
+	if e := want(t, err, hook.Request, "input message 2"); !e.Begun {
+		t.Error("the plugin has the first message, but the call counts as not begun")
+	}
 	_, err = call(hook.Call{Hook: "Echo", Input: messages(`{}`, `{}`)})
 	want(t, err, hook.Request, "several messages")
 	_, err = call(hook.Call{Hook: "Echo", Args: hook.Args{JSON: json.RawMessage(`["a"]`)}})
