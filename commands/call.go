@@ -149,7 +149,7 @@ type callOptions struct {
 }
 
 func (o *callOptions) rawFlag() *cmdline.Flag {
-	return cmdline.Switch(&o.raw, "raw", "print text and bytes verbatim, nothing for null, and a message's only text field")
+	return cmdline.Switch(&o.raw, "raw", "print text, bytes and a message's only text field verbatim, and nothing for null")
 }
 
 func inputFlag(to *string) *cmdline.Flag {

@@ -47,7 +47,7 @@ func checkCommand(prog *program) command {
 		cmdline.Switch(&o.MCP, "mcp", "list the tools that an LLM client would see, and send its requests"),
 		cmdline.Switch(&o.strict, "strict", "fail on warnings, too"),
 		cmdline.List(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
-		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
+		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; with -, print only that"),
 		cmdline.Count(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)").Alias("j"),
 		settingFlag(&o.Config, settings.ByFlag("header")),
 	}

@@ -164,8 +164,9 @@ func (d *docRun) constant(output string) string {
 		{`(in|after) \d[\d.]*[mµ]?s`, "$1 Nms"},
 		{`python 3\.\d+\.\d+(, [^\s)]+)?( \(\w+\))?`, "python 3.N"},
 		{`("(?:\w+_ms|pid|daemon_pid|memory_bytes|per_second)":)[\d.]+`, "${1}N"},
-		{`"(time|python|version)":"[^"]*"`, `"$1":"…"`},
+		{`"(time|python|version|log)":"[^"]*"`, `"$1":"…"`},
 		{`\(pid \d+\)`, "(pid N)"},
+		{`(?m)^/\S*/python[\d.]*$`, "PYTHON"},
 	} {
 		output = regexp.MustCompile(r.pattern).ReplaceAllString(output, r.by)
 	}

@@ -42,7 +42,7 @@ type linesOptions struct {
 // at once.
 func (o *linesOptions) flags(by string) cmdline.Flags {
 	return cmdline.InCategory(linesCategory,
-		cmdline.Choice(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
+		cmdline.Choice(&o.format, "items", "with HOOK, read each line as `WHAT`: args (the default), or one argument: value (JSON) or text", "args", "value", "text"),
 		cmdline.Switch(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them").Alias("0"),
 		cmdline.Count(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)").Alias("j"),
 		cmdline.Switch(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),

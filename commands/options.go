@@ -23,7 +23,7 @@ func (o *outputOptions) flags() cmdline.Flags {
 	o.color = "auto"
 	var format string
 	return cmdline.Flags{
-		cmdline.Switch(&o.json, "json", "print one JSON object, also for an error"),
+		cmdline.Switch(&o.json, "json", "print JSON objects, one per line, also for an error"),
 		cmdline.Switch(&o.quiet, "quiet", "hide the plugin's output and notes").Alias("q"),
 		cmdline.Switch(&o.verbose, "verbose", "log what pyplug does").Alias("v"),
 		cmdline.Choice(&format, "log-format", "write standard error in `FORMAT`: text (the default) or json", "text", "json").Then(func() { o.logJSON = format == "json" }).FromEnv("PYPLUG_LOG_FORMAT").Seldom(),
@@ -75,7 +75,7 @@ func settingFlag(cfg *plan.Config, row *settings.Row) *cmdline.Flag {
 }
 
 const (
-	keepCategory = "Kept alive"
+	keepCategory = "Workers"
 	grpcCategory = "gRPC plugins"
 )
 

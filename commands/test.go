@@ -41,11 +41,11 @@ func testCommand(prog *program) command {
 		cmdline.Switch(&o.FailFast, "fail-fast", "stop after the first failed case"),
 		cmdline.Name(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
 		cmdline.Switch(&o.Update, "update", "replace the expected answers that differ from the results"),
-		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
+		cmdline.File(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; with -, print only that"),
 	}
 	flags = append(flags, settingFlags(&o.cfg, settings.Call)...)
 	ofPlugin := slices.Concat(settingFlags(&o.cfg, settings.Result), cmdline.Flags{settingFlag(&o.cfg, settings.ByFlag("preload"))}, pluginFlags(&o.cfg))
-	return newCommand("test", "run files of calls, and compare the answers with the expected ones", "NAME|PLUGIN FILE...",
+	return newCommand("test", "test a plugin by calls with expected answers", "NAME|PLUGIN FILE...",
 		slices.Concat(flags, ofPlugin, prog.opts.flags()), func(ctx context.Context, words []string) error {
 			if err := cmdline.WantWords(words, "PLUGIN FILE..."); len(words) == 1 {
 				return cmdline.Hinted(err, schema.Hintf("write a case such as %s into cases.jsonl, then run %s", aCase, schema.Command{"test", words[0], "cases.jsonl"}),
