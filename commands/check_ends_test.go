@@ -148,8 +148,8 @@ func TestCheckDies(t *testing.T) {
 	}
 }
 
-// TestCheckEnds checks the end of a functions file, and the calls of its manifest after the start
-// and before the stop.
+// TestCheckEnds checks the findings about a process that does not end cleanly, and about calls of
+// the manifest that fail after the start or before the stop.
 func TestCheckEnds(t *testing.T) {
 	t.Parallel()
 	const hangs = "import atexit, time\natexit.register(time.sleep, 3600)\n"

@@ -23,10 +23,10 @@ func TestDaemonDirectories(t *testing.T) {
 		want string
 	}{
 		"a link":       {func(dir string) error { return os.Symlink(t.TempDir(), dir) }, "is a link"},
-		"open to all":  {func(dir string) error { return os.Mkdir(dir, 0o755) }, "not 0700"},
+		"open to all":  {func(dir string) error { return os.Mkdir(dir, 0o755) }, "expected 0700"},
 		"a file":       {func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, "is not a directory"},
 		"another's":    {func(dir string) error { return chown(dir, 12345) }, "belongs to user 12345"},
-		"not writable": {func(dir string) error { return os.Mkdir(dir, 0o500) }, "not 0700"},
+		"not writable": {func(dir string) error { return os.Mkdir(dir, 0o500) }, "expected 0700"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

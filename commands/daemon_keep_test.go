@@ -250,7 +250,7 @@ func TestKeepWatch(t *testing.T) {
 	d.wants("333", "call", "watched", "version")
 }
 
-// TestDaemonHooksWhileBusy checks that hooks answers while the only worker is busy.
+// TestDaemonHooksWhileBusy checks that the command hooks answers while the only worker is busy.
 func TestDaemonHooksWhileBusy(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

@@ -71,7 +71,7 @@ func (prog *program) hintInput(err error, o callOptions) error {
 	if e.Kind != hook.Request || e.Place == "" || !none || !prog.streams.Piped() {
 		return err
 	}
-	return cmdline.Hinted(err, schema.Hintf("to read the arguments from standard input, pass %s -", schema.Setting("input")))
+	return cmdline.Hinted(err, schema.Hintf("pass %s - to read the arguments from standard input", schema.Setting("input")))
 }
 
 // openInput returns a reader of a file, which stays open until pyplug ends.

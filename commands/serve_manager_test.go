@@ -158,7 +158,7 @@ func TestKeepStatus(t *testing.T) {
 	m.until(both, "STATUS=ready, 1 of 2")
 
 	edit(broken)
-	d.fails(5, "note: the files of p do not start, so the old workers stay\nerror: start: SyntaxError", "restart", "p")
+	d.fails(5, "note: the files of p start no new workers, so the old ones stay\nerror: start: SyntaxError", "restart", "p")
 	m.until(old, both)
 	hangUp()
 	runnertest.Until(t, "the log reports it", func() bool {

@@ -109,9 +109,9 @@ func (s *session) reload(ctx context.Context) {
 		return
 	case err != nil:
 		located := hook.AsError(err).Located()
-		s.Note("its files changed and do not start, so the old plugin stays: " + located)
+		s.Note("its files changed, but the new plugin does not start, so the old one stays: " + located)
 		reason, _, _ := strings.Cut(located, "\n")
-		why := "this result is from the old plugin: its files changed and do not start: " + reason
+		why := "this result is from the old plugin: its files changed, but the new one does not start: " + reason
 		s.broken.Store(&why)
 	default:
 		s.broken.Store(nil)

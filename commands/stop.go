@@ -170,7 +170,7 @@ func (prog *program) restartOne(ctx context.Context, word string) error {
 	}
 	if err := p.Restart(ctx, "restarted by pyplug restart"); err != nil {
 		if st, failed := p.Status(ctx); failed == nil && st.Ready > 0 && !daemon.Is(err, daemon.Stopping) {
-			prog.streams.Note("the files of " + word + " do not start, so the old workers stay")
+			prog.streams.Note("the files of " + word + " start no new workers, so the old ones stay")
 		}
 		return failed(p, err)
 	}

@@ -107,7 +107,8 @@ func bare(root, path string) []string {
 	return []string{"PATH=" + path, "HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_RUNTIME_DIR=" + root}
 }
 
-// layOut makes a project, and returns a PATH with the Python of the machine, or a shim.
+// layOut makes a project. It returns a PATH with the Python of the machine, and before it the
+// directory of the shims if files has any.
 func layOut(t *testing.T, root, python string, files map[string]string) (path string) {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "bin")

@@ -1,3 +1,7 @@
+// The race detector makes these searches ten times as slow; make lint runs them without it.
+
+//go:build !race
+
 package docs_test
 
 import (

@@ -26,7 +26,7 @@ const (
 var fieldNames = [...]string{"core version", "app version", "network", "address", "protocol", "certificate"}
 
 const (
-	// shape is the format of the line in messages.
+	// shape is how messages show the format of the line.
 	shape = "CORE|APP|NETWORK|ADDRESS|PROTOCOL"
 	// minCert is the minimum length at which go-plugin treats the sixth field as a
 	// certificate. It ignores shorter ones.

@@ -21,8 +21,9 @@ func (f *finder) activated() (all []Attempt) {
 	return all
 }
 
-// isCondaBase reports whether env is conda's base environment. CONDA_DEFAULT_ENV has the path or
-// the name of any other. Pixi keeps its environments in directories called envs.
+// isCondaBase reports whether env is conda's base environment. It is if _CONDA_ROOT names it, if
+// CONDA_DEFAULT_ENV is "base", or if that is neither the path nor the name of env. Only pixi's
+// environments, in directories called envs, have other names there.
 func (f *finder) isCondaBase(env string) bool {
 	name := f.vars["CONDA_DEFAULT_ENV"]
 	unnamed := name != "" && name != env && name != filepath.Base(env) && filepath.Base(filepath.Dir(env)) != "envs"

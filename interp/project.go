@@ -139,7 +139,7 @@ func (f *finder) distrust(env string) *Attempt {
 		switch {
 		case !ok:
 		case !f.trusts(o.uid, own.uid):
-			const reason = "belongs to another user, %d, and not to you, root or the plugin's owner"
+			const reason = "belongs to user %d, expected you, root or the plugin's owner"
 			return problem(UntrustedOwner, path, reason, o.uid).in(env)
 		case o.shared && !o.sticky && !own.shared:
 			return problem(WorldWritable, path, "is writable for everybody, which the plugin is not").in(env)

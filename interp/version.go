@@ -123,7 +123,8 @@ func parseRequest(text string) (r request, ok bool) {
 	return r, r.version.Known() && (!r.free || r.version.Minor >= 13)
 }
 
-// bound returns the requirement for r's version. A specifier set cannot express free-threaded.
+// bound returns the requirement for r's version. It shows a free-threaded Python by r's name, because
+// a specifier set cannot express free-threaded.
 func (r request) bound(source Source) bound {
 	spec := "=="
 	switch v := r.version; {

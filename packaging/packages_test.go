@@ -63,8 +63,8 @@ func TestPackages(t *testing.T) {
 	})
 }
 
-// packageEnv returns the variables that name the packages. OLDWHEEL, and the packages that old
-// builds, have a lower version and the same binary.
+// packageEnv returns the variables that name the packages, and a release of a lower version with the
+// same binary. OLDWHEEL is a wheel of that release.
 func packageEnv(t *testing.T) (env []string, old *release) {
 	t.Helper()
 	sboms, err := filepath.Glob(filepath.Join(*distDir, "pyplug_*.cdx.json"))

@@ -26,8 +26,8 @@ var elsewhere = map[string]struct {
 	"reload": {meant: schema.Command{"restart"}}, "kill": {meant: schema.Command{"stop"}},
 	"-r": {meant: schema.Command{"--raw"}}, "--resume": {meant: schema.Command{"--record"}}, "--joblog": {meant: schema.Command{"--record"}},
 	"--halt":  {meant: schema.Command{"--fail-fast"}},
-	"--force": {schema.Command{"stop"}, "%s kills a plugin that does not end in time"},
-	"--csv":   {schema.Command{"help", "recipes"}, "%s shows how to read CSV"},
+	"--force": {schema.Command{"stop"}, "run %s: it kills a plugin that does not end in time"},
+	"--csv":   {schema.Command{"help", "recipes"}, "run %s to see how to read CSV"},
 }
 
 // UnknownFlag returns the error for an unknown flag of a command, or of pyplug if command is empty.

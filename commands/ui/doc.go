@@ -14,8 +14,8 @@
 //     terminal or a CI system.
 //  6. JSON comes from encoding/json, begins with "schema": 1, and escapes control characters.
 //     Only a hook's value is written unchanged, unless standard output is a terminal.
-//  7. [CheckPrinter] and [TestPrinter] print reports: for people or as JSON when results
-//     arrive, and at the end as JUnit XML, and as annotations for GitHub.
+//  7. [CheckPrinter] and [TestPrinter] print each result as it arrives, for people or as JSON. At
+//     the end they can also print the report as JUnit XML and as annotations for GitHub.
 //
 // On standard error:
 //

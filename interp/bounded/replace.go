@@ -21,9 +21,9 @@ func Replace(path string, text []byte, mode fs.FileMode) error {
 	return replace(path, text, mode, func() error { return nil })
 }
 
-// Rewrite replaces the content of a file atomically if the content is still old. It keeps the mode.
-// If path is a link, it replaces the target of the link. It returns [ErrChanged] if somebody has
-// edited, replaced or removed the file, and nil if the file already has the text.
+// Rewrite atomically replaces the content old of a file with text. It keeps the mode. If path is a
+// link, it replaces the target of the link. It returns [ErrChanged] if the file does not exist or
+// has other content than old, and nil if it already has the text.
 func Rewrite(path string, old, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -194,7 +194,7 @@ func (p Plan) run(ctx context.Context, c command) error {
 	e, exit, said := failed(err), hook.Exit(out.Exit), strings.Join(out.Exit.Stderr, "\n")
 	e.Exit = &exit
 	if c.lock != "" && strings.Contains(said, "--locked") {
-		e.Hints = schema.Hints("if the script has changed since: %s", c.lock)
+		e.Hints = schema.Hints("run `%s` if the script has changed since it was locked", c.lock)
 	}
 	if p.Installer == "pip" && (strings.Contains(said, "ensurepip") || strings.Contains(said, ": No module named ")) {
 		e.Hints = schema.Hints("install uv; or venv and pip for this Python, which on Debian are in python3-venv")

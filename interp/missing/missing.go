@@ -36,8 +36,8 @@ type Plugin struct {
 // lack is a plugin that lacks modules, with facts about the packages that it needs.
 type lack struct {
 	Plugin
-	listed  []string    // the distributions that the file source lists
 	source  string      // the file that lists the packages, or ""
+	listed  []string    // the distributions that this file lists
 	command schema.Hint // the command that makes the plugin's environment, or zero
 	managed bool        // pip must not change its Python, because of PEP 668 or because other programs may use it
 }
@@ -83,7 +83,7 @@ func (p Plugin) Hints(e *schema.MissingModuleError) []schema.Hint {
 	if remedy := l.remedy(all); isPackage && !remedy.IsZero() {
 		hints = append(hints, schema.Hintf("%s not installed for this Python: %s", names, remedy))
 	}
-	return append(hints, schema.Hintf("if it is your own module, put it next to the plugin; or name the Python that has it with %s", schema.Setting("python")))
+	return append(hints, schema.Hintf("put your own module next to the plugin, or name the Python that has it with %s", schema.Setting("python")))
 }
 
 // names returns the subject of a sentence about missing modules. Each name except the first is

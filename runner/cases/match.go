@@ -92,7 +92,7 @@ func (c *Case) compareContained(got answer) []Difference {
 		return []Difference{{Message: "the result does not contain " + string(schema.Quote(part)), Got: schema.Quote(raw)}}
 	}
 	found := differences(decode(c.contains), decode(got.json()), true, c.messages[c.Hook()])
-	return about("the result does not contain what it should", found)
+	return about(`the result does not contain the value of "contains"`, found)
 }
 
 // values returns the items, or a slice of only the result.

@@ -239,7 +239,7 @@ func (c *Case) readAnswer(l *lines.Line) error {
 		c.wants.Answer, c.hasAnswer = *a, key != ""
 		return nil
 	case c.contains != nil || c.match != nil:
-		return errors.New(`"error" has a "match" of its own; "contains" and "match" are about a result`)
+		return errors.New(`"contains" or "match" is next to "error", expected "match" inside "error"`)
 	}
 	return c.readError(a.Error)
 }

@@ -141,7 +141,7 @@ func odd(n handshake.Note) hook.Finding {
 	}
 	f := hook.Finding{ID: handshakeMalformed, Verdict: hook.Failure, Kind: hook.Handshake, Message: n.Text + ", which hosts refuse"}
 	if n.Field == 6 { // the certificate
-		f.Fix = []string{`go-plugin wants base64 without padding: .rstrip("=")`}
+		f.Fix = []string{`print the certificate in base64 without padding: .rstrip("=")`}
 	}
 	return f
 }
@@ -155,7 +155,7 @@ func (c *check) connect(context.Context) hook.Stage {
 	}
 	if e.Exposed {
 		st.Findings = append(st.Findings, found(addressExposed, hook.Warning,
-			"it listens on all interfaces: who reaches this machine can call it",
+			"it listens on all interfaces: anyone who can reach this machine can call it",
 			"listen on loopback alone: server.add_insecure_port(\"127.0.0.1:0\")"))
 	}
 	return st

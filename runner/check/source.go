@@ -39,7 +39,7 @@ var ownFiles = pysrc.Limits{Files: pysrc.Whole.Files, Bytes: pysrc.Whole.Bytes, 
 func (c *check) source(ctx context.Context) hook.Stage {
 	o := c.s.Keeper
 	if err := o.MayRun(); err != nil {
-		return failed(found(sourceUnchecked, hook.Note, fmt.Sprintf("without the stage launch, nothing runs that the plugin chooses: %v", err),
+		return failed(found(sourceUnchecked, hook.Note, fmt.Sprintf("the source was not compiled, because without the stage launch pyplug runs no Python that the plugin chooses: %v", err),
 			"name the Python with --python if you trust it, or do not skip launch"))
 	}
 	scripts, python, dirs := o.Source()
@@ -121,8 +121,8 @@ func lastLine(text []byte) string {
 	return ""
 }
 
-// finding returns the finding about the file. It is a failure if the file is one of the scripts.
-// Python may never load any other file.
+// finding returns the finding about the file. It is a failure if the file is one of the scripts, and
+// otherwise a warning, because Python might not load the file.
 func (s syntaxFault) finding(scripts []string) hook.Finding {
 	raised := &hook.Raised{Type: s.kind, Message: s.message}
 	where := schema.Relative(s.file, filepath.Dir(scripts[0]))

@@ -70,7 +70,7 @@ func (c *check) killedAtStop() hook.Finding {
 		fix = "exit when the host calls Shutdown"
 	}
 	return found(stopKilled, hook.Warning,
-		fmt.Sprintf("it did not exit within %s and was killed", c.s.Config.Timeouts.Stop), fix, "or allow more time with --stop-timeout")
+		fmt.Sprintf("it did not exit within %s and was killed", c.s.Config.Timeouts.Stop), fix, "allow more time with --stop-timeout")
 }
 
 // unclean reports whether a plugin ended as if it had crashed: by an unexpected signal, or with an

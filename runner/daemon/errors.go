@@ -152,7 +152,7 @@ func unresponsiveError(name string, by Identity) *hook.Error {
 // versionError returns the error for a daemon that speaks another version of the protocol.
 func versionError(name string, by Identity) *hook.Error {
 	e := fail(hook.Unavailable, OtherVersion, name+" was started by another version of pyplug",
-		schema.Hintf("%s, then start it again: this version cannot call it", schema.Command{"stop", name}))
+		schema.Hintf("run %s, then start it again: this version cannot call it", schema.Command{"stop", name}))
 	if by.Version != "" {
 		e.Err = fmt.Errorf("%w, %s", e.Err, by.Version)
 	}

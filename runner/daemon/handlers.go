@@ -170,7 +170,7 @@ func (s *Server) writeUnknown(w http.ResponseWriter, r *http.Request, methods ma
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		e.Hints = schema.Hints("send %s %s", strings.Join(allowed, " or "), r.URL.EscapedPath())
 	case !other:
-		e.Hints = schema.Hints("to call a hook, send POST /hooks/%s", schema.Short(cmp.Or(name, "HOOK")))
+		e.Hints = schema.Hints("send POST /hooks/%s to call a hook", schema.Short(cmp.Or(name, "HOOK")))
 	}
 	e.Hints = append(e.Hints, schema.Hintf("run %s to list the requests", schema.Command{"help", "http"}))
 	writeJSON(w, status, wire.Failed(e))

@@ -73,9 +73,9 @@ func TestUnknownRequest(t *testing.T) {
 		return net.Dial("unix", string(d.Identity().Socket))
 	}}}
 	for _, c := range []struct{ method, path, want string }{
-		{"POST", "/greet", "to call a hook, send POST /hooks/greet\n"},
-		{"POST", "/KV%2FPut", "to call a hook, send POST /hooks/KV%2FPut\n"},
-		{"GET", "/", "to call a hook, send POST /hooks/HOOK\n"},
+		{"POST", "/greet", "send POST /hooks/greet to call a hook\n"},
+		{"POST", "/KV%2FPut", "send POST /hooks/KV%2FPut to call a hook\n"},
+		{"GET", "/", "send POST /hooks/HOOK to call a hook\n"},
 		{"DELETE", "/hooks/greet", "send GET or POST /hooks/greet\n"},
 		{"POST", "/health", "send GET /health\n"},
 		{"GET", "/status/", ""},

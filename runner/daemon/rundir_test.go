@@ -69,7 +69,7 @@ func TestUnusableDir(t *testing.T) {
 	if s, err := Listen(id, Options{}); err == nil {
 		s.Fail(errors.New("enough"))
 		t.Error("it runs in " + s.Identity().Socket)
-	} else if kindOf(t, err) != hook.Unavailable || !strings.HasSuffix(err.Error(), "has mode 0755, not 0700") {
+	} else if kindOf(t, err) != hook.Unavailable || !strings.HasSuffix(err.Error(), "has mode 0755, expected 0700") {
 		t.Error(err)
 	}
 }

@@ -55,7 +55,7 @@ func checkAccess(dir string, info fs.FileInfo) (hint string, err error) {
 		}
 		return hint, fmt.Errorf("belongs to user %d, %w", owner, errNotOurs)
 	case mode != 0o700:
-		return schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory", fmt.Errorf("has mode %04o, not 0700", mode)
+		return "run " + schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory", fmt.Errorf("has mode %04o, expected 0700", mode)
 	}
 	return "", nil
 }

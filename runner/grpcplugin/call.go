@@ -149,7 +149,7 @@ func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	k.offer(message.ProtoReflect())
 	content, err := proto.Marshal(message) // never nil
 	if len(content) > k.cfg.MaxMessage {
-		return nil, tooLarge(hook.Request, "the request has %d bytes, more than the limit of %d", len(content), k.cfg.MaxMessage)
+		return nil, tooLarge(hook.Request, "the request has %d bytes, expected at most %d", len(content), k.cfg.MaxMessage)
 	}
 	return content, err
 }
@@ -317,5 +317,5 @@ func answerTooLarge(s *status.Status, limit int) *hook.Error {
 	if err != nil || s.Code() != codes.ResourceExhausted || most != limit || size <= most {
 		return nil
 	}
-	return tooLarge(hook.Failed, "the answer has %d bytes, more than the limit of %d", size, limit)
+	return tooLarge(hook.Failed, "the answer has %d bytes, expected at most %d", size, limit)
 }

@@ -89,9 +89,9 @@ func TestSmallest(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := inst.Call(t.Context(), words(t, "Echo", "text=hello"))
-	want(t, err, hook.Request, "has 7 bytes, more than the limit of 1")
+	want(t, err, hook.Request, "has 7 bytes, expected at most 1")
 	_, err = inst.Call(t.Context(), hook.Call{Hook: "Metadata"})
-	want(t, err, hook.Failed, "more than the limit of 1")
+	want(t, err, hook.Failed, "expected at most 1")
 	if err := inst.Stop(t.Context()); err != nil || inst.Exit().Signal != "" {
 		t.Errorf("%v, exit %+v", err, inst.Exit())
 	}

@@ -274,7 +274,7 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 	case at >= 0:
 		return t.errorf(ReasonTLS, "TLS with %s failed: %s", t, text[at:])
 	case t.tls != nil && endedConnection(text): // a server with TLS 1.3 rejects a certificate after the client's handshake
-		return t.errorf(ReasonTLS, "TLS with %s failed: %s our certificate", t, endsAfter)
+		return t.errorf(ReasonTLS, "TLS with %s failed: %s pyplug's certificate", t, endsAfter)
 	}
 	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, expected gRPC: %s", t, text)
 }
@@ -300,7 +300,7 @@ func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 }
 
 // endsAfter begins the message for a server that does not trust pyplug's certificate.
-const endsAfter = "the server closes the connection after it got"
+const endsAfter = "the server closed the connection after it received"
 
 // endedConnection reports whether gRPC's text says that the server closed the connection
 // without an answer. Such a server may be about to exit.

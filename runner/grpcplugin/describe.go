@@ -85,7 +85,7 @@ func (i *Instance) notDescribed(err error) *hook.Error {
 	}
 	e := hook.NewError(hook.Request, err)
 	if e.Reason == protoschema.Disagree && len(i.cfg.Extra) > 0 {
-		e.Hints = append(e.Hints, schema.Hintf("or leave out %s or %s", schema.Setting("proto"), schema.Setting("protoset")))
+		e.Hints = append(e.Hints, schema.Hintf("leave out %s or %s", schema.Setting("proto"), schema.Setting("protoset")))
 	}
 	return e
 }

@@ -4,7 +4,7 @@
 //  1. [Launcher.Launch] starts the program with package proc and reads its handshake
 //     line. It tolerates lines before that, and reports them as [Evidence].
 //  2. If the line is valid, go-plugin's client reattaches to the program.
-//  3. gRPC's client dials the address through the launch, which waits until TLS and
+//  3. gRPC's client dials with a function of the launch. The launch waits until TLS and
 //     HTTP/2 work. Before anything is sent, [CheckPeer] asks the system whether the
 //     other end of the connection belongs to the plugin's own processes.
 //  4. The launch asks the health service for its status.

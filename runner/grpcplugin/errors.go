@@ -253,7 +253,7 @@ func lineHints(e *handshake.Error) []schema.Hint {
 		case e.Seen == "":
 			return schema.Hints("omit %s, as most hosts do, or serve mutual TLS with PLUGIN_CLIENT_CERT", schema.Setting("mtls"))
 		case strings.HasSuffix(e.Seen, "="):
-			return schema.Hints(`go-plugin wants base64 without padding: .rstrip("=")`)
+			return schema.Hints(`print the certificate in base64 without padding: .rstrip("=")`)
 		case e.Unasked:
 			return schema.Hints("pass %s to request TLS", schema.Setting("mtls"))
 		}

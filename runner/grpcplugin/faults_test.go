@@ -48,12 +48,12 @@ func TestTooLarge(t *testing.T) {
 	cfg.MaxMessage = 64 << 10
 	inst := started(t, cfg)
 	_, err := inst.Call(t.Context(), hook.Call{Hook: "Metadata"})
-	e := want(t, err, hook.Failed, "the answer has 1048580 bytes, more than the limit of 65536")
+	e := want(t, err, hook.Failed, "the answer has 1048580 bytes, expected at most 65536")
 	if len(e.Hints) != 1 || !e.Begun || e.Status != nil {
 		t.Errorf("got %+v", e)
 	}
 	_, err = inst.Call(t.Context(), encode(t, "Chat", map[string]string{"text": strings.Repeat("x", 100<<10)}))
-	if e := want(t, err, hook.Request, "more than the limit of 65536"); len(e.Hints) != 1 || e.Begun {
+	if e := want(t, err, hook.Request, "expected at most 65536"); len(e.Hints) != 1 || e.Begun {
 		t.Errorf("got %+v", e)
 	}
 	const theirs = "grpc: received message larger than max (5003 vs. 1024)"

@@ -29,7 +29,7 @@ func (i *Instance) askHealth(ctx context.Context) (_ *hook.Error, lost bool) {
 		return nil, false
 	case err == nil && is == grpc_health_v1.HealthCheckResponse_SERVICE_UNKNOWN, s.Code() == codes.NotFound:
 		e.Reason, e.Err = ReasonUnknownService, fmt.Errorf("health is served, but not for the service %q", service)
-		e.Hints = schema.Hints("in Python, call health_servicer.set(%q, HealthCheckResponse.SERVING); or name another service with %s",
+		e.Hints = schema.Hints("set it to SERVING, in Python with health_servicer.set(%q, HealthCheckResponse.SERVING); or name another service with %s",
 			service, schema.Setting("service"))
 	case err == nil:
 		e.Reason, e.Err = ReasonNotServing, fmt.Errorf("the health of the service %q is %s, expected SERVING", service, is)

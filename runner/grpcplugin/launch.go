@@ -213,7 +213,7 @@ func (l *launch) verify(text string) *hook.Error {
 		if fault := (*handshake.Error)(nil); errors.As(err, &fault) {
 			e.Hints, e.Drawing = lineHints(fault), fault.Drawing()
 			if fault.Name == "protocol" && !l.cfg.Python && (fault.Seen == "netrpc" || fault.Seen == "") { // a program in Go may support netrpc
-				e.Err, e.Hints = fmt.Errorf("it is a net/rpc plugin: %w", err), schema.Hints(`pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`)
+				e.Err, e.Hints = fmt.Errorf("it is a net/rpc plugin: %w", err), schema.Hints(`serve gRPC and print "grpc" as the fifth field: pyplug does not support net/rpc`)
 			}
 		}
 		return e
@@ -272,7 +272,7 @@ func (l *launch) checkHealth() *hook.Error {
 	case e.Status != nil && l.exits():
 		return l.exitedEarly(nil)
 	case e.Reason == ReasonNoHealth:
-		e.Hints = schema.Hints("in Python, serve it with grpcio-health-checking, and set the service %q to SERVING", l.cfg.Service)
+		e.Hints = schema.Hints("serve it, in Python with grpcio-health-checking, and set the service %q to SERVING", l.cfg.Service)
 	}
 	if e.Kind == hook.Unhealthy && (l.cfg.AnyHealth || LacksHealth(e, l.cfg.Service)) {
 		l.evidence.Unhealthy = e

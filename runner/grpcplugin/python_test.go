@@ -91,7 +91,7 @@ func TestPythonCalls(t *testing.T) {
 	_, err = call(hook.Call{Hook: "Echo", Args: hook.Args{JSON: json.RawMessage(`["a"]`)}})
 	want(t, err, hook.Request, "no positions")
 	_, err = call(encode(t, "Echo", map[string]string{"text": strings.Repeat("x", 2<<20)}))
-	want(t, err, hook.Request, "more than the limit of 1048576")
+	want(t, err, hook.Request, "expected at most 1048576")
 	broken := errors.New("the file ends early")
 	_, err = call(hook.Call{Hook: "Sum", Input: func(yield func(json.RawMessage, error) bool) { yield(nil, broken) }})
 	if e := want(t, err, hook.Request, ""); !errors.Is(e, broken) {

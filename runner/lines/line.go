@@ -199,7 +199,7 @@ func (l *Line) AnswerKey() (string, error) {
 		switch {
 		case l.Value(key) == nil:
 		case found != "":
-			return "", errors.New(`expected only one of "result", "items" and "error"`)
+			return "", errors.New(`the line has more than one of "result", "items" and "error"`)
 		default:
 			found = key
 		}

@@ -135,7 +135,7 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	if wrong := schema.CheckValue(line); wrong != nil { // line, not value, so that the error counts bytes from the start of the line
 		err := badLine("the line is %w", wrong)
 		if first {
-			err.Hints = schema.Hints("to pass each line as text, use %s text", schema.Setting("items"))
+			err.Hints = schema.Hints("pass %s text to read each line as text", schema.Setting("items"))
 		}
 		return c, err
 	}

@@ -75,7 +75,7 @@ type Plugin struct {
 // OnlyGRPC returns the error for a key that only applies to gRPC plugins.
 func (p Plugin) OnlyGRPC(key string) *hook.Error {
 	m := &settings.Mistake{Text: "applies only to gRPC plugins, and this is a functions file",
-		Hints: schema.Hints(`to start it as a gRPC plugin, set transport = "grpc"`)}
+		Hints: schema.Hints(`set transport = "grpc" to start it as a gRPC plugin`)}
 	return p.Manifest.fault(m.Within(strings.Split(key, ".")...))
 }
 

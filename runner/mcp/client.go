@@ -9,9 +9,9 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// configs say how the clients name their servers: the key of the table, the value of "type" for a
-// command and for a URL, and the key of a URL, or "" if the client's file has none. Codex uses
-// TOML.
+// configs say how each client's file names its servers. key is the key of their table. command and
+// http are the value of "type" for a command and for a URL. url is the key of a URL. A field is "" if
+// the file has no such key. Codex uses TOML.
 var configs = []struct {
 	client, key, command, http, url string
 }{

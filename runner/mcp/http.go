@@ -62,7 +62,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.refuse(http.StatusMethodNotAllowed, nil, fault(invalidRequest, "the method is %s, expected POST", schema.Short(r.Method)))
 		return
 	case !x.json && !x.stream:
-		x.refuse(http.StatusNotAcceptable, nil, fault(invalidRequest, "Accept has neither %s nor %s", jsonType, eventType))
+		x.refuse(http.StatusNotAcceptable, nil, fault(invalidRequest, "Accept is %q, expected %s or %s", schema.Short(r.Header.Get("Accept")), jsonType, eventType))
 		return
 	}
 	m, status, err := x.read()

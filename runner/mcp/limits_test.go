@@ -21,8 +21,8 @@ func (counted) Call(context.Context, hook.Call) (hook.Result, error) {
 	return hook.Result{Item: hook.Item{Value: []byte("null")}}, nil
 }
 
-// TestLimits checks that over HTTP a request beyond the limits of requests and their bytes is
-// rejected, and that no state remains of an answered request.
+// TestLimits checks that over HTTP a request is rejected if too many requests, or requests with too
+// many bytes, are in progress, and that an answered request leaves no state.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	s := New(Options{

@@ -36,7 +36,7 @@ var legacy = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 // largestLine is the size of the largest message in bytes. A longer line is skipped.
 const largestLine = 64 << 20
 
-const noBatch = "a batch is not supported by this version of the protocol"
+const noBatch = "the message is a batch, expected one request: this version of the protocol has no batches"
 
 // protocolError is the error of a malformed or unknown request.
 type protocolError struct {

@@ -172,7 +172,7 @@ func TestSchemas(t *testing.T) {
 			`{"const":{"$ref":1},"default":{"$ref":"#/$defs/A"},"enum":[{"$ref":"x"}],"examples":[{"$defs":{}}],"type":"object"}`, ``},
 		{`{"properties":{"default":{"$ref":"#/$defs/A"},"$defs":{"$ref":"#/$defs/A"}},"$defs":{"A":true}}`,
 			`{"properties":{"$defs":{"$ref":"#/components/schemas/A"},"default":{"$ref":"#/components/schemas/A"}}}`, `{"A":true}`},
-		// the name is escaped, used, or invalid for a component
+		// the name is escaped, taken by another component, or invalid for one
 		{`{"anyOf":[{"$ref":"#/$defs/Error"},{"$ref":"#/$defs/a~1b%20c"},{"$ref":"#/$defs/Größe"}],"$defs":{"Error":{},"a/b c":{},"Größe":{"items":{"$ref":"#/$defs/Error"}}}}`,
 			`{"anyOf":[{"$ref":"#/components/schemas/Error_2"},{"$ref":"#/components/schemas/a_b_c"},{"$ref":"#/components/schemas/Gr__e"}]}`,
 			`{"Error_2":{},"Gr__e":{"items":{"$ref":"#/components/schemas/Error_2"}},"a_b_c":{}}`},

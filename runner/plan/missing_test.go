@@ -37,7 +37,7 @@ func TestMissingHints(t *testing.T) {
 		{"code to generate from elsewhere", "zoo_pb2_grpc", "", "", "", "protoc generates it from its .proto file", 1},
 		{"beside its importer, but not on the path", "zoo_pb2", "proto/zoo_pb2_grpc.py", "", "proto/zoo_pb2.py proto/zoo_pb2_grpc.py", "put DIR/proto on PYTHONPATH", 1},
 		{"in src", "shop", "", "shop.tasks:plugin.py", "src/shop/tasks.py", "put DIR/src on PYTHONPATH", 1},
-		{"the project's own name", "own_tools", "", "", "", "if it is your own module, put it next to the plugin", 1},
+		{"the project's own name", "own_tools", "", "", "", "put your own module next to the plugin", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -81,7 +81,7 @@ func (r *Plan) misfit(c Config) error {
 		case row.IsSet(&c.Settings) && !c.Several:
 			e := hook.NewError(hook.Usage, fmt.Errorf("--%s applies only to %s, and %s is %s", row.Flag, TransportOf(row.Only).plural(), c.Plugin, r.Transport().What))
 			if TransportOf(row.Only).Serves {
-				e.Hints = schema.Hints("to start it as a gRPC plugin, pass %s grpc", schema.Setting("transport"))
+				e.Hints = schema.Hints("pass %s grpc to start it as a gRPC plugin", schema.Setting("transport"))
 			}
 			return e
 		case row.IsSet(&r.Plugin.Manifest.Settings) && r.Why != byFlag:

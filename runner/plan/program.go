@@ -16,7 +16,7 @@ func (r *Plan) ProgramHint() []schema.Hint {
 		return nil
 	}
 	if part := r.programPart(); part != "" {
-		return schema.Hints("if its %s serves gRPC, pass %s grpc", part, schema.Setting("transport"))
+		return schema.Hints("pass %s grpc if its %s serves gRPC", schema.Setting("transport"), part)
 	}
 	return nil
 }

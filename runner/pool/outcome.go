@@ -119,7 +119,7 @@ func retriedError(e *hook.Error, when string) *hook.Error {
 	if own.Reason == "" {
 		own.Reason = reasonStartFailed
 	}
-	own.Hints = append(slices.Clone(e.Hints), schema.Hintf("%s; it restarts at once if you change its files and call it", when))
+	own.Hints = append(slices.Clone(e.Hints), schema.Hintf("change its files and call it to restart it at once; otherwise %s", when))
 	return &own
 }
 

@@ -84,9 +84,9 @@ func (p *Pool) probe(i *instance) {
 }
 
 // ask calls probe, which asks an instance for its health. A busy instance that does not answer is
-// excused, because a server with one thread answers after the call. It is not excused after a call
-// has ended unanswered, because it may hang, however many calls it runs. p.mu is held, but released
-// during probe.
+// excused, because a server with one thread answers after the call. After a
+// call has ended unanswered, the instance may hang, so it is not excused, however many calls it runs.
+// p.mu is held, but released during probe.
 func (p *Pool) ask(i *instance, probe func() error) (e *hook.Error, excused bool) {
 	begun, busy := i.begun, i.running > 0
 	p.unlocked(func() { e = hook.AsError(probe()) })

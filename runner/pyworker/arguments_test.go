@@ -22,7 +22,7 @@ func TestForeignText(t *testing.T) {
 	for text, want := range map[string]string{
 		`[1`: "the arguments are not JSON: byte 3: ", `[a]`: "the arguments are not JSON: byte 2: ", `a`: "the arguments are not JSON: byte 1: ",
 		`["a"]` + smuggled + `1]`: "the arguments are not JSON: byte 6: ", "[\"\xff\"]": "the arguments are not UTF-8: byte 3 is 0xff",
-		`[NaN]`: "the arguments are not JSON: byte 2: ", `7`: "the arguments are not a JSON object or array",
+		`[NaN]`: "the arguments are not JSON: byte 2: ", `7`: "the arguments are 7, expected a JSON object (names) or array (positions)",
 	} {
 		_, err := inst.Call(t.Context(), hook.Call{Hook: "echo", Args: hook.Args{JSON: json.RawMessage(text)}})
 		wantRequest(t, text, err, want)

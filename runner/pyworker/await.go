@@ -20,7 +20,7 @@ func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame,
 	slow := slowTimer{wait: slowAfter}
 	defer slow.stop()
 	for {
-		over := len(c.taken) == 0 && c.isOver() // if set, emitItems receives the last frames
+		over := len(c.taken) == 0 && c.isOver() // read first: if true, no frame follows those that emitItems takes
 		f, err := inst.emitItems(limited, c, number)
 		switch {
 		case err != nil:

@@ -142,11 +142,11 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	case given[0] == '{':
 		b = append(append(b, `,"kwargs":`...), given...)
 	default:
-		return nil, requestError(hc.Hook, errors.New("the arguments are not a JSON object or array"))
+		return nil, requestError(hc.Hook, fmt.Errorf("the arguments are %s, expected a JSON object (names) or array (positions)", schema.Short(string(given))))
 	}
 	b = append(b, '}')
 	if size := len(b) - start; size > maxBody {
-		return nil, requestError(hc.Hook, fmt.Errorf("the arguments are %d bytes long, at most %d can be sent", size, maxBody))
+		return nil, requestError(hc.Hook, fmt.Errorf("the arguments have %d bytes, expected at most %d", size, maxBody))
 	}
 	return b, nil
 }

@@ -60,7 +60,7 @@ func (a answer) argumentError(hookName string) *hook.Error {
 		e.Hints = schema.Hints("write %s", schema.QuoteLine(a.Instead))
 	}
 	if a.Typed != "" {
-		e.Hints = append(e.Hints, schema.Hintf("to pass it as text, write %s", schema.QuoteLine([]string{"=" + a.Typed})))
+		e.Hints = append(e.Hints, schema.Hintf("write %s to pass it as text", schema.QuoteLine([]string{"=" + a.Typed})))
 	}
 	if a.AsJSON != "" {
 		e.Hints = append(e.Hints, schema.Hintf("write it as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
@@ -125,7 +125,7 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
 		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
-			e.Hints = schema.Hints("to allow such numbers, pass %s null or %[1]s literal", schema.Setting("nan"))
+			e.Hints = schema.Hints("pass %s null or %[1]s literal to allow such numbers", schema.Setting("nan"))
 		}
 	case "arguments":
 		e = a.argumentError(hookName)
@@ -133,7 +133,7 @@ func (inst *instance) answerError(hookName string, f frame) *hook.Error {
 		e = requestError(hookName, &schema.NoHookError{Hook: hookName, Known: a.Hooks, Why: a.Why})
 		switch {
 		case a.Program:
-			e.Hints = schema.Hints("to run it, type `%s …`", schema.QuoteLine([]string{"python", inst.launcher.cfg.Plugin}))
+			e.Hints = schema.Hints("run it with `%s …`", schema.QuoteLine([]string{"python", inst.launcher.cfg.Plugin}))
 		case len(a.Hooks) == 0:
 			e.Hints = schema.Hints("define a public function in the file")
 		}
@@ -228,7 +228,7 @@ func exitHint(exit *hook.Raised) string {
 	}) {
 		what = "parse the command line"
 	}
-	return "a plugin is imported, not run as a script: " + what + " only below `if __name__ == \"__main__\":`"
+	return what + " only below `if __name__ == \"__main__\":`, because a plugin is imported, not run as a script"
 }
 
 // pipeError returns the error of a worker that violates the protocol.
@@ -269,7 +269,7 @@ func (inst *instance) diedStarting(greeted bool) *hook.Error {
 		}
 		e := &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", inst.launcher.cfg.Python)}
 		if exit.Code == 0 {
-			e.Hints = schema.Hints("if it is a script that runs Python, let it wait for Python, and leave all descriptors as they are")
+			e.Hints = schema.Hints("let a script that runs Python wait for Python, and leave all descriptors as they are")
 		}
 		return e
 	}

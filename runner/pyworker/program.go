@@ -103,9 +103,9 @@ func private(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", dir)
 	case !bounded.IsOurs(info):
-		return fmt.Errorf("%s belongs to user %d, not to %d", dir, bounded.Owner(info), os.Geteuid())
+		return fmt.Errorf("%s belongs to user %d, expected user %d", dir, bounded.Owner(info), os.Geteuid())
 	case info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows":
-		return fmt.Errorf("other users can write to %s (mode %o)", dir, info.Mode().Perm())
+		return fmt.Errorf("%s has mode %04o, expected no write permission for group and others", dir, info.Mode().Perm())
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const (
 	// and longer waits, up to longestAsked.
 	slowAfter    = 10 * time.Millisecond
 	longestAsked = time.Second
-	// lookEvery is the time between two checks of a series of quick calls for a waiting caller.
+	// lookEvery is how often a series of quick calls checks whether another caller waits.
 	lookEvery = 5 * time.Millisecond
 )
 

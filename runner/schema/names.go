@@ -101,8 +101,8 @@ func (h Hook) RemainingField(words []Word) (string, error) {
 	case len(left) == 1:
 		return left[0], nil
 	}
-	e := ArgumentErrorf("", "a line as text is the only field that no word gives, but %s has %s", h.Name, cmp.Or(strings.Join(left, ", "), "none"))
-	e.Hints = Hints("to pass each line as an object, omit %s", Setting("items"))
+	e := ArgumentErrorf("", "%s leaves %s for the text of a line, expected exactly one field that no word sets", h.Name, cmp.Or(strings.Join(left, ", "), "no field"))
+	e.Hints = Hints("omit %s to pass each line as an object", Setting("items"))
 	return "", e
 }
 

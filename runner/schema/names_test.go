@@ -46,7 +46,7 @@ func TestRemainingField(t *testing.T) {
 		{Hook{Name: "f", Params: pair.Params}, "", ""},
 		{pair, "--key x", "value"},
 		{pair, "value.of:=1", "key"},
-		{pair, "", "a line as text is the only field that no word gives, but KV/Put has key, value"},
+		{pair, "", "KV/Put leaves key, value for the text of a line, expected exactly one field that no word sets"},
 	} {
 		words, err := ParseWords(strings.Fields(c.words), nil)
 		if err != nil {

@@ -73,7 +73,7 @@ func (s *Service) changed() string {
 	for _, path := range c.started.Changed() {
 		if path == s.Plugin.Manifest.File || path == s.Interpreter().Path {
 			how, _ := changedHow(path)
-			return fmt.Sprintf("%s since %s started; run %s", how, name, startAgain(name))
+			return fmt.Sprintf("%s since %s started; %s", how, name, startAgain(name))
 		}
 	}
 	changed := c.loaded.Changed()

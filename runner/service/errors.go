@@ -32,19 +32,19 @@ func forCaller(name string, hints []schema.Hint) (all []schema.Hint) {
 	for _, hint := range hints {
 		newEnv = newEnv || hint.Has(func(arg any) bool { _, ok := arg.(schema.EnvLine); return ok })
 		if hint.Has(func(arg any) bool { _, ok := arg.(schema.Setting); return ok }) {
-			hint = schema.Hintf("%s: %s with that", hint, startAgain(name))
+			hint = schema.Hintf("%s; to apply it, %s", hint, startAgain(name))
 		}
 		all = append(all, hint)
 	}
 	if newEnv {
-		all = append(all, schema.Hintf("to use the environment that this makes, run %s", startAgain(name)))
+		all = append(all, schema.Hintf("%s, to use the environment that this makes", startAgain(name)))
 	}
 	return all
 }
 
 // startAgain says how to load new flags, another Python or a new manifest.
 func startAgain(name string) string {
-	return hook.Word(schema.Hintf("%s, then start it again", schema.Command{"stop", name}))
+	return hook.Word(schema.Hintf("run %s, then start it again", schema.Command{"stop", name}))
 }
 
 // NoAttachError returns the error for a plugin that no other host can attach to.

@@ -142,10 +142,10 @@ func difference(running, wanted daemon.Identity) string {
 	}
 	switch {
 	case running.Python != wanted.Python:
-		return fmt.Sprintf("%s runs with another Python, %s, and now it would be %s: %s",
+		return fmt.Sprintf("%s runs with another Python, %s, and now it would be %s; %s",
 			running.Name, running.Python, wanted.Python, startAgain(running.Name))
 	case has != want:
-		return running.Name + " runs with other settings: " + startAgain(running.Name)
+		return running.Name + " runs with other settings; " + startAgain(running.Name)
 	}
 	return ""
 }

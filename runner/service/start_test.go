@@ -27,11 +27,11 @@ func TestDifference(t *testing.T) {
 		want   string
 	}{
 		{"/a/python", "a.b", false, ""},
-		{"/a/python", "x.b", false, "n runs with other settings: `pyplug stop n`"},
-		{"/a/python", "a.x", false, "n runs with other settings: `pyplug stop n`"},
+		{"/a/python", "x.b", false, "n runs with other settings; run `pyplug stop n`"},
+		{"/a/python", "a.x", false, "n runs with other settings; run `pyplug stop n`"},
 		{"/a/python", "a.x", true, ""}, // the settings behind the dot do not affect a call
-		{"/a/python", "x.b", true, "n runs with other settings: "},
-		{"/b/python", "x.b", false, "n runs with another Python, /a/python, and now it would be /b/python: "},
+		{"/a/python", "x.b", true, "n runs with other settings; "},
+		{"/b/python", "x.b", false, "n runs with another Python, /a/python, and now it would be /b/python; "},
 	} {
 		wanted := daemon.Identity{Name: "n", Python: schema.Path(c.python), Digest: c.digest, AutoStarted: c.auto}
 		got := difference(running, wanted)
@@ -90,11 +90,11 @@ func TestForCaller(t *testing.T) {
 		hint schema.Hint
 		want []string
 	}{
-		{schema.Hintf("pass %s null", nan), []string{"pass --nan null: `pyplug stop n`, then start it again with that"}},
+		{schema.Hintf("pass %s null", nan), []string{"pass --nan null; to apply it, run `pyplug stop n`, then start it again"}},
 		{schema.Hintf("allow more time with %s", timeout), []string{"allow more time with --timeout"}},
 		{schema.Hintf("it said --nan"), []string{"it said --nan"}}, // as text, not as a setting
 		{schema.Hintf("nothing is installed: %s", env), []string{"nothing is installed: run python -m venv e",
-			"to use the environment that this makes, run `pyplug stop n`, then start it again"}},
+			"run `pyplug stop n`, then start it again, to use the environment that this makes"}},
 	} {
 		got := hook.Words(forCaller("n", []schema.Hint{schema.Hintf("first"), c.hint}))
 		if got[0] != "first" || !slices.Equal(got[1:], c.want) {

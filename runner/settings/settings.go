@@ -9,7 +9,7 @@ import (
 
 // Settings contains the values of settings. A field with its zero value is not set.
 type Settings struct {
-	// ID and Entry are texts of the manifest.
+	// ID is the default name of a background plugin, and Entry is what runs. Only a manifest sets them.
 	ID, Entry string
 	// Transport is "pipe" or "grpc".
 	Transport string

@@ -195,7 +195,7 @@ func TestUsage(t *testing.T) {
 		{"start-timeout", mcp, "limit the import or the handshake to `DURATION`, 0 for no limit (default: 1m; a gRPC plugin: 30s)"},
 		{"concurrency", mcp, "send a worker `N` calls at once (default: 8; a gRPC plugin: 100)"},
 		{"max-calls", mcp, "replace workers after about `N` calls, 0 for no limit (the default)"},
-		{"transport", mcp, "talk to the plugin over `TRANSPORT`: pipe or grpc (default: detected)"},
+		{"transport", mcp, "connect to the plugin over `TRANSPORT`: pipe or grpc (default: detected)"},
 		{"mtls", mcp, "secure the connection as go-plugin's AutoMTLS does"},
 	} {
 		if got := ByFlag(c.flag).Usage(c.usual); got != c.want {

@@ -21,7 +21,7 @@ var Table = []Row{
 		field: func(s *Settings) any { return &s.Entry }},
 	{Key: "id", Help: "the default `NAME` of a background plugin", Shown: "the file's name", Matters: ToNothing,
 		field: func(s *Settings) any { return &s.ID }},
-	{Flag: "transport", Key: "transport", Commands: Start, Rare: true, Help: "talk to the plugin over `TRANSPORT`",
+	{Flag: "transport", Key: "transport", Commands: Start, Rare: true, Help: "connect to the plugin over `TRANSPORT`",
 		Shown: "detected", Words: []string{pipe, grpc},
 		field: func(s *Settings) any { return &s.Transport }},
 	{Flag: "python", Variable: "PYPLUG_PYTHON", Key: "python", Commands: Find, File: true, Unread: true, Matters: ToNothing,

@@ -47,7 +47,7 @@ func (t *tokens) read() error {
 	}
 	t.seen = info
 	if open := info.Mode().Perm() & 0o007; open != 0 && runtime.GOOS != "windows" {
-		return fmt.Errorf("%s can be used by every user (its mode is %#o), expected a file that others cannot read", schema.Path(t.path), info.Mode().Perm())
+		return fmt.Errorf("%s has mode %#o, expected no permissions for other users, such as 0600", schema.Path(t.path), info.Mode().Perm())
 	}
 	var all [][sha256.Size]byte
 	for line := range bytes.Lines(text) {

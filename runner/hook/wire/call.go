@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -50,7 +49,7 @@ func DecodeCall(line []byte) (c hook.Call, err error) {
 	case words != nil:
 		c.Args, err = DecodeArgs(slices.Concat([]byte(`{"words":`), words, []byte("}")), true)
 	case args != nil && args[0] != '{' && args[0] != '[':
-		err = errors.New(`"args" is not a JSON object (names) or array (positions)`)
+		err = fmt.Errorf(`"args" is %s, expected an object (names) or an array (positions)`, schema.Short(string(args)))
 	default:
 		c.Args = hook.Args{JSON: args, Valid: true}
 	}

@@ -149,7 +149,7 @@ func DecodeArgs(body []byte, words bool) (args hook.Args, err error) {
 	case body[0] == '{' || body[0] == '[':
 		args.JSON = body
 	default:
-		err = errors.New("the body is not a JSON object (names) or array (positions)")
+		err = fmt.Errorf("the body is %s, expected a JSON object (names) or array (positions)", schema.Short(string(body)))
 	}
 	return args, err
 }

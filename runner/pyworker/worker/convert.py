@@ -12,7 +12,7 @@ A converter also describes itself, see Converter.
 import _pyplug_worker as core
 
 SHOWN = 80  # the maximum number of characters of a value in a message
-INFINITE = {float("inf"), float("-inf")}  # the floats of numbers that are too large
+INFINITE = {float("inf"), float("-inf")}  # what float makes of numbers that are too large
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 DEEPEST = 8  # the maximum number of levels in an example
 NoneType = type(None)
