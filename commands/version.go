@@ -19,8 +19,10 @@ import (
 var Version = ""
 
 func versionCommand(prog *program) command {
+	flags := prog.opts.flags()
+	flags[2].(*cmdline.Flag).Usage = "also print the facts for a bug report" // --verbose
 	return newCommand("version", "print the version", "",
-		prog.opts.flags(), func(ctx context.Context, words []string) error {
+		flags, func(ctx context.Context, words []string) error {
 			if err := cmdline.WantWords(words, ""); err != nil {
 				return err
 			}
