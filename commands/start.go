@@ -136,7 +136,7 @@ func (prog *program) startOrFind(ctx context.Context, o startOptions) (string, e
 			return daemon.Spawn(ctx, []string{daemonWord, "--", path}, append(os.Environ(), daemon.HandOver(words)), prog.streams.Note)
 		},
 		Note:      prog.streams.Note,
-		Replacing: func(name string) { prog.streams.Log("info", "replacing the plugin that a call started", "name", name) },
+		Replacing: func(name string) { prog.streams.Log("info", "replacing the plugin", "name", name) },
 	})
 	return name, failed(p, err)
 }

@@ -19,10 +19,8 @@ import (
 var Version = ""
 
 func versionCommand(prog *program) command {
-	flags := prog.opts.flags()
-	flags[2].(*cmdline.Flag).Usage = "also print the facts for a bug report" // --verbose
 	return newCommand("version", "print the version", "",
-		flags, func(ctx context.Context, words []string) error {
+		prog.opts.flags(), func(ctx context.Context, words []string) error {
 			if err := cmdline.WantWords(words, ""); err != nil {
 				return err
 			}

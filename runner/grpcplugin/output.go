@@ -114,6 +114,8 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	switch {
 	case cookie != "" && (said.wantsCookie || len(hints) == 0 && limit == 0):
 		hints = schema.Hints("set the magic cookie that the plugin's source names: %s %s", schema.Setting("cookie"), schema.QuoteLine([]string{cookie}))
+	case said.wantsCookie && cfg.CookieKey != "":
+		hints = schema.Hints("check %s: the plugin may expect another magic cookie", schema.Setting("cookie"))
 	case said.wantsCookie:
 		hints = schema.Hints("pass %s KEY=VALUE: the plugin expects the magic cookie that its host sets", schema.Setting("cookie"))
 	case len(hints) > 0:

@@ -25,7 +25,7 @@ type Starter struct {
 	Spawn func() (daemon.Identity, error)
 	// Note reports a message to the user.
 	Note func(text string)
-	// Replacing is called before Start replaces the plugin with that name, which a call started.
+	// Replacing is called before Start replaces the plugin with that name.
 	Replacing func(name string)
 }
 
@@ -51,15 +51,17 @@ func Start(ctx context.Context, k *runner.Keeper, o Options, by Starter) (string
 
 // reuse reports whether the wanted plugin already runs under its name, and waits until it is ready.
 // If its settings differ from the wanted ones, it reports a note. reuse stops a plugin that a call
-// started if the plugin's files have changed, or if the wanted plugin must not stop when idle.
+// started if the plugin's files have changed, or if the wanted plugin must not stop when idle. It
+// also stops a plugin that no longer restarts, unless a call wants it.
 func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, error) {
 	c, err := daemon.Open(ctx, wanted.Name)
 	if daemon.Is(err, daemon.NotRunning) || err == nil && c.Identity().Entry != wanted.Entry {
 		return false, nil
 	}
+	var st hook.Status
 	var notes []string
 	if err == nil {
-		_, notes, err = c.Ready(ctx)
+		st, notes, err = c.Ready(ctx)
 	}
 	switch {
 	case daemon.Is(err, daemon.Stopping):
@@ -70,7 +72,8 @@ func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 		return false, err
 	}
 	running := c.Identity()
-	if running.AutoStarted && (!wanted.AutoStarted || len(notes) > 0) {
+	ended := st.State == hook.StateStopped || st.State == hook.StateFailed
+	if running.AutoStarted && (!wanted.AutoStarted || len(notes) > 0) || ended && !wanted.AutoStarted {
 		by.Replacing(running.Name)
 		_, err := daemon.Stop(ctx, running.Name, daemon.StopOptions{Reason: "pyplug start replaces it"})
 		return false, err
