@@ -41,7 +41,7 @@ func TestCheckExamples(t *testing.T) {
 	})
 }
 
-// TestCheckGenerated checks generated code that does not match the installed library, or other
+// TestCheckGenerated checks generated code that contradicts the installed library or other
 // generated code.
 func TestCheckGenerated(t *testing.T) {
 	t.Parallel()

@@ -217,9 +217,8 @@ func testInspector(t *testing.T, words []string) {
 	}
 }
 
-// TestMCPEras checks that one process answers modern and legacy requests in any order: a request
-// with a version gets the same as a session. The first call before any list has the same result as
-// a later one.
+// TestMCPEras checks that one process answers modern requests, which have a version, and legacy
+// requests in any order. The first call, before any list, has the same result as a later one.
 func TestMCPEras(t *testing.T) {
 	t.Parallel()
 	s := pyplug(t, nil, "mcp", clientTools)

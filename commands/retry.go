@@ -62,8 +62,8 @@ func (o *retryOptions) hinted(err error) error {
 	return err
 }
 
-// hint returns the reason why a call with this error is not repeated, if it could be. Otherwise it
-// returns the zero hint.
+// hint returns a hint to repeat calls after errors of this kind, too, if --retries is set and
+// --retry-on could list the kind but does not. Otherwise it returns the zero hint.
 func (o *retryOptions) hint(err *hook.Error) schema.Hint {
 	kind := string(err.Kind)
 	if o.Max == 0 || slices.Contains(o.On, err.Kind) || !slices.Contains(retryKinds, kind) {

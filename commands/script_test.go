@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	// Tests mostly wait for processes. With -parallel, that number applies.
+	// Tests mostly wait for processes, so more of them run at once. -parallel overrides the number.
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}

@@ -11,14 +11,14 @@
 //     it. Find rejects environments that untrusted users can modify.
 //  4. Then come any other activated environment, the version that a file of the project
 //     pins or the plugin's #! line names, PATH, version managers and the system. Find skips
-//     a Python there that is broken or has another version, and Tried says why. Skipped
-//     lists the environment of VIRTUAL_ENV again, because its user expects it to be chosen.
+//     a Python there that is broken or has another version, and [Interpreter.Tried] says
+//     why. [Interpreter.Skipped] has those of them that users expect to be chosen.
 //  5. Find examines a candidate by reading files: links, pyvenv.cfg, the names of
 //     directories, headers. It follows the shims of pyenv by reading the files
 //     that pyenv would read: running a shim takes a tenth of a second. Other shims do not say
 //     what they start.
-//  6. Only if no file says the version, Find runs the Python to ask, through [Request.Run]. If
-//     the request is [Request.Untrusted], Find never runs one that files of the project chose.
+//  6. Find runs a Python, through [Request.Run], only to ask for a version that no file says.
+//     If the request is [Request.Untrusted], Find never runs one that files of the project chose.
 //  7. If an explicit source or a pin names a version, Find looks it up on PATH, then among
 //     the installed Pythons. The fixes use the same lookup; fix.go has the text of all fixes.
 //  8. [Interpreter.SearchPath] lists the directories of installed packages. [FactsOf] returns

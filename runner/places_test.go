@@ -18,8 +18,8 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// seen is the end of every plugin. It returns what the imports provided. As a program, the plugin
-// prints this.
+// seen ends the source of every plugin. Its function returns what the imports provided. As a
+// program, the plugin prints this.
 const seen = `
 def seen(): return sorted(k + "=" + str(v) for k, v in globals().items() if k.startswith("x_"))
 if __name__ == "__main__":

@@ -162,8 +162,8 @@ const (
 )
 
 // Result prints a hook's result on standard output. A streamed result has no value, because
-// [Streams.Item] has printed its items, so Result prints only its envelope. It returns an error of
-// writing, see [IsClosedPipe], or of a value that does not match r.
+// [Streams.Item] has printed its items, so Result prints only its envelope. The error is one of
+// writing, see [IsClosedPipe], or, with [Raw], of a message's bytes field that is not base64.
 //
 // An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid", "generation"}. "binary"
 // is true for bytes, whose result is base64 text. A streamed result has "done": true instead of the

@@ -117,9 +117,9 @@ type outputLine struct {
 }
 
 // LogLine prints a line of a plugin's log on standard output: the time, the plugin's name and
-// the line. For pyplug's own lines the name is "pyplug". If among is set, because there are
-// several logs, it is the plugin's name and "pyplug". As JSON it prints the object of
-// [Output.Line] with "schema". It prints a line without a stream unchanged.
+// the line. For pyplug's own lines the name is "pyplug", or "NAME pyplug" if among is set,
+// because there are several logs. As JSON it prints the object of [Output.Line] with "schema".
+// Otherwise it prints a line without a stream unchanged.
 func (s *Streams) LogLine(name string, among bool, at time.Time, generation int, stream, text string, asJSON bool) error {
 	at = at.Local()
 	switch {

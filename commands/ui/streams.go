@@ -74,7 +74,7 @@ func (s *Streams) Piped() bool {
 	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
-// InTerminal reports whether a person types on standard input.
+// InTerminal reports whether standard input is a terminal.
 func (s *Streams) InTerminal() bool {
 	in, ok := s.In.(*os.File)
 	return ok && isTerminal(in)

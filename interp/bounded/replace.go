@@ -49,8 +49,8 @@ func Rewrite(path string, old, text []byte) error {
 	})
 }
 
-// replace is like [Replace]. It calls check after it has written the new text. After an error the
-// file is unchanged.
+// replace is like [Replace], but calls check before it renames the temporary file to path. After an
+// error, also of check, the file is unchanged.
 func replace(path string, text []byte, mode fs.FileMode, check func() error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), NewPrefix+"*")
 	if err != nil {

@@ -37,7 +37,7 @@ type Source struct {
 // block is the kind of a script's block. blockLock is the kind of a script's lock file.
 const block, blockLock = "PEP 723", "PEP 723 lock"
 
-// files lists the files that may be a source, in order.
+// files lists the files that may be a source. The first that has requirements is the source.
 var files = []string{"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "pyproject.toml", "setup.cfg", "requirements.txt"}
 
 // ofTools maps the lock file of a tool that keeps the project's environment to the tool's command

@@ -95,7 +95,7 @@ func readWhole(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]b
 	stop()
 	refusal, isRefused := errors.AsType[*access.Refusal](err)
 	if isRefused && refusal.Status == http.StatusRequestTimeout && errors.Is(call.Err(), context.DeadlineExceeded) {
-		isRefused = false // the call's own limit ended the read; net/http cancels call after any other timeout
+		isRefused = false // the call's own deadline ended the read; any other timeout of the read cancels the context call
 	}
 	if err != nil && ctx.Err() != nil && !isRefused {
 		e := hook.Ended(ctx, name, "the request did not end", false)

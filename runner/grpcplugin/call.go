@@ -25,7 +25,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// readLimit is how long a finished call waits for its input, which may be reading a message.
+// readLimit is how long a finished call waits for a read of its input that is in progress.
 const readLimit = 100 * time.Millisecond
 
 // call is a call in progress.

@@ -11,8 +11,9 @@
 //  5. Server reflection describes the methods. Without it, the caller finds descriptors
 //     while the plugin starts. The user may name more. A call uses the descriptors to
 //     convert JSON to messages.
-//  6. A number in a request may stand for a connection to the host. The broker announces
-//     each number, and leads the plugin to a server without services.
+//  6. A number in a request may stand for a service of the host. The broker announces each
+//     number to the plugin with the address of a server without services, so that the plugin
+//     learns at once that the service is missing.
 //  7. A status that the plugin answers is a failed hook. A broken connection is a crash if
 //     the process exits.
 //  8. A call that times out is canceled. The plugin does not confirm that, so

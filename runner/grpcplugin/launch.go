@@ -26,8 +26,8 @@ type Evidence struct {
 	// pyplug rejected it.
 	Text string
 	Line handshake.Line
-	// Noise is the first line before the handshake, quoted and perhaps shortened. NoiseLines is the
-	// number of lines before it. pyplug tolerates them, but other hosts reject the plugin.
+	// NoiseLines is the number of lines before the handshake, and Noise is the first of them, quoted
+	// and perhaps shortened. pyplug tolerates them, but other hosts reject the plugin.
 	Noise      string
 	NoiseLines int
 	// Exposed reports that the plugin listens on all interfaces, as far as the system tells.

@@ -191,8 +191,8 @@ type Instance interface {
 	// healthy, an error of kind [Unhealthy] if the plugin reports that it is not,
 	// or an error as from a call.
 	Probe(ctx context.Context) error
-	// Health is like Probe, for callers that report the plugin's health: if the plugin should
-	// report its health but cannot, it is not healthy.
+	// Health is like Probe, for callers that report the plugin's health: a gRPC plugin without a
+	// health service is not healthy.
 	Health(ctx context.Context) error
 	// Attach returns JSON that says how another host attaches to the process, or nil if that is
 	// impossible.

@@ -224,8 +224,8 @@ func TestPartOfLine(t *testing.T) {
 	}
 }
 
-// TestCallText checks that a text with a lone surrogate, as Python writes it, becomes the byte that is not
-// UTF-8.
+// TestCallText checks that a lone surrogate, as which Python writes a byte that is not UTF-8,
+// becomes that byte.
 func TestCallText(t *testing.T) {
 	var l Line
 	err := l.Parse([]byte(`{"hook":"f","text":"a\udc80"}`))

@@ -90,8 +90,8 @@ func (m Manifest) parse() (map[string]any, error) {
 	return nil, m.wrongAt(at, strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// locateTOML returns the place of a key, or of the closest key or table that contains it. The
-// TOML is valid. Steps into arrays of tables are written as [0].
+// locateTOML returns the place of the key at path, or of the closest key or table that contains
+// it. In path, "[0]" is the first table of an array. The TOML is valid.
 func locateTOML(text string, path []string) (found position) {
 	var parser unstable.Parser
 	parser.Reset([]byte(text))

@@ -17,8 +17,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestHTTPClients checks that many concurrent clients get their own answers, even with the same
-// label.
+// TestHTTPClients checks that many concurrent clients get their own answers, even if they send the
+// same session id and request id.
 func TestHTTPClients(t *testing.T) {
 	t.Parallel()
 	s := mcp.New(options(&fake{hooks: []schema.Hook{text}, call: func(ctx context.Context, c hook.Call) (hook.Result, error) {

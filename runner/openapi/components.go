@@ -168,7 +168,7 @@ func (l links) within(text json.RawMessage) any {
 	return list
 }
 
-// table returns an object whose values are schemas.
+// table converts the schemas that are the values of an object.
 func (l links) table(text []byte) object {
 	found := object{}
 	for quoted, value := range schema.Members(text) {

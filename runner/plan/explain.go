@@ -47,8 +47,8 @@ func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 	})
 }
 
-// OrProject returns c for a plugin whose Python pyplug chooses. If c.Plugin is any other directory,
-// the result is about the project in that directory.
+// OrProject returns c. If c.Plugin is a directory that is not a plugin whose Python pyplug chooses, it
+// returns c without a plugin and with that directory as Cwd, to find the Python of a project.
 func OrProject(ctx context.Context, c Config) Config {
 	dir := InDir(c.Cwd, c.Plugin)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {

@@ -259,13 +259,13 @@ var ErrNoFork = errors.New("the process that forks is gone")
 // The process has a socket of whole messages (SOCK_SEQPACKET), see [Descriptors]. It receives one
 // request at a time, and answers each in one message:
 //
-//	fork PLACE TAG   Fork a worker. The message carries the worker's standard output and
-//	                 error, its pipes from and to pyplug, and descriptor PLACE, which may be
-//	                 absent. The worker needs its own group,
-//	                 and TAG as the value of PYPLUG_RUN in its first environment, where
-//	                 all tags have one length. It must not run the user's code until it
-//	                 can read something. The answer is "pid PID", or "errno NUMBER" if
-//	                 the system refused.
+//	fork PLACE TAG   Fork a worker. The message carries the descriptors of its standard
+//	                 output and error, of its pipes from and to pyplug, and perhaps a fifth
+//	                 one, which the worker must have as number PLACE. The worker needs its
+//	                 own group, and TAG as PYPLUG_RUN in the memory of its initial
+//	                 environment. TAG is as long as the value that it replaces there. The
+//	                 worker must not run the user's code until it can read something. The
+//	                 answer is "pid PID", or "errno NUMBER" if the system refused.
 //	reap PID         Reap a dead worker. The answer is "status STATUS", with the status of
 //	                 waitpid, or "gone" if there is no such worker.
 //

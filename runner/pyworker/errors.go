@@ -252,7 +252,7 @@ func lastLine(lines []string) string {
 func (inst *instance) diedStarting(greeted bool) *hook.Error {
 	exit := inst.Exit()
 	switch {
-	case !greeted && strings.HasPrefix(lastLine(exit.Stderr), noDescriptor): // checked before fault, because fault is set, too, if the exit is slow
+	case !greeted && strings.HasPrefix(lastLine(exit.Stderr), noDescriptor): // before inst.fault, which a slow exit sets, too
 		first, both := "the handles", "inherited handles"
 		if at := proc.DescriptorsOf(); at.In != 0 {
 			first, both = fmt.Sprintf("descriptor %d", at.In), fmt.Sprintf("descriptors %d and %d", at.In, at.Out)

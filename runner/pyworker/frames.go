@@ -29,8 +29,9 @@ import (
 //	           {"hook": name, "words": [text or {"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
 //	A ahead    like C, but sent before the previous call is answered; does not begin behind a coroutine
 //	U unless   like A, but does not begin if the previous call failed
-//	B back     no body; the calls of type A or U up to this number do not begin. SIGURG announces the frame. The
-//	           number is 0 before the first call that is followed by A or U
+//	B back     no body; the calls of type A or U up to this number do not begin, and SIGURG follows
+//	           the frame. Number 0, without SIGURG, announces the first series, so that the worker
+//	           handles SIGURG from then on
 //	K cancel   no body; the canceled call is answered, too
 //	W window   4 bytes, little endian: the number of further bytes of items that the worker may send
 //	D describe {"hook": name or "", "input": bool}, see [schema.Query]

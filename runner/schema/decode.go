@@ -37,9 +37,9 @@ func Twice(err error) error {
 }
 
 // Decode decodes JSON like encoding/json, but requires exact keys: encoding/json also accepts keys
-// in another letter case, and uses the last of several equal keys. A key that is given twice is a
-// [*KeyError], and to gets the first value. Decode ignores unknown keys, and does not check values
-// that to keeps as [json.RawMessage].
+// in another letter case, and uses the last of several equal keys. For a key that is given twice,
+// Decode stores the first value and returns a [*KeyError]. It ignores unknown keys, and does not
+// check values that it stores as [json.RawMessage].
 func Decode(text []byte, to any) error { return decode(text, to, false) }
 
 // DecodeKnown is like [Decode], but also returns a [*KeyError] for an unknown key.

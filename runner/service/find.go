@@ -19,8 +19,8 @@ import (
 
 // Find returns the background plugin that word, a NAME or a PLUGIN, means: the plugin with that
 // name, or one whose name differs only in _ and -, or the one that runs from that path. It returns
-// the zero Identity if the plugin does not run. For a plain word that is not a name or a
-// plugin, the error has kind Unavailable. Otherwise Find returns the error of the path.
+// the zero Identity if word is a plugin that does not run. If word is neither, the error has kind
+// Unavailable for a word that [Plain] accepts; for a path it says what is wrong with the path.
 func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	none := daemon.Identity{}
 	if word == "" {

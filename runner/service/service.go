@@ -24,7 +24,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// autoIdle is the time without a call after which a plugin that a call started stops.
+// autoIdle is how long a plugin that was started by a call may be without calls before it stops.
 const autoIdle = 15 * time.Minute
 
 // defaultDrain is how long calls are still accepted over TCP after a stop has begun.

@@ -71,8 +71,8 @@ const (
 )
 
 // Main runs the host. args are the arguments that [Run] appends to Request.Host. out is the
-// standard output, which Run reads. The process must exit with the returned code at once, and do
-// nothing else, because Main starts a process and reads the environment.
+// standard output, which Run reads. Main needs a process of its own, which then exits with the
+// returned code, because it starts a process without package proc and reads the environment.
 func Main(args []string, out io.Writer) int {
 	h := host{out: json.NewEncoder(out)}
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &h.spec) != nil || len(h.spec.Command) == 0 {

@@ -29,7 +29,8 @@ streams, event_loop = core.part("streams"), core.part("event_loop")
 core.part("arguments"), core.part("shapes"), core.part("times"), core.part("probe")
 
 made = []  # all threads
-idle = []  # the threads without a call; the main thread removes one for each call, whichever thread runs it
+# The threads without a call. For each call the main thread removes one, while any of them may run it.
+idle = []
 waiting = SimpleQueue()  # calls for idle and new threads
 active = set()  # calls that are in a thread, or on their way from there to the loop
 running = {}  # number → thread that runs user code; whoever removes an entry decides whether the call was interrupted

@@ -20,7 +20,7 @@ import (
 
 // BindMessage makes m's request from words: they become JSON, which [DecodeMessage] reads. A word
 // names a field by its proto name or its JSON name. A dot leads to a field of a message or to the
-// key of a map, which may itself contain dots if the values are not messages:
+// key of a map, which may itself contain dots if the values are not messages. Words give
 //
 //   - repeated fields by repeating the word, or as a JSON array in the only word; maps as
 //     labels.key=VALUE

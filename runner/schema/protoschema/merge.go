@@ -238,7 +238,7 @@ func (m *merger) imports(file *descriptorpb.FileDescriptorProto) []string {
 	return paths
 }
 
-// fileOf returns the file that declares a symbol, or the message that contains it.
+// fileOf returns the file that declares a symbol or a scope that contains it, or "".
 func (m *merger) fileOf(symbol string) string {
 	if found, err := m.set.files.FindDescriptorByName(protoreflect.FullName(symbol)); err == nil {
 		return found.ParentFile().Path()
