@@ -26,7 +26,7 @@ var exits = []struct {
 	{5, hook.Start, "the plugin failed to start: syntax error, import error, import timeout, exit before ready"},
 	{6, hook.Handshake, "no handshake, a malformed or refused one, or no connection"},
 	{7, hook.Unhealthy, "the plugin started but is not healthy; for `check`: stage `stop`, `host` or `again` failed, or a warning with `--strict`"},
-	{8, hook.Crash, "the plugin exited during the call"},
+	{8, hook.Crash, "the plugin exited during the call; for `check`: it exited on its own"},
 	{9, hook.Unavailable, "not running, queue full, or gave up restarting"},
 	{124, hook.Timeout, "the call timed out"},
 	{internalCode, hook.Internal, "a bug in pyplug"},

@@ -12,7 +12,7 @@
 //  4. Then come any other activated environment, the version that a file of the project
 //     pins or the plugin's #! line names, PATH, version managers and the system. Find skips
 //     a Python there that is broken or has another version, and [Interpreter.Tried] says
-//     why. [Interpreter.Skipped] has those of them that users expect to be chosen.
+//     why. [Interpreter.Skipped] lists the Pythons that users expect to be chosen.
 //  5. Find examines a candidate by reading files: links, pyvenv.cfg, the names of
 //     directories, headers. It follows the shims of pyenv by reading the files
 //     that pyenv would read: running a shim takes a tenth of a second. Other shims do not say
