@@ -68,7 +68,7 @@ func TestDaemonDirectories(t *testing.T) {
 		if err := os.Mkdir(d.run, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		d.fails(9, "hint: chmod 700 "+d.run+", or set PYPLUG_RUN_DIR to another directory\n", "start", greeter)
+		d.fails(9, "hint: run chmod 700 "+d.run+", or set PYPLUG_RUN_DIR to another directory\n", "start", greeter)
 	})
 	t.Run("a deep directory", func(t *testing.T) {
 		t.Parallel()

@@ -168,7 +168,7 @@ func TestDaemonOfAnotherVersion(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.fails(9, "another version of pyplug", "call", "--verbose", "counter", "increment")
-			d.fails(9, "hint: `pyplug stop counter`", "call", counter, "increment")
+			d.fails(9, "hint: run `pyplug stop counter`", "call", counter, "increment")
 			d.fails(9, "another version of pyplug", "start", counter)
 			out, errs, code := d.pyplug("status", "counter")
 			if code != 0 || !strings.Contains(out, "unknown") || !strings.Contains(out, "started by another version of pyplug, ") {

@@ -72,7 +72,7 @@ func readEnvFile(ctx context.Context, name string) (variables []string, err erro
 		key, value, found := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !found || key == "" || strings.ContainsAny(key, " \t\x00") || strings.ContainsRune(value, 0) {
-			return nil, cmdline.Usage("--env-file: the line %s:%d is not NAME=VALUE", name, n) // the message omits the text, which may be a secret
+			return nil, cmdline.Usage("--env-file: %s:%d is not a variable, expected NAME=VALUE", name, n) // the message omits the text, which may be a secret
 		}
 		if last := len(value) - 1; last > 0 && (value[0] == '"' || value[0] == '\'') && value[last] == value[0] {
 			value = value[1:last]

@@ -172,7 +172,7 @@ func (prog *program) jobs(wanted, places int) int {
 		return places
 	}
 	if wanted > places {
-		prog.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; start it with more --workers or --concurrency", wanted, schema.Plural(places, "call")))
+		prog.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; start the plugin with more --workers or --concurrency", wanted, schema.Plural(places, "call")))
 	}
 	return min(wanted, places)
 }
@@ -251,7 +251,7 @@ func (prog *program) openRecord(o *linesOptions, plugin string) (err error) {
 	}
 	for name, stream := range map[string]any{"input": prog.streams.In, "output": prog.streams.Out} {
 		if isFile(stream, o.file) {
-			return cmdline.Usage("record: %s is also standard %s", o.file, name)
+			return cmdline.Usage("--record: %s is also standard %s, expected another file", o.file, name)
 		}
 	}
 	o.record, err = cases.OpenRecord(o.file, head)

@@ -64,7 +64,7 @@ func mcpCommand(prog *program) command {
 			case o.client != "":
 				return prog.mcpConfig(ctx, &o, words[0], flags)
 			case o.start.Config.NaN == "literal":
-				return cmdline.Usage("--nan is literal, but a result of mcp is JSON, which has no NaN: expected error or null")
+				return cmdline.Usage("--nan is literal, expected error or null: a result of mcp is JSON, which has no NaN")
 			}
 			return prog.mcp(ctx, &o, words[0])
 		})

@@ -50,7 +50,7 @@ func (f *finder) fix(a Attempt) schema.Hint {
 // fixes lists the fixes that depend only on the code.
 var fixes = map[Code]schema.Hint{
 	UnrelatedActive: schema.Hintf("pass %s to use it", schema.Setting("active")),
-	AmbiguousEnvs:   schema.Hintf("name one with %s, or call it .venv", schema.Setting("python")),
+	AmbiguousEnvs:   schema.Hintf("name one with %s, or rename it to .venv", schema.Setting("python")),
 	RelativeEntry:   schema.Hintf("write an absolute path in PATH"),
 	Unreadable:      schema.Hintf("get permission to read it, or name another Python with %s", schema.Setting("python")),
 }

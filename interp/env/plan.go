@@ -106,7 +106,7 @@ func (r Request) nothing() *hook.Error {
 func (p *Plan) look() error {
 	info, err := os.Stat(p.Dir)
 	if err == nil && !info.IsDir() {
-		return refused(schema.Hints("remove it; or install into the environment that it names yourself, and name that with %s", schema.Setting("python")),
+		return refused(schema.Hints("remove it, or install the packages into the environment that it names, and name that with %s", schema.Setting("python")),
 			"%s is a file, expected a directory", p.Dir)
 	}
 	p.foreign = err == nil && !isOurs(p.Dir)

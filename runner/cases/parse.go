@@ -130,7 +130,7 @@ func (p *parser) head(line []byte) error {
 		return p.wrong(line, err)
 	}
 	words, err := schema.ParseWords(head.Words, func(name string) ([]byte, error) {
-		return nil, fmt.Errorf("the arguments of the record are in the file %s", name)
+		return nil, fmt.Errorf("the record takes an argument from the file %s, expected all arguments in the record", name)
 	})
 	if err != nil {
 		return p.wrong(line, err)

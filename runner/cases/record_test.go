@@ -210,7 +210,7 @@ func TestRecordLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	for line, want := range map[string]string{
 		`{"hook":"f"}`:                             `the line has no answer and no "error"`,
-		`{"hook":"f","result":1,"items":[]}`:       `the line has more than one of "result", "items" and "error"`,
+		`{"hook":"f","result":1,"items":[]}`:       `the line has more than one of "result", "items" and "error", expected one`,
 		`{"hook":"f","result":1,"result":2}`:       `"result" is given twice`,
 		`{"hook":"f","result":1,"occurrence":0}`:   `"occurrence" is 0, expected a number from 1`,
 		`{"hook":"f","result":1,"occurrence":"2"}`: `"occurrence" is "2", expected a number from 1`,

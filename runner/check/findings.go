@@ -66,7 +66,7 @@ const (
 var fixes = map[string]string{
 	pluginInvalid:      "correct the path, flag or manifest entry named above",
 	pythonMissing:      "name a Python 3.9 or later, or its environment, with --python",
-	connectFailed:      "before printing the handshake, start a gRPC server at that address, without TLS unless the host asks for it",
+	connectFailed:      "start a gRPC server at that address before printing the handshake, without TLS unless the host asks for it",
 	handshakeMalformed: "print a line such as 1|1|tcp|127.0.0.1:4410|grpc",
 	healthNotServing:   "report SERVING (a function: return None or True) once the plugin can work",
 	healthSilent:       "answer at once: health must not wait for a lock or a thread that a call may hold",

@@ -343,7 +343,7 @@ func (c *Client) AwaitFree(ctx context.Context) error {
 	case c.freed(ctx, freeLimit):
 		return nil
 	case ctx.Err() != nil:
-		return hook.Ended(ctx, "", "no free name", false)
+		return hook.Ended(ctx, "", "the name was not released", false)
 	}
 	return stoppingError(c.place.name) // its running calls take longer
 }

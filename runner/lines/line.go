@@ -120,7 +120,7 @@ func (l *Line) resolveText(text, encoded []byte) *hook.Error {
 	case text == nil && encoded == nil:
 		return nil
 	case l.Args != nil || text != nil && encoded != nil:
-		return badLine(`the line has more than one of "args", "text" and "base64"`)
+		return badLine(`the line has more than one of "args", "text" and "base64", expected one`)
 	case text != nil && text[0] != '"':
 		return badLine(`"text" is %s, expected text`, schema.Short(string(text)))
 	case text != nil:
@@ -199,7 +199,7 @@ func (l *Line) AnswerKey() (string, error) {
 		switch {
 		case l.Value(key) == nil:
 		case found != "":
-			return "", errors.New(`the line has more than one of "result", "items" and "error"`)
+			return "", errors.New(`the line has more than one of "result", "items" and "error", expected one`)
 		default:
 			found = key
 		}

@@ -159,11 +159,11 @@ func (r *Plan) resolvePython(ctx context.Context, transport string) (err error) 
 	}
 	switch {
 	case !r.Transport().Serves && (executable || zip):
-		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, expected the transport \"grpc\" for it and not %q", c.Plugin, kind, r.Config.Transport))
+		return hook.NewError(hook.Usage, fmt.Errorf("the transport of %s is %q, expected \"grpc\": it is %s", c.Plugin, r.Config.Transport, kind))
 	case !executable:
 		return nil
 	case c.Python != "":
-		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself, expected no --python", c.Plugin))
+		return hook.NewError(hook.Usage, fmt.Errorf("--python does not apply to %s: an executable chooses its Python itself", c.Plugin))
 	}
 	if ask, ok := shebangRequest(c, r.Plugin, r.Environ); ok {
 		r.Python, _ = interp.Find(ctx, ask) // the zero value if no Python is found

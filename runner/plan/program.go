@@ -43,7 +43,7 @@ func (r *Plan) MCPServer() error {
 		if name, class := file.MCPServer(); name != "" {
 			return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf("%s is an MCP server already: %s is a %s object", r.Config.Plugin, name, class), Hints: []schema.Hint{
 				schema.Hintf("run it with its own library, as with `python %s`", r.Config.Plugin),
-				schema.Hintf("to serve its functions here, delete %s and the decorators @%s.tool", name, name),
+				schema.Hintf("delete %s and the decorators @%s.tool to serve its functions here", name, name),
 			}}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Lacks returns the promises of this package that the system cannot keep.
 func Lacks() string {
-	return "on macOS a process that leaves its group outlives the plugin, when pyplug is killed the guard alone ends the groups, and there are no memory limits and no preload"
+	return "on macOS a process that leaves its group outlives the plugin; if pyplug is killed, only the guard ends the groups; there are no memory limits and no preload"
 }
 
 const (

@@ -75,6 +75,7 @@ type Service struct {
 	transitions    chan hook.Event // the transitions to report
 	dropped        atomic.Int64    // number of transitions that are not reported
 	endReports     func()          // waits until the transitions are reported; the plugin must be gone
+	notifyStopping func()          // tells the service manager once that a stop has begun, or nil
 
 	calls      metrics.Calls
 	changes    changes
@@ -196,6 +197,7 @@ func (s *Service) Run(ctx context.Context) error {
 	var gaveUp error
 	s.ready.Store(true)
 	if !s.o.Detached {
+		s.notifyStopping = sync.OnceFunc(func() { s.notify("STOPPING=1\n" + statusLine(hook.StateStopping, "")) })
 		s.notify("READY=1\n" + s.managerStatus())
 		work.Go(func() { s.watchdog(serving) })
 		work.Go(func() {
@@ -210,7 +212,7 @@ func (s *Service) Run(ctx context.Context) error {
 			case <-running.Done():
 			case <-s.server.Stopping().Done():
 			}
-			s.notify("STOPPING=1\n" + statusLine(hook.StateStopping, ""))
+			s.notifyStopping() // before the drain
 		})
 	}
 	work.Go(debug.FreeOSMemory) // frees memory that only the start needed
@@ -306,6 +308,9 @@ func (s *Service) Restart(ctx context.Context, reason string) error {
 // Close drains and stops the plugin, and writes its end to the log. It returns an error if the
 // plugin was killed.
 func (s *Service) Close(ctx context.Context) error {
+	if s.notifyStopping != nil {
+		s.notifyStopping() // before the transitions of the stop
+	}
 	err := s.Keeper.Close(ctx)
 	s.endFailures() // before the log is closed
 	s.endReports()

@@ -16,7 +16,7 @@ func TestParseHeader(t *testing.T) {
 		{":path: /", `is ":path: /", expected NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
 		{"x-bin=aGk=", "x-bin hi"},
 		{"x-bin=aGk", "x-bin hi"},
-		{"x-bin=?", "has a value for x-bin that is not base64, which a name that ends in -bin needs"},
+		{"x-bin=?", "has a value for x-bin that is not base64, expected base64 for a name that ends in -bin"},
 		{"name", `is "name", expected NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
 		{"=value", `is "=value", expected NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},
 		{"a b=c", `is "a b=c", expected NAME=VALUE or "NAME: VALUE" with a name of letters, digits, and . - or _`},

@@ -94,7 +94,7 @@ func ParseHeader(text string) (name, value string, err error) {
 			content, err = base64.RawStdEncoding.DecodeString(value)
 		}
 		if err != nil {
-			return "", "", fmt.Errorf("has a value for %s that is not base64, which a name that ends in -bin needs", name)
+			return "", "", fmt.Errorf("has a value for %s that is not base64, expected base64 for a name that ends in -bin", name)
 		}
 		value = string(content)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):

@@ -98,7 +98,7 @@ func (a *Access) Handler(next http.Handler, refused func(http.ResponseWriter, *h
 // judge reports whether the sender of a request may call, and why the request is rejected, or nil.
 func (a *Access) judge(r *http.Request) (known bool, why *Refusal) {
 	if origins := r.Header.Values("Origin"); slices.ContainsFunc(origins, func(o string) bool { return !a.isOrigin(o) }) {
-		return false, refuse(http.StatusForbidden, "the Origin is %q, expected one of a loopback address or of an --allow-host", origins[0])
+		return false, refuse(http.StatusForbidden, "the Origin is %q, expected that of a loopback address or an --allow-host", origins[0])
 	}
 	known, why = a.knows(r)
 	isHost := a.tokens != nil || a.isHost(r.Host) // against DNS rebinding; such a page has no token

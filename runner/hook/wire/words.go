@@ -168,7 +168,7 @@ func decodeWords(body []byte) (words []schema.Word, args json.RawMessage, err er
 		return nil, nil, fmt.Errorf(`the body is %s, expected {"words": [WORD, …]} with or without "args"`, schema.Short(string(body)))
 	}
 	if args = given.Args; args != nil && args[0] != '{' && args[0] != '[' {
-		return nil, nil, fmt.Errorf("args is %s, expected an object or an array", schema.Short(string(args)))
+		return nil, nil, fmt.Errorf("\"args\" is %s, expected an object (names) or an array (positions)", schema.Short(string(args)))
 	}
 	words = make([]schema.Word, len(given.Words))
 	var l schema.Lexer

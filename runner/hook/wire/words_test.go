@@ -28,7 +28,7 @@ var badWords = map[string]string{
 	`{}`:                                `the body is {}, expected {`,
 	`{"wordz":[]}`:                      `the body is {"wordz":[]}, expected {`,
 	`{"words":[],"hook":"other"}`:       `the body is {"words":[],"hook":"other"}, expected {`,
-	`{"words":[],"args":1}`:             "args is 1, expected an object or an array",
+	`{"words":[],"args":1}`:             `"args" is 1, expected an object (names) or an array (positions)`,
 	`{"words":null}`:                    `the body is {"words":null}, expected {`,
 	`{"words":[{"text":"a"},null]}`:     `words[1] is null, expected "typed"`,
 	`{"words":["a"]}`:                   `words[0] is "a", expected "typed"`,
