@@ -16,8 +16,8 @@ func Usage(format string, args ...any) error {
 	return hook.NewError(hook.Usage, fmt.Errorf(format, args...))
 }
 
-// elsewhere maps the words of other tools to those of pyplug: a command to a command, and a flag to a flag, or to a
-// command with a reason.
+// elsewhere maps commands and flags of other tools to those of pyplug. why is the hint for a flag
+// that corresponds to a command.
 var elsewhere = map[string]struct {
 	meant schema.Command
 	why   string
@@ -78,8 +78,8 @@ func Hinted(err error, hints ...schema.Hint) error {
 	return &e
 }
 
-// Suggested adds a hint to err: the word of known that was probably meant, in the format typed. If
-// there is no such word, it adds the other hints.
+// Suggested adds a hint to err with the word of known that is similar to word. typed is the format
+// of the suggestion. If no word is similar, Suggested adds the hints in others.
 func Suggested(err error, typed, word string, known []string, others ...schema.Hint) error {
 	if s := schema.Suggest(word, known); s != "" {
 		others = schema.DidYouMean(fmt.Sprintf(typed, s))

@@ -24,12 +24,11 @@ type Line struct {
 	typed []string // the typed command and its flags, for hints
 	known map[string]*Flag
 	hooks bool // the command takes PLUGIN and HOOK
-	// modules says how many words may be "-m MODULE", which names a PLUGIN: none, the
-	// first, or all.
+	// modules is the number of leading words that may be "-m MODULE", which names a PLUGIN.
 	modules int
 }
 
-// modulesOf returns how many words of a command may be "-m MODULE".
+// modulesOf returns how many leading words of a command may be "-m MODULE".
 func modulesOf(c *cli.Command) int {
 	switch {
 	case c.Name == "python": // a verb may come before PLUGIN
@@ -43,7 +42,7 @@ func modulesOf(c *cli.Command) int {
 }
 
 // Read reads the words after a command's name and sets the flags. After the names, such as PLUGIN
-// and HOOK, every word is data. After a "--" before them no word is a flag.
+// and HOOK, every word is data. A "--" before or between the names ends the flags.
 func Read(cmd *cli.Command, names int, args []string) (*Line, error) {
 	l := &Line{Names: names, typed: []string{"pyplug", cmd.Name}, known: ByName(cmd), hooks: strings.Contains(cmd.ArgsUsage, "HOOK"), modules: modulesOf(cmd)}
 	for flags := true; len(args) > 0 && !l.InData(); {
@@ -65,7 +64,7 @@ func Read(cmd *cli.Command, names int, args []string) (*Line, error) {
 	return l, l.err
 }
 
-// InData reports whether PLUGIN and HOOK have been read.
+// InData reports whether all names, such as PLUGIN and HOOK, have been read.
 func (l *Line) InData() bool { return l.Names >= 0 && len(l.Words) >= l.Names }
 
 // TwoWords returns an error if the command takes PLUGIN and HOOK, and both were typed as one word,
@@ -129,9 +128,9 @@ func (l *Line) set(f *Flag, name, value string, hasValue bool) {
 	l.reject(f.set("--"+name, value))
 }
 
-// Misplaced returns a usage error if err says that the hook does not accept a word that is a flag of
-// pyplug, such as --raw. For a flag with one dash, which may be data, it only adds a hint to err. It
-// returns any other err unchanged.
+// Misplaced returns a usage error if err says that the hook does not accept a word that is a flag
+// of pyplug, such as --raw. For a flag with one dash, which may be data, it only adds a hint to
+// err. It returns all other errors unchanged.
 func (l *Line) Misplaced(err error) error {
 	e := (*hook.Error)(nil)
 	if l == nil || !l.InData() || !errors.As(err, &e) || e.Kind != hook.Request || e.Word < 1 || e.Word > len(l.Words)-l.Names {

@@ -2,12 +2,13 @@ package fastcall
 
 import "os"
 
-// Left is a call that fastcall has sent and whose answer it has not handled. The caller of [Take] continues it.
+// Left is a call that fastcall has sent and whose answer it has not handled. The caller of [Take]
+// continues the call.
 type Left struct {
 	Dir  string // the run directory
 	Name string
 	Conn *os.File // the connection
-	Read []byte   // the bytes that were read from it
+	Read []byte   // the bytes that were read from Conn
 }
 
 var left *Left

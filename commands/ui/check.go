@@ -22,7 +22,7 @@ type CheckResult struct {
 	Err *hook.Error
 }
 
-// word returns the result as one word, and its color.
+// word returns the result in one or two words, and its color.
 func (c CheckResult) word() (string, Color) {
 	switch {
 	case c.Err != nil:
@@ -87,8 +87,8 @@ func (s *Streams) Checks(strict, asJSON, mute bool) *CheckPrinter {
 }
 
 // Check counts a check. It returns a function that prints the check, or nil if there is nothing to
-// print. shown reports whether the plugin's output is on standard error. If so, findings do not repeat
-// its last lines.
+// print. shown reports whether the plugin's output is on standard error. If so, findings do not
+// repeat its last lines.
 func (p *CheckPrinter) Check(c CheckResult, shown bool) (print func() error) {
 	p.all = append(p.all, c)
 	first := len(p.all) == 1
@@ -101,8 +101,9 @@ func (p *CheckPrinter) Check(c CheckResult, shown bool) (print func() error) {
 	return func() error { return p.print(c, first, shown) }
 }
 
-// print prints the stages of a plugin with their findings, and the result. Skipped stages are one
-// line, without those that never run for such a plugin unless the streams are verbose. It prints only the message of c.Err; [Streams.Fail] prints the rest.
+// print prints the stages of a plugin with their findings, and the result. It prints all skipped
+// stages as one entry. Unless the streams are verbose, it omits skipped stages that no flag can
+// enable. It prints only the message of c.Err, because [Streams.Fail] prints the rest.
 func (p *CheckPrinter) print(c CheckResult, first, shown bool) error {
 	text := Paint(Bold, oneLine(c.Plugin)) + "\n"
 	if !first && !p.s.Quiet {
@@ -176,8 +177,8 @@ func (p *CheckPrinter) stage(st hook.Stage, shown bool) string {
 	return text + details
 }
 
-// entry returns a text after a label, with a tail after its last line. Further lines are
-// indented by the width of the label, in cells.
+// entry returns a text after a label, with a tail after its last line. cells is the width of the
+// label, by which further lines are indented.
 func (p *CheckPrinter) entry(label string, cells int, text, tail string) string {
 	text = strings.TrimRight(text, "\r\n") + tail
 	return strings.TrimRight(label+folded(text, strings.Repeat(" ", cells), cells, width(p.s.Out, p.s.OutTTY)), " ") + "\n"

@@ -153,7 +153,7 @@ func TestAnnotateElsewhere(t *testing.T) {
 	}
 }
 
-// hostile returns checks in which every text that a plugin may choose is text.
+// hostile returns checks with the given text wherever a plugin may choose a text.
 func hostile(text string) []CheckResult {
 	e := &hook.Error{Kind: hook.Start, Hook: text, Err: errors.New(text), Tried: []string{text},
 		Python: &hook.Raised{Type: text, Message: text, Frames: []hook.Frame{{File: schema.Path(text), Line: 1, Function: text, Text: text, Column: 2}}},

@@ -82,7 +82,7 @@ func (s *Streams) factLines(st *hook.Status) (lines []string) {
 	return lines
 }
 
-// countsText returns counts by name, such as "2 crash, 1 probe".
+// countsText returns counts by name, such as "2 crash, 1 probe", with before in front of each name.
 func countsText(counts map[string]int, before string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -50,8 +50,8 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 // unconnected lists the reasons of kind Handshake that concern the connection.
 var unconnected = []string{"no-connection", "no-answer", "not-grpc", "tls"}
 
-// headline returns the error after the name of its hook, or after its kind if there is no hook. The
-// label of a failed connection is "connect".
+// headline returns the error after a label: the name of its hook, or its kind if there is no hook.
+// The label of a failed connection is "connect".
 func (f Failure) headline() string {
 	if f.Err.Reason == hook.OutputFailed {
 		return f.Err.Error()

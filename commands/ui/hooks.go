@@ -88,7 +88,7 @@ func writeParams(b *strings.Builder, title string, params []schema.Param, isMeth
 	}
 }
 
-// Indented prints a value as JSON for people to edit.
+// Indented prints a value as indented JSON.
 func (s *Streams) Indented(value any) error {
 	var text bytes.Buffer
 	_ = json.Indent(&text, compactJSON(value), "", "  ") // cannot fail: compactJSON returns valid JSON

@@ -9,8 +9,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Page formats a page in Markdown for the terminal: headings are set off, examples are indented, links become text,
-// and paragraphs and the rows of tables wrap at HelpWidth.
+// Page formats a page in Markdown for the terminal: headings are set off, examples are indented,
+// links become text, and paragraphs and the rows of tables wrap at HelpWidth.
 func Page(page string) string {
 	var b strings.Builder
 	var block []string // the lines of the current paragraph, item or table
@@ -47,8 +47,8 @@ func Page(page string) string {
 // link matches a link: its text and its target.
 var link = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\[\]]+)\]\(([^()\s]+)\)`) })
 
-// plain returns a text without the marks of Markdown. A link whose text is the name of a page becomes the command that
-// prints the page. A link to a website keeps its address.
+// plain returns a text without the marks of Markdown. A link whose text is the name of a page
+// becomes the command that prints the page. A link to a website keeps its address.
 func plain(text string) string {
 	text = link().ReplaceAllStringFunc(text, func(whole string) string {
 		parts := link().FindStringSubmatch(whole)

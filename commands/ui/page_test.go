@@ -50,7 +50,8 @@ func TestPage(t *testing.T) {
 // fence matches an example of a page.
 var fence = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 
-// TestPagesFit checks that every page of the documentation fits, except long headings, examples and code, and has no Markdown.
+// TestPagesFit checks that every page of the documentation has no Markdown and, except for long
+// headings, examples, code and URLs, fits HelpWidth.
 func TestPagesFit(t *testing.T) {
 	for _, book := range []docs.Pages{docs.Manual, docs.Findings} {
 		for _, name := range book.Names() {

@@ -33,9 +33,9 @@ const (
 
 const eraseLine = "\r\x1b[K"
 
-// screen is standard error: whole lines, and a status line below them. Everything except pyplug's
-// commands for CI systems passes through shown. The zero value is ready to use. It is safe for
-// concurrent use.
+// screen is standard error: whole lines, and a status line below them. The function shown makes
+// everything harmless except pyplug's commands for CI systems. The zero value is ready to use. It
+// is safe for concurrent use.
 type screen struct {
 	color bool // set before the first use
 
@@ -56,7 +56,8 @@ func (s *screen) addCommands(w io.Writer, lines string) {
 }
 
 // addWaiting queues whole lines when there is room. If the reader reads nothing for writeTimeout,
-// it drops the lines and returns false. Until the reader reads again, it drops lines without waiting.
+// it drops the lines and returns false. Until the reader reads again, it drops lines without
+// waiting.
 func (s *screen) addWaiting(w io.Writer, lines string) bool {
 	if !s.to(w).Room(context.Background(), roomSize, writeTimeout) {
 		return false

@@ -19,8 +19,8 @@ func took(f func()) time.Duration {
 	return time.Since(began)
 }
 
-// TestFailNobodyReads checks that the end of a command takes no longer than the limit of the error,
-// even if the plugin printed more than anybody reads. A reader that reads again gets the error.
+// TestFailNobodyReads checks that a failed command ends after drainTimeout if nobody reads the
+// plugin's output. A reader that reads again gets the error.
 func TestFailNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()

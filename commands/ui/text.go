@@ -15,9 +15,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Text that CI systems treat as commands: anywhere in a line, GitHub's and Azure's "##[…]" and
-// "##vso[…]", TeamCity's "##teamcity[…]"; at the start of a line, after any white space, GitHub's
-// "::…".
+// Text that CI systems treat as commands. "##[…]" and "##vso[…]" of GitHub and Azure, and
+// "##teamcity[…]" of TeamCity, may be anywhere in a line. GitHub's "::…" must be at the start of a
+// line, after any white space.
 var (
 	ciCommand     = regexp.MustCompile(`##([A-Za-z]*\[)`)
 	githubCommand = regexp.MustCompile(`(?m)^([\t\p{Zs}]*)::`)
@@ -94,9 +94,9 @@ func pathLine(text string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text)
 }
 
-// folded returns a text in lines of at most width cells. A label before the text takes the given
-// number of cells of the first line. All other lines are indented. If width is 0, there is no
-// limit. Lines break between words.
+// folded returns a text in lines of at most width cells, which break between words. first is the
+// number of cells that a label takes before the text. All lines except the first are indented. If
+// width is 0, there is no limit.
 func folded(text, indent string, first, width int) string {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	column := runewidth.StringWidth(indent)
@@ -115,9 +115,10 @@ func folded(text, indent string, first, width int) string {
 	return b.String()
 }
 
-// fold breaks a line into lines of at most width cells. used cells of the first line are taken. It
-// breaks at blanks, but not between backticks, which enclose a command to copy. It does not break
-// an indented line, which is a drawing or source. A text without such a blank keeps its length.
+// fold breaks a line into lines of at most width cells. used is the number of cells of the first
+// line that are taken. fold breaks at blanks, but not between backticks, which enclose a command to
+// copy. It does not break an indented line, which is a drawing or source, or a text without such a
+// blank.
 func fold(line string, used, width int) (lines []string) {
 	if width <= 0 || strings.HasPrefix(line, " ") || strings.Contains(line, "\t") {
 		return []string{line}

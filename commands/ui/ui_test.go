@@ -12,7 +12,7 @@ import (
 func TestSetColor(t *testing.T) {
 	tests := []struct {
 		mode, env string
-		out, err  bool // on a terminal only for standard error
+		out, err  bool // whether each stream has colors; only standard error is a terminal
 	}{
 		{"auto", "", false, true},
 		{"always", "NO_COLOR=1 TERM=dumb", true, true},
