@@ -301,8 +301,9 @@ func (prog *program) connectNamed(ctx context.Context, word string) (*background
 	return prog.connectTo(ctx, id.Name, word)
 }
 
-// reach connects to the background plugin that word names, or starts the plugin at that path until
-// the command ends. With a name it rejects the flags ofPlugin, which say how a plugin is started.
+// reach connects to the background plugin that word names. If no such plugin runs, it starts the
+// plugin at the path word, until the command ends. For a running plugin it rejects the flags
+// ofPlugin, which say how a plugin is started.
 func (prog *program) reach(ctx context.Context, word string, cfg plan.Config, ofPlugin cmdline.Flags) (plugin, error) {
 	err := openConfig(&cfg, word)
 	if err != nil {

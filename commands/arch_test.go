@@ -74,7 +74,7 @@ var light = map[string][]string{
 	"commands/fastcall": {"os", "strings", "syscall", "time"},
 }
 
-// ownWay matches files for other systems than Linux in a light package. They may import more
+// ownWay matches the files of light packages for systems other than Linux. They may import more
 // packages, because they use other functions of the system.
 var ownWay = regexp.MustCompile(`_(darwin|windows|other)\.go$`)
 

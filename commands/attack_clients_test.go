@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// attackHook is a hook of attack.py, with the kind of its error, or "" if it succeeds, and the
-// number of its calls.
+// attackHook is a hook of attack.py. kind is the kind of its error, or "" if it succeeds. weight is
+// its share of the calls.
 type attackHook struct {
 	name, kind string
 	weight     int

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// smuggledToken is the argument of calls that are text inside the words of another call. Such a call
-// must never be made.
+// smuggledToken is the argument of calls that are hidden as text in the words of another call. Such
+// a call must never be made.
 const smuggledToken = "smuggled"
 
 // quiet attacks a target without other disturbances, only over HTTP. Its worker must not die, and

@@ -22,7 +22,7 @@ import (
 const (
 	// tcpToken is the token for the target.
 	tcpToken = "the-token"
-	// cutAfter is longer than the server allows a client that sends slowly or does not read.
+	// cutAfter is longer than the server waits for a client that sends slowly or does not read.
 	cutAfter = 50 * time.Second
 	// dialLimit is how long a client waits for a connection to a flooded address.
 	dialLimit = 10 * time.Second

@@ -12,9 +12,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// BenchmarkFigureCall calls a hook of a background plugin from a new process, as a shell does: with
-// pyplug, with a static C program that does the same, and with Python, which has to start for it.
-// They alternate, because each run leaves the processor's caches in its own state.
+// BenchmarkFigureCall starts processes as a shell does: pyplug, which calls a hook of a background
+// plugin, a static C program that makes the same call, and Python, which computes the result
+// itself. They alternate, because each run leaves the processor's caches in its own state.
 //
 //	go test -run '^$' -bench FigureCall -benchtime 200x ./commands
 func BenchmarkFigureCall(b *testing.B) {
@@ -45,7 +45,8 @@ func BenchmarkFigureCall(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// callInC builds the baseline without the start-up of a dynamic program.
+// callInC builds the C program of the baseline. It is static, because a dynamic program starts more
+// slowly.
 func callInC(b *testing.B) string {
 	b.Helper()
 	gcc, err := exec.LookPath("gcc")

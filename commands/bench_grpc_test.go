@@ -19,8 +19,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// BenchmarkFigureGRPC calls a gRPC plugin once: alternately with pyplug and with an ordinary host of
-// go-plugin. It reports how much longer each takes than the plugin itself needs: the time to its
+// BenchmarkFigureGRPC calls a gRPC plugin once, alternately with pyplug and with an ordinary host
+// of go-plugin. It reports how much longer each takes than the plugin itself needs: the time to its
 // handshake, plus the time from the request to exit until its end. Python spends most of the latter
 // in its garbage collector.
 //

@@ -24,12 +24,13 @@ type mcpPeer struct {
 	name, tag string
 	start     func() *exec.Cmd
 	// initialized, listed and first are times from the start of the process to an answer. warm are
-	// times of a call, and next times from the answer to a call that ends the plugin to the next answer.
+	// times of a call. next are times from the answer to a call that ends the plugin to the next
+	// answer.
 	initialized, listed, first, warm, next []time.Duration
 	one, five                              int // KiB, the sum of PSS
 }
 
-// serverHeads maps the other libraries to the modules of their servers.
+// serverHeads maps the packages that pyplug is compared with to the import of their server class.
 var serverHeads = map[string]string{
 	"mcp==1.30.0":     "from mcp.server.fastmcp import FastMCP",
 	"mcp==2.3.0":      "from mcp.server.mcpserver import MCPServer",
@@ -127,7 +128,8 @@ const (
 	mcpAdd   = `{"name":"add","arguments":{"a":1}}`
 )
 
-// round measures one session. A server that dies in a call has no next answer.
+// round measures one session. dies reports whether the tool die ends the server itself, so that
+// there is no next answer.
 func (p *mcpPeer) round(b *testing.B, dies bool) {
 	began := time.Now()
 	cmd := p.start()

@@ -71,9 +71,9 @@ type target struct {
 	left  *fastcall.Left // the call that fastcall has sent, or nil
 }
 
-// call calls a hook of the target. If fastcall has sent the call, it only waits for the answer,
-// because a call must not be sent twice. It repeats a call that has not begun, unless a part of the
-// call's input stream may have been read.
+// call calls a hook of the target. A call that fastcall has sent must not be sent again, so call
+// only waits for its answer. call repeats a call that has not begun, unless a part of the input
+// stream may have been read.
 func (prog *program) call(ctx context.Context, to target, o *callOptions) error {
 	return prog.withCallee(ctx, to, func(p *background) (_ bool, err error) {
 		defer p.close()

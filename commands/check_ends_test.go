@@ -22,7 +22,7 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// endsWhen exits when the file in the variable END exists.
+// endsWhen exits when the file that the variable END names exists.
 const endsWhen = `
 import os, threading, time
 def wait():
@@ -124,8 +124,8 @@ func TestCheckBegan(t *testing.T) {
 
 var moments = flag.Int("moments", 4, "how many moments TestCheckDies has plugins die at")
 
-// TestCheckDies checks that a plugin that dies soon after its handshake does not pass, at any
-// moment. Most of them outlive every request of pyplug and of its host.
+// TestCheckDies checks that a plugin that dies soon after its handshake does not pass, whenever it
+// dies. Most of these plugins outlive every request of pyplug and of its host.
 func TestCheckDies(t *testing.T) {
 	t.Parallel()
 	const last, atOnce = 600 * time.Millisecond, 4

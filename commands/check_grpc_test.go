@@ -150,8 +150,8 @@ var starts = []string{"launch", "handshake", "connect"}
 
 const spoken = "print(\"1|1|tcp|$ADDRESS|grpc\")\nhang()"
 
-// fakes are plugins of the fake Python, see grpc_fake_test.go. Each has only the fault that its name
-// describes. The stage host is skipped, because it would take its maximum time.
+// fakes are plugins of the fake Python, see grpc_fake_test.go. Each has only the fault that its
+// name describes. The stage host is skipped, because it would take its maximum time.
 var fakes = []struct {
 	name, script string
 	flags        string

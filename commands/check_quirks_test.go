@@ -11,8 +11,8 @@ import (
 )
 
 // quirks are plugins in a real Python, most of them with one fault. TestStrictMeansHost starts them
-// with pyplug and with a host. Other handshakes are among fakes. The test sets the cookie of a
-// plugin unless the flags do.
+// with pyplug and with a host. It sets the cookie of a plugin unless the flags do. More handshakes
+// are in fakes.
 var quirks = []struct {
 	name      string
 	file, set string   // the file below testdata/plugins/grpc, and a variable
@@ -80,8 +80,8 @@ func TestCheckShutdownError(t *testing.T) {
 	}
 }
 
-// TestCheckNoCookie checks that a plugin that exits because it lacks its cookie gets the cookie in
-// its source.
+// TestCheckNoCookie checks that, if a plugin exits because it lacks its cookie, the fix contains
+// the cookie in the plugin's source.
 func TestCheckNoCookie(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "QUIRK=none"}

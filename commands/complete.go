@@ -15,9 +15,10 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// completeCommand answers the completion scripts. It prints each candidate on a line, with
-// a tab and a description. It prints ":files" if a file name is possible, with a tab and
-// the required suffix. It never fails, because a shell shows no errors during completion.
+// completeCommand answers the completion scripts. It prints each candidate on a line, followed by a
+// tab and a description. If a file name is possible, it prints ":files", and after a tab the suffix
+// that the file must have, if any. It never fails, because a shell shows no errors during
+// completion.
 func completeCommand(prog *program) command {
 	cmd := newCommand("__complete", "", "", nil, func(ctx context.Context, words []string) error {
 		lines := slices.DeleteFunc(complete(prog.commands, words), func(line string) bool { return line == "" })
@@ -72,7 +73,8 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	return completeWord(commands, cmd, line.Words, last)
 }
 
-// completeWord returns the candidates for a word that is not a flag, after the words given.
+// completeWord returns the candidates for last, which is not a flag. given contains the words
+// before it.
 func completeWord(commands []command, cmd command, given []string, last string) (lines []string) {
 	n := len(given)
 	if cmd.Name == "python" && n > 0 {

@@ -293,8 +293,8 @@ func TestStartSecret(t *testing.T) {
 	d.wants("null", "call", "inside", "env", "PYPLUG_DAEMON_WORDS")
 }
 
-// TestStartWhileStopping checks that a start, or a call that starts the plugin, waits during a stop for
-// its end, and then succeeds. Another call fails at once.
+// TestStartWhileStopping checks that start and call --auto-start wait for the end of a plugin that
+// is stopping, and then succeed. A call without --auto-start fails at once.
 func TestStartWhileStopping(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

@@ -77,16 +77,17 @@ func exitCode(err error) int {
 	return internalCode
 }
 
-// resent lists the signals with which pyplug ends itself after one of them interrupted it. It omits
-// SIGQUIT, because Go's default is to print its goroutines.
+// resent lists the signals that [EndBySignal] sends to its own process. SIGQUIT is not among them,
+// because Go's default is to print all goroutines.
 var resent = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 
 // resendTime is how long a signal may take to end the process.
 const resendTime = time.Second
 
 // EndBySignal ends the process with the signal for code, which [Main] returned. A shell ends a loop
-// only for a program that a signal ended, not for an exit code. EndBySignal returns if no such
-// signal belongs to code, or if a signal does not end the process: on Windows, and as process 1.
+// only if a signal ended the program, not because of an exit code. EndBySignal returns if code
+// stands for no such signal. It also returns on Windows and as process 1, where the signal does not
+// end the process.
 func EndBySignal(code int) {
 	sig := syscall.Signal(code - 128)
 	if !slices.Contains(resent, sig) || os.Getpid() == 1 {

@@ -94,8 +94,8 @@ func TestFastcallOnce(t *testing.T) {
 	}
 }
 
-// TestFastcallStopping checks that a call that a daemon rejects because it is being stopped fails with
-// that error.
+// TestFastcallStopping checks that a call fails with the daemon's error if the daemon rejects it
+// because it is being stopped.
 func TestFastcallStopping(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

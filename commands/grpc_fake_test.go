@@ -182,13 +182,15 @@ func mark() error {
 	return nil
 }
 
-// opened is the listener of the last listen. secure says how serve encrypts.
+// opened is the listener that the last call of listen opened. secure is the TLS configuration of
+// serve, or nil.
 var (
 	opened net.Listener
 	secure *tls.Config
 )
 
-// listen listens at $ADDRESS, or if that is empty at a free port. It serves something that is not gRPC:
+// listen listens at $ADDRESS, or at a free port if $ADDRESS is empty. kind selects what it serves
+// instead of gRPC:
 //
 //	closed  nothing any more
 //	mute    connections without answers

@@ -100,8 +100,9 @@ func TestManifestTable(t *testing.T) {
 	}
 }
 
-// TestFindingHelp checks that a page is printed without the marks of Markdown, and otherwise unchanged.
-// Headings are bold if standard output has colors. A comment in an example is not a heading.
+// TestFindingHelp checks that a page is printed without the marks of Markdown, and otherwise
+// unchanged except for line breaks. Headings are bold if standard output has colors. A comment in
+// an example is not a heading.
 func TestFindingHelp(t *testing.T) {
 	page, ok := docs.Findings.Page("stdout-noise")
 	if !ok || !strings.Contains(page, "\n# wrong: ") {

@@ -19,8 +19,8 @@ import (
 
 const linesCategory = "Many calls"
 
-// linesRestarts is the default of --max-restarts for run --lines. It is not "never", because
-// a program that sends lines waits for answers.
+// linesRestarts is the default of --max-restarts for run with --lines or --retries. Without a
+// limit, the program that waits for the answers could wait forever.
 const linesRestarts = 5
 
 // linesSeries is the largest number of calls that a worker receives together.

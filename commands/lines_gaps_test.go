@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestLinesNoGaps checks that even after a signal every line before an answered line is answered,
-// by several workers of which some are slow. Otherwise, with --raw, a result would seem to belong
-// to another line.
+// TestLinesNoGaps checks that, even after a signal and with some slow workers, every line before an
+// answered line is answered. With --raw, a gap would make a result seem to belong to another line.
 func TestLinesNoGaps(t *testing.T) {
 	t.Parallel()
 	for i := range 4 {

@@ -52,7 +52,7 @@ func (prog *program) warnFailed(o *linesOptions, c lines.Counts) {
 }
 
 // linesEnd returns the error of the command: the error of the output, a signal, the plugin or the
-// input, or else that calls failed.
+// input, or else an error if calls failed.
 func (prog *program) linesEnd(ctx context.Context, k hook.Plugin, o *linesOptions, c lines.Counts, err error) error {
 	prog.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
 	unread := (*hook.Error)(nil)

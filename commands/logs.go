@@ -44,8 +44,8 @@ type logLine struct {
 	daemon.Line
 }
 
-// logs prints the logs of the plugins that words name. It follows several at once, and otherwise
-// merges them by time.
+// logs prints the logs of the plugins that words name. If want.Follow is set, it follows all logs
+// at once. Otherwise it merges their lines by time.
 func (prog *program) logs(ctx context.Context, words []string, want daemon.Want) error {
 	among := len(words) > 1
 	write := func(l logLine) error {

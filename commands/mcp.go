@@ -24,8 +24,8 @@ import (
 
 const mcpCategory = "Model Context Protocol"
 
-// mcpDefaults are the defaults of a plugin that runs for one session. Coroutines may overlap. The
-// stop timeout is short, because a client waits for the end of its server.
+// mcpDefaults are the defaults of a plugin that runs for one session. The concurrency lets
+// coroutines overlap. The stop timeout is short, because a client waits for the end of its server.
 var mcpDefaults = settings.Settings{Concurrency: 8, Timeouts: settings.Timeouts{Stop: 300 * time.Millisecond}}
 
 // mcpOptions are the options of mcp.
@@ -242,7 +242,7 @@ type sharedSource struct {
 	o    *mcpOptions
 	word string
 
-	mu      sync.Mutex  // protects the following
+	mu      sync.Mutex  // protects running
 	running *background // nil if not connected
 }
 

@@ -56,8 +56,8 @@ const (
 	wrongAnswer = `{"error":false,"text":"{\"no\":\"int\"}","structured":{"no":"int"},"progress":[]}`
 )
 
-// TestMCPClients checks that released clients get the same answers with both generations of the protocol, from the
-// command that they start and over HTTP.
+// TestMCPClients checks that released clients get the same answers with both generations of the
+// protocol, from the command that they start and over HTTP.
 func TestMCPClients(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")

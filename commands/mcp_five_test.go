@@ -90,8 +90,8 @@ func testDeaths(t *testing.T, all []*mcpSession) (others []*mcpSession) {
 	return others
 }
 
-// samePID calls pid in each session, and checks that all have one process, which differs from
-// before.
+// samePID calls pid in each session, and checks that all sessions share one process, whose pid is
+// not before.
 func samePID(sessions []*mcpSession, before int) (pid int) {
 	for _, m := range sessions {
 		m.t.Helper()

@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestMCPGRPC checks that a gRPC plugin is served with its descriptors: they contain its schemas,
-// and its tools even if it does not start.
+// TestMCPGRPC checks that the tools and schemas of a gRPC plugin come from its descriptors, even if
+// the plugin does not start.
 func TestMCPGRPC(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "PYTHONDONTWRITEBYTECODE=1"}

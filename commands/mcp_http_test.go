@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// testHTTPClient performs the steps with a client over HTTP. Then other sessions begin and end, clients cancel a call or
-// are killed during it, and the plugin's file changes.
+// testHTTPClient performs the steps with a client over HTTP. Then other sessions begin and end,
+// clients cancel a call or are killed during it, and the plugin's file changes.
 func testHTTPClient(t *testing.T, words []string, version string) {
 	plugin := filepath.Join(t.TempDir(), "tools.py")
 	text, err := os.ReadFile(clientTools)
@@ -85,7 +85,8 @@ const (
 		"tools-call-mixed-content tools-call-error tools-call-with-progress server-sse-multiple-streams dns-rebinding-protection"
 )
 
-// otherServers are the checks that concern servers with prompts and resources, and tools that ask the client.
+// otherServers are the checks that concern servers with prompts and resources, and tools that ask
+// the client.
 var otherServers = []string{
 	"sep-2549-prompts-list-caching-hints", "sep-2549-resources-list-caching-hints", "sep-2549-resources-templates-list-caching-hints",
 	"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400",

@@ -33,9 +33,9 @@ var (
 	}
 )
 
-// TestMCPSchemas checks that the schema never rejects what the hook accepts, except the name of a
-// member of an enum. The hook accepts what the schema accepts, unless it parses a text or a key, or
-// the class itself decides.
+// TestMCPSchemas checks that the schema never rejects a value that the hook accepts, except the
+// name of a member of an enum. The hook may reject a value that the schema accepts only if it
+// parses a text or a key, or if the class itself decides.
 func TestMCPSchemas(t *testing.T) {
 	t.Parallel()
 	source := runnertest.AnnotatedTypes

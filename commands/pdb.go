@@ -6,7 +6,8 @@ import (
 	"github.com/pyplug/pyplug/commands/cmdline"
 )
 
-// debug replaces pyplug by the plugin's Python, which calls the hook in the terminal. It returns only errors.
+// debug replaces pyplug by the plugin's Python, which calls the hook in the terminal. It returns
+// only if that fails.
 func (prog *program) debug(ctx context.Context, o callOptions) error {
 	if prog.opts.json || o.raw {
 		return cmdline.Usage("--pdb cannot be combined with --json or --raw")

@@ -144,8 +144,9 @@ func (prog *program) newLocal(path string, quiet bool) *local {
 	return p
 }
 
-// launch opens and starts a plugin. The plugin is kept alive unless cfg.Once is set. Before the
-// start, an error from accept rejects the plugin. accept may be nil.
+// launch opens and starts a plugin. The plugin is kept alive unless cfg.Once is set. launch calls
+// accept before the start. If accept returns an error, the plugin is not started. accept may be
+// nil.
 func (prog *program) launch(ctx context.Context, cfg plan.Config, accept func(*local) error) (*local, error) {
 	p := prog.newLocal(cfg.Plugin, prog.opts.quiet)
 	p.follow(&cfg)

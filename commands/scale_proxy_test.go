@@ -40,10 +40,11 @@ def square(n: int) -> list:
     return [n * n, "first"]
 `
 
-// TestProxies runs the configurations of docs/scale.md: three instances, each in a network of its own, behind HAProxy and
-// nginx. While clients call over keep-alive connections and workers are replaced every 10 calls, one instance is stopped and
-// started again, and another one gets an edit: no call fails. When one is killed, only the calls that were sent to it
-// fail, and none is made twice.
+// TestProxies runs the configurations of docs/scale.md: three instances, each in a network of its
+// own, behind HAProxy and nginx. Clients call over keep-alive connections, and workers are replaced
+// every 10 calls. No call fails when one instance is stopped and started again, or when the file of
+// another is edited. When an instance is killed, only the calls that were sent to it fail, and no
+// call is made twice.
 func TestProxies(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")

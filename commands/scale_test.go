@@ -113,8 +113,8 @@ func recorded(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// sshHosts starts an SSH server for each host. It returns a directory for all, the servers, and the
-// command that reaches them by these names.
+// sshHosts starts an SSH server for each host. It returns the directory that the hosts share, the
+// servers by host, and the command that reaches them by these names.
 func sshHosts(t *testing.T, hosts ...string) (dir string, servers map[string]*exec.Cmd, ssh string) {
 	t.Helper()
 	sshd := "/usr/sbin/sshd"

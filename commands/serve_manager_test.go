@@ -90,8 +90,8 @@ func TestKeepNotifies(t *testing.T) {
 	}
 }
 
-// TestKeepWatchdog checks that serve reports to the service manager's watchdog while it stops and waits
-// for a running call.
+// TestKeepWatchdog checks that serve reports to the service manager's watchdog while it stops and
+// waits for a running call.
 func TestKeepWatchdog(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -207,7 +207,8 @@ func TestKeepFailedStatus(t *testing.T) {
 	}
 }
 
-// TestUnits checks the units of systemd in docs/recipes.md, with the program in the place of theirs.
+// TestUnits checks the systemd units in docs/recipes.md. It replaces the path of pyplug in them by
+// the path of the program under test.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	systemd, err := exec.LookPath("systemd-analyze")

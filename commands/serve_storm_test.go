@@ -26,8 +26,9 @@ const (
 	stormEach    = 100 // one of this many calls ends its process
 )
 
-// TestStorm makes calls of which one in a hundred ends its worker by SIGSEGV. With pyplug exactly these fail, with 502. The
-// test also prints the outcome with FastAPI on uvicorn and with functions-framework on gunicorn. All have two workers.
+// TestStorm makes calls of which one in a hundred ends its worker by SIGSEGV. With pyplug exactly
+// these calls fail, with status 502. The test also logs the outcome with FastAPI on uvicorn and
+// with functions-framework on gunicorn. All servers have two workers.
 func TestStorm(t *testing.T) {
 	if os.Getenv("PYPLUG_TEST_LONG") == "" {
 		t.Skip("runs with PYPLUG_TEST_LONG=1")

@@ -113,8 +113,8 @@ func (prog *program) stop(ctx context.Context, words []string, how daemon.StopOp
 	return prog.firstOf(failures...)
 }
 
-// toStop returns the names of the plugins that words name, or of all plugins, and the errors in the
-// words. If no plugin with a name runs, it only prints a note.
+// toStop returns the names of the plugins that words name, or of all plugins without words, and the
+// errors of invalid words. For a word without a running plugin it only prints a note.
 func (prog *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
 	if len(words) == 0 {
 		names, err := prog.running(ctx)

@@ -34,8 +34,8 @@ func syncCommand(prog *program) command {
 		})
 }
 
-// read reads PLUGIN. Without PLUGIN, or if it is a directory that is not a plugin, the command
-// makes the environment of the project in the directory.
+// read reads PLUGIN. The default is the current directory. For a directory that is not a plugin,
+// the command makes the environment of the project there.
 func (o *syncOptions) read(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		words = []string{"."}
