@@ -34,8 +34,8 @@ _pyplug_read() {
     done
 }
 
-# _pyplug_add adds a word, which begins with plain, to COMPREPLY. It keeps what the user typed, and quotes
-# the rest: bash must read it as it is.
+# _pyplug_add adds a word, which begins with plain, to COMPREPLY. It keeps the text that the user
+# typed, and quotes the rest, so that bash expands nothing in it.
 _pyplug_add() {
     local rest=${1:${#plain}} text=$raw part char
     case $1 in *[[:cntrl:]]*) return ;; esac

@@ -50,7 +50,8 @@ var typed = [][2]string{
 	{"~/my\t", "HOME/my file.py"}, {"o\tx\t", "our files/x y.py"}, {"'our files/x\t", "our files/x y.py"},
 }
 
-// filter replaces pyplug. __complete prints the hostile candidates. Any other call writes its words to a FIFO.
+// filter replaces pyplug. __complete prints the hostile candidates. Other commands write their
+// words to a FIFO.
 const filter = `#!/bin/sh
 if [ "$1" != __complete ]; then
     { printf '%s\0' "$@"; printf '\0'; } >"$FAKE_DIR/words"
@@ -101,7 +102,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// inTerminal types rows into a shell. For each it returns the words that the program gets, or the screen if none came.
+// inTerminal types rows into a shell. For each row it returns the words that the program gets, or
+// the screen if the program does not run.
 func inTerminal(t *testing.T, python string, shell []string, setup, work string, rows [][2]string) (got []any) {
 	t.Helper()
 	dir := t.TempDir()
