@@ -3,8 +3,8 @@
 //   - [Manual] has the pages that `help` lists.
 //   - [Findings] has a page for each finding of `check`, with its cause and its fix.
 //
-// Only package check knows when a finding occurs. A test compares its findings with the
-// pages. All is safe for concurrent use.
+// Only package check knows when a finding occurs. A test compares its findings with the pages. The
+// package is safe for concurrent use.
 package docs
 
 import (

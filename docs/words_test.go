@@ -56,8 +56,8 @@ func pattern(p string) *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(p, " ", `\s+`))
 }
 
-// TestWords checks that no rule has more findings in a file than testdata/words.txt allows. A smaller number must be
-// recorded there:
+// TestWords checks that no rule has more findings in a file than testdata/words.txt allows. A
+// smaller number must be recorded there:
 //
 //	go test ./docs -run TestWords -update-words
 func TestWords(t *testing.T) {
