@@ -19,8 +19,8 @@ import (
 var distDir = flag.String("dist", "", "test the packages in this `directory`, which make packages filled")
 
 // TestPackages installs, uses and removes the packages as users do, with one script for each way.
-// It needs the packages for this machine and its bin/package. It takes minutes and, as root,
-// changes the system's packages for a moment, so it runs only with -dist.
+// It needs the packages and the binary for this machine. It takes minutes and, as root, changes the
+// system's packages for a moment, so it runs only with -dist.
 func TestPackages(t *testing.T) {
 	if *distDir == "" {
 		t.Skip("needs -dist; make package-test runs it")
@@ -63,8 +63,8 @@ func TestPackages(t *testing.T) {
 	})
 }
 
-// packageEnv returns the variables that name the packages, and a release of a lower version with the
-// same binary. OLDWHEEL is a wheel of that release.
+// packageEnv returns the variables that name the packages, and a release of a lower version with
+// the same binary. OLDWHEEL is a wheel of that release.
 func packageEnv(t *testing.T) (env []string, old *release) {
 	t.Helper()
 	sboms, err := filepath.Glob(filepath.Join(*distDir, "pyplug_*.cdx.json"))
