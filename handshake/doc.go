@@ -14,8 +14,8 @@
 //  5. [Line.Verify] checks the line against the request and for safety: gRPC, core
 //     version 1, a loopback address or a Unix socket in an allowed directory.
 //
-// An [Error] names the field, the text that the plugin printed and the expected one. It draws the
-// place and suggests a fix.
+// An [Error] names the field, the text that the plugin printed and the expected text.
+// [Error.Drawing] marks the fault in the line.
 //
 // The package does not know processes, files or the network, so it does not check whether a socket
 // exists, whether anything listens there, or who owns it.

@@ -78,7 +78,8 @@ func Looks(line string) bool {
 		n > 1 && field(fieldCore) == "1" && (n == 2 || isNumber(field(fieldApp)))
 }
 
-// LooksGRPC reports whether a line is the handshake of a gRPC plugin, without a request of a host.
+// LooksGRPC reports whether a line looks like the handshake of a gRPC plugin. It is for programs
+// that were not started as such a plugin.
 func LooksGRPC(line string) bool { return strings.Contains(line, "|grpc") && Looks(line) }
 
 func isNumber(s string) bool {
