@@ -25,8 +25,8 @@ const StatusLimit = 2 * time.Second
 // Client makes requests to the daemon of a name. It is a [hook.Plugin]. Each request has its own
 // connection. It is safe for concurrent use.
 //
-// A call fails with reason [Lost] and Begun if the daemon ended before it answered, and with reason
-// [Unresponsive] if the daemon hangs.
+// A call fails with reason [Lost] and Begun set if the daemon ended before it answered, and with
+// reason [Unresponsive] if the daemon hangs.
 type Client struct {
 	place  place
 	id     Identity
@@ -40,9 +40,9 @@ var _ hook.Plugin = (*Client)(nil)
 // Open finds the daemon of a name. It does not wait for a daemon that is starting. Requests do wait
 // for it.
 //
-// Errors are [*hook.Error]: of kind Unavailable and reason [NotRunning], [Unresponsive] or
-// [OtherVersion], or for a directory that cannot be used; of kind Usage for an invalid name or
-// directory; of kind Canceled or Timeout if ctx ended.
+// Errors are [*hook.Error]: of kind Unavailable, with reason [NotRunning], [Unresponsive] or
+// [OtherVersion], or without a reason for a directory that cannot be used; of kind Usage for an
+// invalid name or directory; of kind Canceled or Timeout if ctx ended.
 func Open(ctx context.Context, name string) (*Client, error) {
 	c, err := look(ctx, name)
 	if err == nil && c.id.API != API {
@@ -241,10 +241,10 @@ const (
 	freeLimit = 30 * time.Second
 )
 
-// Stop stops the daemon of a name, even if it does not answer or belongs to another
-// version. It returns when the process tree and the daemon are gone. If
-// nothing runs, ran is false, and Stop removes what a dead daemon left, except its log.
-// If ctx ends, Stop kills the plugin. how may limit running calls and name who asks.
+// Stop stops the daemon of a name, even if it does not answer or belongs to another version. It
+// returns when the process tree and the daemon are gone. If nothing runs, ran is false, and Stop
+// removes what a dead daemon left, except its log. If ctx ends, Stop kills the plugin.
+// [StopOptions] say who asks, and how long running calls may continue.
 func Stop(ctx context.Context, name string, how StopOptions) (ran bool, err error) {
 	c, err := look(ctx, name)
 	switch {
@@ -345,11 +345,11 @@ func (c *Client) AwaitFree(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return hook.Ended(ctx, "", "the name was not released", false)
 	}
-	return stoppingError(c.place.name) // its running calls take longer
+	return stoppingError(c.place.name) // its running calls take longer than the limit
 }
 
-// freed waits until no process or another process has the name. It returns false if ctx or the
-// limit ends first.
+// freed waits until the daemon has released its name. Another process may then have it. freed
+// returns false if ctx ends or the limit passes first.
 func (c *Client) freed(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

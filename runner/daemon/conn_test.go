@@ -107,7 +107,8 @@ func TestPlainErrors(t *testing.T) {
 	}
 }
 
-// TestResultLikeAnswer checks a result that looks like an answer of net/http.
+// TestResultLikeAnswer checks that a result that looks like an answer of net/http arrives
+// unchanged.
 func TestResultLikeAnswer(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()

@@ -1,5 +1,5 @@
 // Package daemon serves a running plugin over a Unix socket, and over TCP. It also contains the
-// client of that socket.
+// client.
 //
 //  1. [Spawn] starts pyplug again as a detached process and waits until that
 //     process is ready or reports, through a pipe, why it failed.
@@ -18,25 +18,24 @@
 //  6. Serve ends when its context does, when a client asks for a stop, or when nobody
 //     has called for a while. It closes the plugin, removes its files and releases
 //     the name, in this order: a free name means that the process tree is gone.
-//  7. Over TCP the same router serves fewer requests, see [Options].Access. It removes details
-//     from errors that only the owner should see, see [Public]. A stop then begins with a
-//     period in which calls are accepted and health requests fail.
+//  7. Over TCP the daemon serves fewer requests, see [Options].Access. It removes details that only
+//     the owner should see from errors, see [Public]. Its stop begins with a period in which it
+//     still accepts calls, but health requests fail.
 //
-// The files of a name are NAME.sock and NAME.json (the state file: an [Identity]), in a directory that
-// belongs only to the user, see [RunDirs]. If there is a second directory, the daemon acquires the name
-// there, too: with a state file, and a link to the socket. The logs are in [LogDir], if that can
-// be used.
-// The daemon of an older pyplug may speak another version of the protocol. [List] still returns it,
-// and [Stop] ends it with signals.
+// The files of a name are NAME.sock and NAME.json (the state file: an [Identity]), in a directory
+// that belongs only to the user, see [RunDirs]. If there is a second directory, the daemon acquires
+// the name there, too: with a state file, and a link to the socket. The logs are in [LogDir], if
+// that can be used. The daemon of an older pyplug may speak another version of the protocol. [List]
+// still returns it, and [Stop] ends it with signals.
 //
 // The daemon rejects connections of other users. On Windows it does not know the user at the other
-// end: there the socket inherits the access list of the run directory, which allows this user alone.
-// Administrators and the system can still connect, and a process without elevation can connect to an
-// elevated daemon of the same user.
+// end: there the socket inherits the access list of the run directory, which allows this user
+// alone. Administrators and the system can still connect, and a process without elevation can
+// connect to an elevated daemon of the same user.
 //
-// On Windows a daemon needs the Unix sockets that the system has since Windows 10 1803. Without them,
-// [Listen] fails, or the daemon serves over TCP alone. Windows has no signals: a daemon that does not
-// answer a stop request is killed.
+// On Windows a daemon needs the Unix sockets that the system has since Windows 10 1803. Without
+// them, [Listen] fails, or the daemon serves over TCP alone. Windows has no signals: a daemon that
+// does not answer a stop request is killed.
 //
 // The package does not know transports or how anything is printed.
 package daemon

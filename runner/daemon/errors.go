@@ -38,8 +38,8 @@ func Is(err error, reason string) bool {
 	return ok && e.Reason == reason
 }
 
-// NotRunningError is the error for a word that names no running plugin, such as a
-// name or the path of a plugin.
+// NotRunningError returns the error for a word, such as a name or a path, that names no running
+// plugin.
 func NotRunningError(word string) *hook.Error {
 	e := fail(hook.Unavailable, NotRunning, word+" is not running")
 	if strings.ContainsAny(word, `./\`) {
@@ -95,8 +95,8 @@ func because(reason string) string {
 	return " (" + reason + ")"
 }
 
-// otherOwner returns the user who runs a plugin of that name, or "" if it finds none. It looks only
-// for root, because root does not see the plugins of other users.
+// otherOwner returns the user who runs a plugin of that name, or "" if it finds none. It searches
+// only if this user is root, who does not see the plugins of other users.
 func otherOwner(name string) string {
 	if os.Geteuid() != 0 || !ValidName(name) {
 		return ""

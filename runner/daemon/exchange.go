@@ -30,8 +30,9 @@ const (
 	inputLimit = 100 * time.Millisecond
 )
 
-// checks says when a client sends a status request to check that the daemon does not hang: the
-// first time after another request begins, then repeatedly. The daemon must answer within limit.
+// checks says when a client sends status requests to check that the daemon does not hang: first is
+// the delay after another request begins, and next the time between two checks. The daemon must
+// answer within limit.
 type checks struct{ first, next, limit time.Duration }
 
 var defaultChecks = checks{100 * time.Millisecond, 5 * time.Second, 5 * time.Second} // tests check sooner
@@ -44,7 +45,7 @@ type exchange struct {
 	input  iter.Seq2[json.RawMessage, error]
 
 	began  time.Time
-	run    context.Context // ends the exchange; its cause is a [*hook.Error] if it fails
+	run    context.Context // ends the exchange; its cause is a [*hook.Error] if this side aborted it
 	cancel context.CancelCauseFunc
 	stop   func() bool
 	fed    chan struct{} // closed when the input is not read any more, or nil without input
@@ -224,7 +225,7 @@ func (x *exchange) close() {
 }
 
 // failure returns the error of an exchange that failed: the reason if this side ended it, otherwise
-// the error that the daemon answered, otherwise the error that the daemon exited.
+// the error that the daemon answered, otherwise an error that says that the daemon exited.
 func (x *exchange) failure(err error) *hook.Error {
 	e, ended := errors.AsType[*hook.Error](context.Cause(x.run))
 	if !ended {

@@ -58,9 +58,9 @@ type statusBody struct {
 // healthEvery is the interval between the probes of a health request with ?watch=1.
 const healthEvery = time.Second
 
-// answerer returns the value or the error with which its caller answers a request. If it has
-// answered itself, it returns neither. The request's context ends with the connection, or after
-// ?timeout.
+// answerer returns the value or the error with which its caller answers a request. It returns
+// neither if it has already written the answer. The request's context ends with the connection, or
+// after ?timeout.
 type answerer func(w http.ResponseWriter, r *http.Request) (value any, err error)
 
 // requests returns the requests of the socket, by path and method.
@@ -249,7 +249,8 @@ func (s *Server) serveRestart(p hook.Plugin, _ http.ResponseWriter, r *http.Requ
 	return json.RawMessage(`{"schema":1,"restarted":true}`), p.Restart(r.Context(), reason)
 }
 
-// serveHealth answers 200 or 503. With ?watch=1 it writes a line for each change.
+// serveHealth answers 200 or 503. With ?watch=1 it writes a line with the current health, and one
+// for each change.
 func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) (any, error) {
 	ctx, watched := r.Context(), r.URL.Query().Get("watch") != ""
 	if s.draining.Load() {
@@ -273,7 +274,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) (any, error
 	return healthBody{Schema: 1, Healthy: true}, nil
 }
 
-// watchHealth writes a line for each change until ctx ends.
+// watchHealth writes a line with the current health, and one for each change until ctx ends.
 func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.ResponseWriter) {
 	out := newLineWriter(ctx, w)
 	defer out.close()

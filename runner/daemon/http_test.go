@@ -65,7 +65,8 @@ func TestStatusCodes(t *testing.T) {
 	}
 }
 
-// TestUnknownRequest checks that the error of an unknown request names the one that was probably meant.
+// TestUnknownRequest checks that the error of an unknown request names the one that was probably
+// meant.
 func TestUnknownRequest(t *testing.T) {
 	nothingLeft(t)
 	d := start(t, newFake(), Options{})

@@ -94,8 +94,8 @@ func TestCancelConnect(t *testing.T) {
 	}
 }
 
-// dying starts a daemon "p". For each call, it writes the next text as the answer and closes the
-// connection.
+// dying starts a daemon "p". For each call, it writes the next text from the channel as the answer
+// and closes the connection.
 func dying(t *testing.T) (next chan<- string) {
 	t.Helper()
 	needSockets(t)

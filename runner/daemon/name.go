@@ -46,7 +46,7 @@ type Identity struct {
 	Python    schema.Path `json:"python,omitempty"`
 	Transport string      `json:"transport,omitempty"`
 	Dir       schema.Path `json:"dir,omitempty"`
-	// About names the plugin and its Python in the form of errors.
+	// About names the plugin and its Python, in the form that errors use.
 	About string `json:"about,omitempty"`
 	// Digest is equal for two starts with the same settings.
 	Digest string `json:"digest,omitempty"`

@@ -9,7 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestOtherOwner checks that root, who does not see the plugins of other users, learns who runs one.
+// TestOtherOwner checks that root, who does not see the plugins of other users, learns who runs
+// one.
 func TestOtherOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("this is not root, and cannot make files of another user")

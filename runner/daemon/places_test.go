@@ -13,7 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// shells returns two environments of one user. with sets XDG_RUNTIME_DIR, and without does not.
+// shells returns functions that switch between two shells of one user: with sets XDG_RUNTIME_DIR,
+// and without clears it.
 func shells(t *testing.T) (with, without func()) {
 	t.Helper()
 	before, base := sharedTemp, filepath.Dir(nothingLeft(t))

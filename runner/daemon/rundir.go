@@ -59,7 +59,8 @@ var errNotOurs = errors.New("expected a directory of this user")
 
 // existing returns the run directories that exist and can be used, and the error of one that cannot
 // be used. A directory of another user is an error only if no other directory exists or could be
-// created, because it contains none of this user's plugins. Otherwise its error is skipped.
+// created, because it contains none of this user's plugins. Otherwise its error is the result
+// skipped.
 func existing(dirs []string) (there []string, skipped, err error) {
 	others := false
 	for _, dir := range dirs {

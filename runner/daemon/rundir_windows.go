@@ -21,7 +21,8 @@ func usualRunDirs() []string {
 // stateDirs returns nothing: the run directory outlives a reboot.
 func stateDirs() []string { return nil }
 
-// createDir creates a directory for this user alone. Its files, such as sockets, inherit the access list.
+// createDir creates a directory for this user alone. Its files, such as sockets, inherit the access
+// list.
 func createDir(dir string) error {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

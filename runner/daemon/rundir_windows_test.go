@@ -44,7 +44,8 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// TestCreateDir checks that a run directory is for this user alone, and that others are rejected.
+// TestCreateDir checks that a new run directory is for this user alone, and that the root directory
+// is rejected.
 func TestCreateDir(t *testing.T) {
 	dir := runDir(t)
 	if err := makeDir(dir); err != nil {

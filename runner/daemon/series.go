@@ -125,8 +125,8 @@ func (c *Client) TakesSeries() bool { return c.series }
 
 // CallSeries makes calls in one worker of the daemon, in order. See [hook.SeriesCaller]. If the
 // connection is lost, the oldest call without an answer fails, because it may have begun. Later
-// calls count as not begun. If a daemon was killed, or the ctx of a series has ended, its last
-// answers may be missing.
+// calls count as not begun. If the daemon was killed, or ctx has ended, the last answers may be
+// missing.
 func (c *Client) CallSeries(ctx context.Context, s *hook.Series) {
 	body, sent := seriesBody(s.Calls)
 	if sent < 2 {

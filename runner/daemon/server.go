@@ -19,8 +19,9 @@ import (
 const (
 	// headerLimit is how long a client may take to send a request's header.
 	headerLimit = 10 * time.Second
-	// stopRequests is how long requests may continue after a stop begins. Running calls have 5 s
-	// to end. If a client sets another limit for them, requests may continue afterCalls longer.
+	// stopRequests is how long requests may continue after a stop begins. Running calls have 5 s to
+	// end. If a client sets another limit for calls, requests may continue for that limit plus
+	// afterCalls.
 	stopRequests = 7 * time.Second
 	afterCalls   = 2 * time.Second
 	// lastAnswers is how long clients may take to read their answers when the server
@@ -80,7 +81,7 @@ type Server struct {
 	plugin  hook.Plugin
 	failure *hook.Error
 
-	stopping    context.Context // ends when a client asks for a stop, or when idle
+	stopping    context.Context // ends when a client asks for a stop, or when the daemon is idle
 	stop        context.CancelCauseFunc
 	killing     context.Context // for the plugin's Close; its end kills the plugin
 	kill        context.CancelFunc
@@ -89,7 +90,8 @@ type Server struct {
 	released    chan struct{} // closed when the name is free
 
 	draining atomic.Bool // a stop has begun, and calls are still accepted
-	// requested is the first request for a stop, or nil if there was none. ended says why the run ended.
+	// requested is the first request for a stop, or nil if there was none. ended says why the run
+	// ended.
 	requested atomic.Pointer[stopRequest]
 	ended     string
 	series    sync.Map // id → a channel, closed when the client wants the calls of a series back
@@ -310,12 +312,12 @@ func (s *Server) notReady(hookName string) error {
 // and releases the name. Call it instead of [Server.Serve].
 func (s *Server) Fail(err error) {
 	if s.stopping.Err() != nil {
-		err = stoppingError(s.id.Name) // a stop ended the start, not the waiting clients
+		err = stoppingError(s.id.Name) // a stop, not a waiting client, ended the start
 	}
 	failure := s.opts.Complete(err)
 	s.ended = "the start failed"
 	s.mu.Lock()
-	if s.failure = failure; failure.Kind == hook.Canceled { // a signal ended the start, not the waiting clients
+	if s.failure = failure; failure.Kind == hook.Canceled { // a signal, not a waiting client, ended the start
 		s.failure = hook.AsError(stoppingError(s.id.Name))
 	}
 	s.unhealthy, s.ending = nil, true

@@ -254,7 +254,8 @@ func TestStop(t *testing.T) {
 	<-d.over
 }
 
-// TestStopNow checks that a stop kills the plugin if its client cancels, or if another stop allows less time.
+// TestStopNow checks that a stop kills the plugin if its client cancels, or if another stop allows
+// less time.
 func TestStopNow(t *testing.T) {
 	var none time.Duration
 	for name, hurry := range map[string]func(cancel func()){

@@ -23,8 +23,8 @@ const endLimit = 15 * time.Second
 
 // Spawn starts pyplug again with the arguments args, detached: in its own session, with nothing on
 // its standard input and none of this process's descriptors. On Windows it has its own console,
-// without a window, and leaves the caller's job if the job allows it. It returns when the daemon is ready.
-// Until then note receives messages for the user.
+// without a window, and leaves the caller's job if the job allows it. It returns when the daemon is
+// ready. Until then note receives messages for the user.
 //
 // Errors are [*hook.Error]: the error of the start, such as of [Listen]; of kind Unavailable if the
 // daemon could not be started or ended without a report; of kind Canceled or Timeout if ctx ended,
@@ -155,8 +155,8 @@ func (s *Starter) send(p progress) {
 // but only the same user can read its environment.
 const wordsVariable = "PYPLUG_DAEMON_WORDS"
 
-// HandOver returns the variable with which [Spawn] passes words that other users must not see. They
-// need not be UTF-8.
+// HandOver returns the variable with which [Spawn] passes words that other users must not see. The
+// words need not be UTF-8.
 func HandOver(words []string) string { return wordsVariable + "=" + url.Values{"": words}.Encode() }
 
 // TakeOver returns the words that were passed to this process. It removes them from the

@@ -69,8 +69,8 @@ func redirect(f *os.File) error {
 }
 
 // detach makes a command start with its own console, without a window, and outside of the job of
-// this process, such as that of a CI runner. The command inherits the pipe as its standard input and
-// writes to it. The warning says that the system will end the command together with the job.
+// this process, such as that of a CI runner. The command inherits the pipe as its standard input
+// and writes to it. The warning says that the system will end the command together with the job.
 func detach(cmd *exec.Cmd, pipe *os.File) (warning string) {
 	cmd.Stdin = pipe
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP}

@@ -156,8 +156,8 @@ func TestSpawnInJob(t *testing.T) {
 	}
 }
 
-// TestNoSockets checks that without Unix sockets a start says so, a daemon serves over TCP alone, and
-// no file is left.
+// TestNoSockets checks that without Unix sockets a start says so, a daemon serves over TCP alone,
+// and no file is left.
 func TestNoSockets(t *testing.T) {
 	if hasSockets() {
 		t.Skip("there are Unix sockets here")

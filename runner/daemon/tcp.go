@@ -104,7 +104,8 @@ func closedQuery(query url.Values) string {
 	return ""
 }
 
-// largest returns the size of the largest message of a client stream, and the error for a larger one.
+// largest returns the size of the largest message of a client stream, and the error for a larger
+// one.
 func (s *Server) largest(r *http.Request) (int, error) {
 	if isTCP(r) {
 		return s.opts.Access.LargestMessage()

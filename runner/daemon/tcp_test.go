@@ -90,7 +90,8 @@ type late struct{}
 
 func (late) Read([]byte) (int, error) { return 0, &access.Refusal{Status: http.StatusRequestTimeout} }
 
-// TestTCPBodySlow checks the status of a body that is slow: net/http has then canceled the context of its request.
+// TestTCPBodySlow checks the status of a request whose body came too slowly. net/http has then
+// canceled the context of the request.
 func TestTCPBodySlow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

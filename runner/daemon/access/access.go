@@ -22,7 +22,7 @@ type Options struct {
 	Listen []string
 	// TokenFile contains the tokens, one per line. If it is set, a request needs one of them.
 	TokenFile string
-	// NoToken lets everybody call. A proxy in front decides who may call.
+	// NoToken lets everybody call. Set it behind a proxy that decides who may call.
 	NoToken bool
 	// Hosts are the allowed names in the Host of a request without a token, and in the Origin of
 	// any request, in addition to loopback.
@@ -119,8 +119,8 @@ func unavailable(address string, err error) error {
 // Listeners returns the open listeners. Closing them closes the Access.
 func (a *Access) Listeners() []net.Listener { return a.listeners }
 
-// Stop refuses new connections. It still accepts clients that have already connected, so that none of their requests is
-// lost.
+// Stop refuses new connections. It still accepts clients that have already connected, so that none
+// of their requests is lost.
 func (a *Access) Stop() {
 	var all sync.WaitGroup
 	for _, each := range a.acceptors {
@@ -155,7 +155,8 @@ func (a *Access) Who() string {
 	return "user"
 }
 
-// LargestMessage returns the size of the largest message of a stream in bytes, and the error for a larger one.
+// LargestMessage returns the size of the largest message of a stream in bytes, and the error for a
+// larger one.
 func (a *Access) LargestMessage() (int, error) { return int(a.o.MaxBody), tooLarge(a.o.MaxBody) }
 
 // Limits sets the limits of a server that do not depend on a request.

@@ -22,7 +22,8 @@ const (
 	headerSize = 64 << 10
 	// idleLimit is how long a connection may wait for the next request.
 	idleLimit = 2 * time.Minute
-	// stopLimit is how long a stop waits until the server has accepted all clients that connected before.
+	// stopLimit is how long a stop waits until the server has accepted all clients that connected
+	// before the stop.
 	stopLimit = time.Second
 )
 
@@ -37,7 +38,8 @@ type acceptor struct {
 	stopped  chan struct{} // closed when Accept has returned the last connection
 }
 
-// Accept returns the next connection. After a stop, it returns [net.ErrClosed] once all earlier ones are accepted.
+// Accept returns the next connection. After a stop, it returns [net.ErrClosed] once it has returned
+// all earlier connections.
 func (a *acceptor) Accept() (net.Conn, error) {
 	for {
 		if a.stopping.Load() {

@@ -101,7 +101,7 @@ func (a *Access) judge(r *http.Request) (known bool, why *Refusal) {
 		return false, refuse(http.StatusForbidden, "the Origin is %q, expected that of a loopback address or an --allow-host", origins[0])
 	}
 	known, why = a.knows(r)
-	isHost := a.tokens != nil || a.isHost(r.Host) // against DNS rebinding; such a page has no token
+	isHost := a.tokens != nil || a.isHost(r.Host) // against DNS rebinding: the page of an attacker has no token
 	if slices.Contains(probes, r.URL.Path) {
 		return known && isHost, nil
 	}

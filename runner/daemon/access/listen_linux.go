@@ -17,7 +17,8 @@ func limitUnacknowledged(_, _ string, c syscall.RawConn) error {
 	return errors.Join(err, failed)
 }
 
-// closeIfEmpty makes the listener refuse new connections, unless one waits to be accepted: the kernel would reset that.
+// closeIfEmpty makes the listener refuse new connections. If a connection waits to be accepted,
+// closeIfEmpty returns false and does nothing, because the kernel would reset that connection.
 func closeIfEmpty(c syscall.RawConn) (closed bool) {
 	err := c.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
