@@ -15,12 +15,12 @@
 //     further calls, and whether a call that never began goes to another worker
 //     (outcome.go). A call that began is never sent again. A series takes one place for
 //     several calls. Its caller repeats the calls that never began.
-//  5. An instance is replaced by a restart, by recycling, or if it takes no more calls.
-//     The replacement starts while the old instance still serves. Once it is ready, it
-//     serves, and the old instance drains. If two instances cannot live at once, the old
+//  5. An instance is replaced when a restart is requested, when it reaches a limit, or when it
+//     takes no more calls. The replacement starts while the old instance still serves. Once it is
+//     ready, it serves, and the old instance drains. If two instances cannot live at once, the old
 //     one stops first.
-//  6. Probes find instances that hang: three misses in a row replace one. A miss does
-//     not count while calls run, unless one has ended unanswered and the instance has
+//  6. Probes find instances that hang: after three misses in a row, an instance is replaced. A miss
+//     does not count while calls run, unless a call has ended unanswered and the instance has
 //     answered no call and no probe since.
 //  7. Every transition is one [hook.Event]. Events are delivered one by one, in order.
 //  8. [Pool.Close] drains for 5 s, makes the shutdown calls and stops everything.

@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/settings"
 )
 
-// Options say how a pool behaves. The zero value is one worker with one call at a
-// time that is never restarted.
+// Options say how a pool behaves. The zero value means one worker, which makes one call at a time
+// and is never restarted.
 type Options struct {
 	// Workers is the number of workers, at least 1.
 	Workers int

@@ -92,7 +92,7 @@ func gaveUpError(failures int, last *hook.Error) *hook.Error {
 	return e
 }
 
-// withCause returns a copy of e with the details of another error.
+// withCause returns a copy of e with the details of its cause.
 func withCause(e, cause *hook.Error) *hook.Error {
 	own := *e
 	own.Python, own.At, own.Exit, own.Tried = cause.Python, cause.At, cause.Exit, cause.Tried

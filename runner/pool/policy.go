@@ -102,8 +102,8 @@ func (p Policy) delay(failures int, random float64) time.Duration {
 const (
 	// lookEvery is the time between two checks of the limits of an instance.
 	lookEvery = time.Second
-	// memoryShare is a percentage of the memory limit. An instance that uses more is replaced between
-	// calls. An instance that reaches the limit itself is killed by its transport.
+	// memoryShare is a percentage of the memory limit. An instance that uses more is replaced
+	// between calls. An instance that reaches the limit itself is killed by its transport.
 	memoryShare = 80
 	// recycleAgain is the delay before the next attempt after a replacement did not start.
 	recycleAgain = time.Minute
@@ -131,8 +131,8 @@ func (p *Pool) look(i *instance) {
 	i.worker.changed.Signal()
 }
 
-// recyclingDue returns the limit that an instance has reached and the reason to replace it. Both are
-// "" if it has reached no limit. p.mu is held.
+// recyclingDue returns the limit that an instance has reached and the reason to replace it. Both
+// are "" if it has reached no limit. p.mu is held.
 func (p *Pool) recyclingDue(i *instance) (limit, reason string) {
 	o, age := p.opt, time.Since(i.ready)
 	switch {

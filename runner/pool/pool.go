@@ -71,8 +71,8 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 	return p, nil
 }
 
-// startWorkers starts the first worker, waits for it, and begins to start the others. If perhaps
-// two instances cannot live at once, it waits for the second worker, too.
+// startWorkers starts the first worker, waits for it, and begins to start the others. If two
+// instances may be unable to live at once, it waits for the second worker, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
 	for before := range p.opt.Workers { // range reads Workers only once; it changes when a worker leaves the pool
 		n, first := before+1, make(chan error, 1)
@@ -256,17 +256,18 @@ func (p *Pool) Failed() <-chan struct{} { return p.failed }
 // closeDrain is the time that running and waiting calls get to finish when the pool is closed.
 const closeDrain = 5 * time.Second
 
-// LimitClose sets how long running and waiting calls may take after Close is called, in place of 5 s.
+// LimitClose sets how long running and waiting calls may take after Close is called. The default is
+// 5 s.
 func (p *Pool) LimitClose(calls time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closeDrain = calls
 }
 
-// Close rejects new calls. Running and waiting calls get at most 5 s to finish. Then
-// Close makes the shutdown calls, stops all workers and returns when all their processes are
-// gone. Canceling ctx kills the workers. Close returns the errors of shutdown calls and of
-// instances that had to be killed. It may be called more than once and at the same time.
+// Close rejects new calls. Running and waiting calls get at most 5 s to finish. Then Close makes
+// the shutdown calls, stops all workers and returns when all their processes are gone. Canceling
+// ctx kills the workers. Close returns the errors of shutdown calls and of instances that had to be
+// killed. It may be called more than once, also concurrently.
 func (p *Pool) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, p.killNow)()
 	p.mu.Lock()

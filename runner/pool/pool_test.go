@@ -373,8 +373,8 @@ func TestCallSeries(t *testing.T) {
 	})
 }
 
-// TestRunningCalls checks that the status lists the running calls, oldest first, and that Locate adds
-// where they are.
+// TestRunningCalls checks that the status lists the running calls, oldest first, and that Locate
+// adds where they are.
 func TestRunningCalls(t *testing.T) {
 	bubble(t, Options{Policy: always, Workers: 2}, nil, func(w *world) {
 		for _, name := range []string{"sleep 1m", "sleep 2m"} {

@@ -84,9 +84,9 @@ func (p *Pool) probe(i *instance) {
 }
 
 // ask calls probe, which asks an instance for its health. A busy instance that does not answer is
-// excused, because a server with one thread answers after the call. After a
-// call has ended unanswered, the instance may hang, so it is not excused, however many calls it runs.
-// p.mu is held, but released during probe.
+// excused, because a server with one thread answers after the call. After a call has ended
+// unanswered, the instance may hang, so it is not excused, however many calls it runs. p.mu is
+// held, but released during probe.
 func (p *Pool) ask(i *instance, probe func() error) (e *hook.Error, excused bool) {
 	begun, busy := i.begun, i.running > 0
 	p.unlocked(func() { e = hook.AsError(probe()) })
@@ -97,9 +97,9 @@ func (p *Pool) ask(i *instance, probe func() error) (e *hook.Error, excused bool
 	return e, busy && !i.unresponsive
 }
 
-// Health probes every ready worker, and returns the first error. If no worker is ready, the
-// error is of kind Unavailable. A probe does not make a worker busy, and a busy worker that does
-// not answer counts as healthy.
+// Health probes every ready worker, and returns the first error. If no worker is ready, the error
+// is of kind Unavailable. A probe does not make a worker busy. A busy worker that does not answer
+// counts as healthy, unless one of its calls has ended unanswered.
 func (p *Pool) Health(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

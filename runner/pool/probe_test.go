@@ -51,8 +51,8 @@ func TestBusyIsNotDead(t *testing.T) {
 	}
 }
 
-// load keeps a number of calls of a hook running for the duration d. Each times out after 3 s.
-// If between is positive, load also makes a call that succeeds after each such pause.
+// load keeps a number of calls of a hook running for the duration d. Each times out after 3 s. If
+// between is positive, load also makes a call that succeeds after each pause of that length.
 func (w *world) load(hook string, calls int, d, between time.Duration) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), d)
 	defer cancel()

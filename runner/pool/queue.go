@@ -97,8 +97,8 @@ func (p *Pool) countFailed(e *hook.Error) {
 	}
 }
 
-// hand passes the free places of an instance to waiting calls. While a call waits, no other instance
-// has a free place. p.mu is held.
+// hand passes the free places of an instance to waiting calls. While a call waits, no other
+// instance has a free place. p.mu is held.
 func (p *Pool) hand(i *instance) {
 	for p.queue.Len() > 0 && i.worker.serving == i && i.free() && i.enter() {
 		w := p.pop()
@@ -233,7 +233,7 @@ func (w *worker) answer() *hook.Error {
 	return w.cause
 }
 
-// whenRestarted returns the time of the next start, as text. p.mu is held.
+// whenRestarted says when the next start is, such as "the plugin restarts in 900ms". p.mu is held.
 func (w *worker) whenRestarted() string {
 	const unit = 100 * time.Millisecond
 	if w.state != hook.StateBackoff {

@@ -69,7 +69,7 @@ func (p *Pool) replayIn(ctx context.Context, i *instance, c hook.Call) error {
 	return i.worker.replace(ctx, "a replayed call failed")
 }
 
-// makeReplay makes a replay, with the timeout of a call.
+// makeReplay makes a replay within [Options].ReplayTimeout.
 func (p *Pool) makeReplay(ctx context.Context, i *instance, c hook.Call) error {
 	ctx, cancel := hook.WithLimit(ctx, p.opt.ReplayTimeout)
 	defer cancel()

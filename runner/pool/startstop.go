@@ -7,8 +7,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// launchNext launches an instance in the background, unless it already runs. Then it makes the
-// replays that the instance has not made. p.mu is held.
+// launchNext makes the replays that an instance has not made, in the background. It first launches
+// the instance, unless the instance already runs. p.mu is held.
 func (p *Pool) launchNext(i *instance) {
 	before := p.replays[i.replayed:]
 	i.started, i.replayed = false, len(p.replays)
@@ -21,8 +21,8 @@ func (p *Pool) launchNext(i *instance) {
 	})
 }
 
-// launch launches an instance and prepares it, unless it already runs. Then it makes the replays.
-// If one of these fails, launch stops the instance.
+// launch makes the replayed calls in before. It first launches and prepares the instance, unless
+// the instance already runs. If any step fails, launch stops the instance.
 func (p *Pool) launch(i *instance, before []hook.Call) (err error) {
 	if i.Instance == nil {
 		i.version = p.opt.Version()
@@ -69,8 +69,8 @@ func (p *Pool) stop(i *instance) *hook.Exit {
 // over. p.mu is held, but released meanwhile.
 func (p *Pool) drain(i *instance) { p.awaitIdle(i, p.opt.Drain, i.Done()) }
 
-// awaitIdle waits until no call runs in an instance. It stops waiting after maxWait, or when over
-// or the pool is closed. p.mu is held, but released meanwhile.
+// awaitIdle waits until no call runs in an instance. It stops waiting after maxWait, or when the
+// channel over or the pool is closed. p.mu is held, but released meanwhile.
 func (p *Pool) awaitIdle(i *instance, maxWait time.Duration, over <-chan struct{}) {
 	if i.running == 0 {
 		return

@@ -78,8 +78,8 @@ func (p *Pool) countRestart(cause, reason string, exit *hook.Exit) {
 
 var errSuperseded = errors.New("the start was superseded")
 
-// run keeps an instance alive until the pool is closed, or the worker has left it. It holds the
-// pool's mu. The methods that it calls release mu while they wait.
+// run keeps an instance alive until the pool is closed, or the worker has left the pool. It holds
+// the pool's mu. The methods that it calls release mu while they wait.
 func (w *worker) run() {
 	p := w.pool
 	p.mu.Lock()
