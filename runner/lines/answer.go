@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
-// quick is the average duration up to which calls count as quick. After a series of quick calls, the
-// next series is larger.
+// quick is the average duration up to which calls count as quick. After a series of quick calls,
+// the next series is larger.
 const quick = 2 * time.Millisecond
 
 // work makes calls until there are no more. [Options].Jobs goroutines run it. Series
@@ -59,8 +59,8 @@ func (e *Engine) call(ctx context.Context, t *task) {
 }
 
 // callSeries makes calls one after the other and answers their lines. It takes more tasks while the
-// series runs, if it began with as many as a series may have. It returns the tasks that it held last,
-// and how many of them were called.
+// series runs, if it began with as many as a series may have. It returns the tasks that it held
+// last, and how many of them were called.
 func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, made int) {
 	s := &hook.Series{Calls: e.callsOf(tasks), Limit: e.o.Timeout, FailFast: e.o.FailFast}
 	s.Emit = func(ctx context.Context, item hook.Item) error { return e.emit(ctx, tasks[made], item) }

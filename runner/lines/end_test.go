@@ -13,7 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestStop checks that calls in progress are answered after a stop, and that no further call begins.
+// TestStop checks that calls in progress are answered after a stop, and that no further call
+// begins.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, callerFunc(sleeper), func(o *Options) { o.Jobs = 2 })
@@ -45,7 +46,8 @@ func TestStopWhileReading(t *testing.T) {
 	})
 }
 
-// TestStopWhenFull stops an engine that waits for its first call and holds as many answers as it may.
+// TestStopWhenFull stops an engine that waits for its first call and holds as many answers as it
+// may.
 func TestStopWhenFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, begun := make(chan struct{}), new(atomic.Int64)
@@ -81,8 +83,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestGaveUp checks that the lines whose calls were made are answered, and that refused lines are not,
-// however many lines were read.
+// TestGaveUp checks that the lines whose calls were made are answered, and that refused lines are
+// not, however many lines were read.
 func TestGaveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
@@ -107,8 +109,8 @@ func TestGaveUp(t *testing.T) {
 	})
 }
 
-// TestGaveUpLate checks that closing GaveUp has no effect once the input has ended and its calls are
-// made, and that it stops an engine that waits for lines.
+// TestGaveUpLate checks that closing GaveUp has no effect once the input has ended and its calls
+// are made, and that it stops an engine that waits for lines.
 func TestGaveUpLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
@@ -185,8 +187,8 @@ func TestStreamWithoutOutput(t *testing.T) {
 	})
 }
 
-// TestNotRead checks that Run fails after a stop if the output accepts nothing, but waits for a slow
-// reader.
+// TestNotRead checks that Run fails after a stop if the output accepts nothing, but waits for a
+// slow reader.
 func TestNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newGate()
@@ -228,7 +230,8 @@ func (s *slow) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWaitsForReader checks that Run waits for the reader without a limit after the end of the input.
+// TestWaitsForReader checks that Run waits for the reader without a limit after the end of the
+// input.
 func TestWaitsForReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newGate()

@@ -17,8 +17,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// mixedCaller makes calls whose argument is the number of their line. takes has the duration of each.
-// Like a worker, it does not make the calls of a series behind a slow one.
+// mixedCaller makes calls whose argument is the number of their line. takes has the duration of
+// each. Like a worker, it does not make the calls of a series behind a slow one.
 type mixedCaller struct {
 	takes []time.Duration // how long the call of each line takes
 
@@ -109,10 +109,10 @@ func (r *running) answered(t *testing.T) (ids []int) {
 	return ids
 }
 
-// TestNoGaps stops engines with several jobs, and cancels some, while lines wait that were handed back
-// behind a slow call. It checks that every line before an answered one is answered, that no line is
-// called after those that were passed on before the stop, and that the answers are in order unless
-// the option Unordered is set.
+// TestNoGaps stops engines with several jobs, and cancels some, while lines wait that were handed
+// back behind a slow call. It checks that every line before an answered one is answered, that no
+// line is called after those that were passed on before the stop, and that the answers are in order
+// unless the option Unordered is set.
 func TestNoGaps(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
@@ -156,8 +156,8 @@ func TestNoGaps(t *testing.T) {
 	}
 }
 
-// TestSlowInSeries checks that a series is extended while its calls are fast, and that only a few lines
-// wait behind a slow call of a series, while another job calls the others.
+// TestSlowInSeries checks that a series is extended while its calls are fast, and that only a few
+// lines wait behind a slow call of a series, while another job calls the others.
 func TestSlowInSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := mixed(rand.New(rand.NewPCG(0, 0)), 0)
@@ -182,8 +182,8 @@ func TestSlowInSeries(t *testing.T) {
 	})
 }
 
-// TestAllHelp checks that after the end of the input, a job without lines waits for lines that another
-// job hands back.
+// TestAllHelp checks that after the end of the input, a job without lines waits for lines that
+// another job hands back.
 func TestAllHelp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOutbox(io.Discard, nil, true, 8)

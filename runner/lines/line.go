@@ -42,8 +42,8 @@ type Answer struct {
 	Attempts int             // how often the call was made
 }
 
-// member is the place of a member in its line: the key begins at byte at, and the value is [from:to].
-// It is zero if the line does not have the member.
+// member has byte offsets in a line: at of a key, from of its value, and to of the end of the
+// value. It is zero if the line does not have the member.
 type member struct{ at, from, to int }
 
 // HeadKey is the only key of the head line of a record.
@@ -155,8 +155,8 @@ func (l *Line) member(key string) member {
 	return member{}
 }
 
-// Value returns the value of a member, or nil if the line does not have it. The value is a part of the
-// line.
+// Value returns the value of a member, or nil if the line does not have it. The value is a part of
+// the line.
 func (l *Line) Value(key string) []byte {
 	m := l.member(key)
 	if m.to == 0 {
@@ -207,8 +207,8 @@ func (l *Line) AnswerKey() (string, error) {
 	return found, nil
 }
 
-// Answer returns the answer, which is empty if the line has none. In the line, "binary" is true if all
-// values are bytes, or a list if only some items are bytes.
+// Answer returns the answer, which is empty if the line has none. In the line, "binary" is true if
+// all values are bytes, or a list if only some items are bytes.
 func (l *Line) Answer() (*Answer, error) {
 	key, err := l.AnswerKey()
 	a := &Answer{Streamed: key == "items"}
@@ -242,7 +242,8 @@ func (l *Line) Answer() (*Answer, error) {
 	return a, err
 }
 
-// decode64 replaces the base64 text of a binary value by its bytes. place names the value in an error.
+// decode64 replaces the base64 text of a binary value by its bytes. place names the value in an
+// error.
 func decode64(item *hook.Item, place string) error {
 	var content []byte
 	if item.Binary && json.Unmarshal(item.Value, &content) != nil {
@@ -254,8 +255,9 @@ func decode64(item *hook.Item, place string) error {
 	return nil
 }
 
-// WithAnswer returns the line with another answer: the member key with value. binary is the new value
-// of "binary", or nil if no value is bytes. Nothing else changes. The line must have an answer.
+// WithAnswer returns the line with another answer. key is its key, and value its JSON. binary is
+// the new value of "binary", or nil if no value is bytes. Nothing else changes. The line must have
+// an answer.
 func (l *Line) WithAnswer(key string, value, binary []byte) []byte {
 	was, _ := l.AnswerKey()
 	answer, flag := l.member(was), l.member("binary")
@@ -283,8 +285,8 @@ type edit struct {
 	text     []byte
 }
 
-// AppendKept appends the [Line] of a call and its answer. It appends nothing if the answer contains NaN
-// or Infinity, because the line would not be JSON.
+// AppendKept appends the [Line] of a call and its answer. It appends nothing if the answer contains
+// NaN or Infinity, because the line would not be JSON.
 func AppendKept(dst []byte, c Call, occurrence int, a *Answer) []byte {
 	dst = slices.Grow(dst, 128+len(c.Args)+len(c.Text)+len(a.Value)+len(a.Error))
 	before := len(dst)
@@ -320,8 +322,8 @@ func (c Call) append(dst []byte, occurrence int) []byte {
 	return dst
 }
 
-// append appends the members of an answer and the end of its line. If kept is set, the line is for a
-// record and contains the items of a stream. Otherwise each item has its own line.
+// append appends the members of an answer and the end of its line. If kept is set, the line is for
+// a record and contains the items of a stream. Otherwise each item has its own line.
 func (a *Answer) append(dst []byte, kept bool) []byte {
 	sole := a.Sole
 	switch {

@@ -31,8 +31,8 @@ const (
 const (
 	// DefaultMaxLine is the default of [Options].MaxLine.
 	DefaultMaxLine = 64 << 20
-	// writeTimeout is the time without progress after which the output fails, once [Options].Stop is
-	// closed.
+	// writeTimeout is the time without progress after which the output fails, once [Options].Stop
+	// is closed.
 	writeTimeout = 10 * time.Second
 )
 
@@ -109,17 +109,18 @@ func (o *Options) Resolve(ctx context.Context, p hook.Plugin) error {
 	return nil
 }
 
-// Counts is the progress of an [Engine]. Answered counts the answered lines. Failed counts the lines
-// answered with an error, and Kept those answered from the record. Running counts the calls in progress
-// and those that wait to be made again. Last is the number of the last answered line, or 0 if there is
-// none. Read is the size of the answered lines in bytes, and KeptRead of those from the record.
+// Counts is the progress of an [Engine]. Answered counts the answered lines. Failed counts the
+// lines answered with an error, and Kept those answered from the record. Running counts the calls
+// in progress and those that wait to be made again. Last is the number of the last answered line,
+// or 0 if there is none. Read is the size of the answered lines in bytes, and KeptRead of those
+// from the record.
 type Counts struct {
 	Answered, Failed, Kept, Running, Last int64
 	Read, KeptRead                        int64
 }
 
-// Rate returns the number of lines called per second, and the expected time for the rest of an input
-// of size bytes, or 0 if that is unknown.
+// Rate returns the number of lines called per second, and the expected time for the rest of an
+// input of size bytes, or 0 if that is unknown.
 func (c Counts) Rate(after time.Duration, size int64) (rate float64, left time.Duration) {
 	if called := c.Read - c.KeptRead; called > 0 && size > c.Read {
 		left = time.Duration(float64(after) * float64(size-c.Read) / float64(called))
@@ -162,8 +163,8 @@ type task struct {
 	itemsSize  int         // the size of all items in bytes, even if they are too many to hold
 	record     []byte      // the lines for the record
 
-	// readKept reads the answer from the record, and kept appends its lines. Each is nil if the record
-	// has no answer.
+	// readKept reads the answer from the record, and kept appends its lines. Each is nil if the
+	// record has no answer.
 	readKept func() (*Answer, error)
 	kept     func(dst []byte) []byte
 
@@ -199,9 +200,9 @@ func (e *Engine) Counts() Counts {
 }
 
 // Run reads lines until the input ends or [Options] stop it, and answers all calls that were begun.
-// Canceling ctx cancels the calls in progress, which are answered, too. If the output fails, such as
-// with [ErrNotRead], Run cancels the calls and returns that error. Run also returns [ErrGaveUp], or a
-// [*hook.Error] if the input could not be read to its end. It must be called only once.
+// Canceling ctx cancels the calls in progress, which are answered, too. If the output fails, such
+// as with [ErrNotRead], Run cancels the calls and returns that error. Run also returns [ErrGaveUp],
+// or a [*hook.Error] if the input could not be read to its end. It must be called only once.
 //
 // When Run has returned, no call is in progress. A read of the input may still be in
 // progress; its result is lost. After ErrNotRead, a write may be in progress, too.
@@ -256,7 +257,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // batchSize is the maximum number of tasks that read passes on together.
 const batchSize = 64
 
-// read makes a task of each line. It passes on together the tasks of all lines that are already buffered.
+// read makes a task of each line. It passes on the tasks of buffered lines together, in one batch.
 // It returns the error of the input.
 func (e *Engine) read(batches chan<- []*task) error {
 	in := NewReader(e.o.In, e.o.MaxLine, e.o.Null)
@@ -290,9 +291,10 @@ func (e *Engine) read(batches chan<- []*task) error {
 	}
 }
 
-// admit passes tasks to the outbox, with the answers that the record has, until there are no more tasks
-// or the outbox accepts no more. It returns the error of the record or of the input. It runs concurrently
-// with read, because reading an answer from the record takes as long as reading a line.
+// admit passes tasks to the outbox, with the answers that the record has, until there are no more
+// tasks or the outbox accepts no more. It returns the error of the record or of the input. It runs
+// concurrently with read, because reading an answer from the record takes as long as reading a
+// line.
 func (e *Engine) admit(batches <-chan []*task, inputErr <-chan error) error {
 	for batch := range batches {
 		for _, t := range batch {

@@ -279,8 +279,8 @@ func TestUnorderedStreams(t *testing.T) {
 	})
 }
 
-// TestStreamWaits checks that a stream behind an unanswered line waits when it has emitted much, fails
-// when it times out, and that a later stream continues once that line is answered.
+// TestStreamWaits checks that a stream behind an unanswered line waits when it has emitted much,
+// fails when it times out, and that a later stream continues once that line is answered.
 func TestStreamWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, given := make(chan struct{}), new(atomic.Int64)

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// window is the maximum number of tasks from the first unanswered one on, whether the others
-	// are answered or not.
+	// window is the maximum number of tasks in the queue: the first unanswered task and those
+	// behind it, answered or not.
 	window = 4096
 	// holdSize is the maximum size of the answers held behind the first unanswered task. Beyond it,
 	// no further call begins and streams wait.
@@ -112,8 +112,9 @@ func (o *outbox) isOver() bool {
 	return o.closed && len(o.waiting)+len(o.taken) == 0
 }
 
-// takeMore takes up to n further tasks for the goroutine that holds taken, of which called tasks
-// were called. It returns the other tasks and the new ones, or nil if there are no new ones.
+// takeMore takes up to n further tasks for the goroutine that holds the tasks of taken. called is
+// how many of those were called. takeMore returns the uncalled tasks and the new ones, or nil if
+// there are no new ones.
 func (o *outbox) takeMore(taken []*task, called, n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,7 +140,7 @@ func (o *outbox) handBack(taken []*task, n int) []*task {
 	return o.taken[i]
 }
 
-// find returns the index of taken tasks. mu is held.
+// find returns the index of taken in o.taken. mu is held.
 func (o *outbox) find(taken []*task) int {
 	return slices.IndexFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
 }
@@ -165,8 +166,8 @@ func (o *outbox) takeFirst(n int) []*task {
 	return taken
 }
 
-// release ends the hold on the tasks of taken, of which called tasks were called. It queues the other
-// tasks again.
+// release ends the hold on the tasks of taken. called is how many of them were called. release
+// queues the uncalled tasks again.
 func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -201,8 +202,8 @@ func (o *outbox) dropWaiting() {
 	})
 }
 
-// put adds one line of an answer, which line appends, once there is room. It returns the
-// error of the output, or the cause of ctx if ctx is done first.
+// put waits for room and adds one line of an answer. The function line appends the text. put
+// returns the error of the output, or the cause of ctx if ctx is done first.
 func (o *outbox) put(ctx context.Context, t *task, line func([]byte) []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -322,8 +323,8 @@ func (r recorded) Write(text []byte) (int, error) {
 	return r.Writer.Write(text)
 }
 
-// end waits until the outbox is closed and all answers are written, or until the output or the record
-// fails.
+// end waits until the outbox is closed and all answers are written, or until the output or the
+// record fails.
 func (o *outbox) end() error {
 	o.mu.Lock()
 	for !o.isOver() && o.out.Err() == nil {
@@ -351,8 +352,8 @@ func (o *outbox) close(err error, drop bool) {
 	o.changed.Broadcast()
 }
 
-// isRead waits until all answers are written. If the output accepts nothing for writeTimeout, it fails
-// the output and returns false.
+// isRead waits until all answers are written. If the output accepts nothing for writeTimeout, it
+// fails the output and returns false.
 func (o *outbox) isRead(written <-chan struct{}) bool {
 	for o.out.Flush(writeTimeout, 0) {
 		if hook.Within(written, writeTimeout) {

@@ -15,10 +15,10 @@ const keptSize = 16 << 20
 // Record keeps the answers of calls, so that another run does not make these calls again.
 // Different methods may be called at the same time.
 type Record interface {
-	// Find counts a call. It returns the number of its occurrence, from 1, and a function that reads the
-	// recorded answer. read is nil if there is no such answer, or if it is an error. Another goroutine calls
-	// the read functions, in the order in which Find returned them. read returns nil if the answer belongs
-	// to another call.
+	// Find counts a call. It returns the number of its occurrence, from 1, and a function that
+	// reads the recorded answer. read is nil if there is no such answer, or if it is an error.
+	// Another goroutine calls the read functions, in the order in which Find returned them. read
+	// returns nil if the answer belongs to another call.
 	Find(c Call) (occurrence int, read func() (*Answer, error))
 	// Write writes lines with calls and their answers, see [Line].
 	Write(lines []byte) (int, error)
@@ -83,9 +83,9 @@ func (e *Engine) appendKept(dst []byte, t *task, a *Answer) []byte {
 	return e.appendResult(dst, t, a)
 }
 
-// writeRecord writes the pending lines of the record. An error fails the output, because every printed
-// answer must be recorded. No more lines are recorded after an error, because the last one may be
-// incomplete.
+// writeRecord writes the pending lines of the record. An error fails the output, because every
+// printed answer must be recorded. No more lines are recorded after an error, because the last one
+// may be incomplete.
 func (o *outbox) writeRecord() error {
 	o.mu.Lock()
 	lines := o.records

@@ -60,8 +60,8 @@ func (r *Reader) ready() bool {
 	return bytes.IndexByte(read, r.end) >= 0
 }
 
-// whole reads one line with its line end. If the line exceeds the limit, whole returns only a part of
-// it, which also exceeds the limit.
+// whole reads one line with its line end. If the line exceeds the limit, whole returns only a part
+// of it, which also exceeds the limit.
 func (r *Reader) whole() ([]byte, error) {
 	var line []byte
 	ends := len(hook.ByteOrderMark) + len("\r\n")
@@ -117,7 +117,8 @@ func (p *parser) blank(line []byte) bool {
 	return len(line) == 0 || p.hook == "" && (IsComment(line) || IsHead(line))
 }
 
-// parse parses a line that is not blank. After an error, the call has the members that could be parsed.
+// parse parses a line that is not blank. After an error, the call has the members that could be
+// parsed.
 func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	first := !p.begun
 	p.begun = true
@@ -147,8 +148,9 @@ func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	return c, nil
 }
 
-// withLineHint adds a hint to an error if the arguments of a call look like a line that names its hook.
-// pyplug reads such lines only if the command line has no HOOK. hookName is that HOOK, or empty.
+// withLineHint adds a hint to an error if the arguments of a call look like a line that names its
+// hook. pyplug reads such lines only if the command line has no HOOK. hookName is that HOOK, or
+// empty.
 func withLineHint(hookName string, c Call, err *hook.Error) *hook.Error {
 	if hookName == "" || !slices.Contains([]string{"id", "hook", "args"}, err.Unknown) {
 		return err

@@ -20,14 +20,14 @@ type Retries struct {
 	On  []hook.Kind // the kinds of error after which a call is repeated
 }
 
-// Delay returns the delay before a failed call is repeated. made is the number of times it was made. ok is
-// false if the call is not repeated.
+// Delay returns the delay before a failed call is repeated. made is the number of times it was
+// made. ok is false if the call is not repeated.
 func (r Retries) Delay(made int, err *hook.Error) (delay time.Duration, ok bool) {
 	return min(firstDelay<<min(made-1, 10), longestDelay), made <= r.Max && slices.Contains(r.On, err.Kind)
 }
 
-// retry queues a held task again after a delay. Meanwhile other lines are called. If the engine makes no
-// more calls, retry answers the line with err.
+// retry queues a held task again after a delay. Meanwhile other lines are called. If the engine
+// makes no more calls, retry answers the line with err.
 func (e *Engine) retry(ctx context.Context, held []*task, delay time.Duration, err *hook.Error) {
 	t, answered := held[0], 0
 	if hook.Within(e.out.dropping, delay) {

@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// flaky fails with a crash as many times as the first argument of a call says, and then returns that
-// number. The hook "items" emits an item before each failure.
+// flaky fails with a crash as many times as the first argument of a call says, and then returns
+// that number. The hook "items" emits an item before each failure.
 type flaky struct {
 	mu   sync.Mutex
 	made map[string]int
@@ -42,8 +42,8 @@ func retrying(n int) func(*Options) {
 	return func(o *Options) { o.Retries, o.Jobs = Retries{n, []hook.Kind{hook.Crash}}, 1 }
 }
 
-// TestRetries checks that a call is made again after a delay that doubles, that other calls are made
-// meanwhile, and that the answers stay in order.
+// TestRetries checks that a call is made again after a delay that doubles, that other calls are
+// made meanwhile, and that the answers stay in order.
 func TestRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{made: map[string]int{}}
@@ -64,8 +64,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestRetriesStopped checks that a stop ends the delays, and that failed calls and all lines before them
-// are answered.
+// TestRetriesStopped checks that a stop ends the delays, and that failed calls and all lines before
+// them are answered.
 func TestRetriesStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{made: map[string]int{}}
@@ -100,8 +100,8 @@ func TestRetriesNot(t *testing.T) {
 	}
 }
 
-// TestRetriesMany checks that each of many lines is answered once, ordered or not, while the calls of
-// several jobs crash now and then.
+// TestRetriesMany checks that each of many lines is answered once, ordered or not, while the calls
+// of several jobs crash now and then.
 func TestRetriesMany(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

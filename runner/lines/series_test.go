@@ -35,9 +35,9 @@ func (s *seriesCaller) CallSeries(ctx context.Context, calls *hook.Series) {
 	s.sizes = append(s.sizes, fmt.Sprintf("%d of %d", got-len(calls.Calls), got))
 }
 
-// TestSeries checks that calls are passed on together while they are fast, that calls behind a slow one
-// are passed on again, that each call has its own timeout and is answered at once, and that no waiting
-// line is called after a stop.
+// TestSeries checks that calls are passed on together while they are fast, that calls behind a slow
+// one are passed on again, that each call has its own timeout and is answered at once, and that no
+// waiting line is called after a stop.
 func TestSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &seriesCaller{callerFunc: sleeper}
@@ -67,8 +67,8 @@ func TestSeries(t *testing.T) {
 	})
 }
 
-// TestReleaseInOrder checks that lines which several jobs hand back are called in order. Otherwise the
-// answers of later lines could fill the memory while the first line waits.
+// TestReleaseInOrder checks that lines which several jobs hand back are called in order. Otherwise
+// the answers of later lines could fill the memory while the first line waits.
 func TestReleaseInOrder(t *testing.T) {
 	o := newOutbox(io.Discard, nil, true, 8)
 	for i := range 8 {

@@ -150,9 +150,9 @@ func (w *Writer) Room(ctx context.Context, size int, limit time.Duration) bool {
 	return true
 }
 
-// Flush waits until all earlier text is written and every earlier Wake was followed by a Write, or a
-// Write has failed. It returns false if nothing is written for limit, or after total. Zero means no
-// limit.
+// Flush waits until all earlier text is written and every earlier Wake was followed by a Write, or
+// a Write has failed. It returns false if nothing is written for limit, or when the wait has lasted
+// for total. Zero means no limit.
 func (w *Writer) Flush(limit, total time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -166,8 +166,8 @@ func (w *Writer) Flush(limit, total time.Duration) bool {
 }
 
 // wait waits for the next change. It returns false if ctx is done first, or if nothing changes for
-// limit. It returns false at once if another wait for the same Write has already taken as long. mu is
-// held, except while it waits.
+// limit. It returns false at once if another wait for the same Write has already taken as long. mu
+// is held, except while it waits.
 func (w *Writer) wait(ctx context.Context, limit time.Duration) bool {
 	if limit > 0 && w.waited >= limit {
 		return false

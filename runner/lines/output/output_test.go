@@ -67,8 +67,8 @@ func TestReaderReadsNothing(t *testing.T) {
 	})
 }
 
-// TestSlowReader checks that progress restarts the limit of a wait, but not its total, and that Flush
-// does not wait for text that is appended later.
+// TestSlowReader checks that progress restarts the limit of a wait, but not its total, and that
+// Flush does not wait for text that is appended later.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{takes: make(chan error)}
