@@ -13,9 +13,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// attach returns the JSON that says how to attach to a plugin with that status, or nil if that is
+// attach returns the JSON that says how to attach to a plugin with the status st, or nil if that is
 // impossible now. For a gRPC plugin it is a host's configuration under the plugin's id, in
-// Terraform's form. For a functions file it is the name and the socket.
+// Terraform's form. For a functions file, or for a plugin that listens over TCP, it is an
+// [attachment].
 func (s *Service) attach(st hook.Status) json.RawMessage {
 	id := s.server.Identity()
 	own := attachment{Schema: 1, Name: id.Name, Socket: id.Socket}

@@ -7,7 +7,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// complete adds information to an error that only this process has: its hints, the plugin's name,
+// complete adds to an error the information that only this process has: hints, the plugin's name,
 // and that the cause may be an old file.
 func (s *Service) complete(err error) *hook.Error {
 	e, name := s.Complete(err), s.name
@@ -25,8 +25,8 @@ func (s *Service) complete(err error) *hook.Error {
 	return e
 }
 
-// forCaller completes hints that name a setting of the plugin. Callers of the running plugin name
-// must restart it.
+// forCaller completes hints that name a setting of the plugin. A caller must restart the running
+// plugin to apply the setting.
 func forCaller(name string, hints []schema.Hint) (all []schema.Hint) {
 	newEnv := false
 	for _, hint := range hints {

@@ -17,7 +17,8 @@ func (s *Service) note(text string) {
 	s.o.Starter.Note(text)
 }
 
-// log adds a line to the log. Before the log exists, it reports a line from pyplug itself.
+// log adds a line to the log. Before the log exists, it passes lines from pyplug itself to the
+// [Reporter], and drops others.
 func (s *Service) log(line daemon.Line) {
 	if s.server != nil {
 		s.server.Log().Add(line)
@@ -89,8 +90,8 @@ const (
 	backlogTimeout = 2 * time.Second
 )
 
-// startReports reports transitions in order until endReports is called. It uses a separate goroutine,
-// because the plugin must not wait for a terminal or a disk.
+// startReports reports transitions in order until endReports is called. It uses a separate
+// goroutine, because the plugin must not wait for a terminal or a disk.
 func (s *Service) startReports() {
 	s.transitions = make(chan hook.Event, maxBacklog)
 	reported := make(chan struct{})
@@ -121,7 +122,8 @@ func (s *Service) event(e hook.Event) {
 	}
 }
 
-// report writes a transition to the log and passes it on.
+// report writes a transition to the log. In the foreground it also reports the state to the service
+// manager.
 func (s *Service) report(e hook.Event) {
 	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: eventText(e)})
 	switch {

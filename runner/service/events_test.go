@@ -20,8 +20,8 @@ func (r reporter) Warn(err error)                       { *r.warnings = append(*
 func (r reporter) Log(_, text string)                   { r.report(text) }
 func (r reporter) Attach(context.Context, string) error { return nil }
 
-// withReports returns a service whose transitions are passed to report, and its warnings. When end
-// has returned, every transition was reported or counted in a warning.
+// withReports returns a service whose transitions are passed to report, and its warnings. After the
+// function end has returned, every transition was reported or counted in a warning.
 func withReports(report func(text string)) (s *Service, warnings *[]string, end func()) {
 	warnings = new([]string)
 	s = New(Options{}, reporter{report, warnings})

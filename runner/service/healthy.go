@@ -18,7 +18,8 @@ const (
 )
 
 // awaitHealthy waits until the plugin's first process is healthy. If that takes longer than 10 s or
-// than the start timeout, the start fails. Until then callers get the reason as an error.
+// than the start timeout, the start fails. While the plugin is not healthy, callers get the reason
+// as an error.
 func (s *Service) awaitHealthy(ctx context.Context, inst hook.Instance) error {
 	t := s.Keeper.Config.Timeouts
 	limit, cancel := context.WithTimeout(ctx, min(healthyLimit, t.Start))

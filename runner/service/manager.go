@@ -102,8 +102,8 @@ func Hangups() (hangups <-chan struct{}, do func() bool) {
 	}
 }
 
-// followHangups restarts the workers on SIGHUP, until ctx ends or the service stops. A SIGHUP from before the plugin was
-// ready counts, because the plugin may have loaded older files.
+// followHangups restarts the workers on SIGHUP, until ctx ends or the service stops. A SIGHUP from
+// before the plugin was ready counts, because the plugin may have loaded older files.
 func (s *Service) followHangups(ctx context.Context) {
 	stopping, cancel := context.WithCancel(ctx)
 	defer cancel()

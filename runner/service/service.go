@@ -55,7 +55,7 @@ type Options struct {
 type Reporter interface {
 	// Warn reports an error that does not end the service.
 	Warn(err error)
-	// Log reports a line of pyplug's own in the log of the plugin name, in the foreground.
+	// Log reports a line that pyplug itself adds to the log of the plugin with that name.
 	Log(name, text string)
 	// Attach reports how to attach to a new worker. After an error it is not called again.
 	Attach(ctx context.Context, line string) error

@@ -25,7 +25,8 @@ type Starter struct {
 	Spawn func() (daemon.Identity, error)
 	// Note reports a message to the user.
 	Note func(text string)
-	// Replacing is called before Start replaces the plugin with that name.
+	// Replacing is called before Start replaces a running plugin. It receives the name of that
+	// plugin.
 	Replacing func(name string)
 }
 
