@@ -53,7 +53,7 @@ func (f *File) All() iter.Seq[*Case] {
 	}
 }
 
-// Select keeps the cases that have text in their name, hook or file.
+// Select keeps the cases whose label, hook or file path contains text.
 func (f *File) Select(text string) {
 	if text == "" {
 		return
@@ -106,9 +106,10 @@ type wantedError struct {
 // Hook returns the name of the hook.
 func (c *Case) Hook() string { return c.call.Hook }
 
-// Preflight returns an error if the plugin is not healthy or does not describe its hooks. If a call of a
-// gRPC method has a text, Preflight assigns it to the only field that no word sets. If there is no such
-// field, it returns an error that names the case. A case whose hook the plugin lacks fails when it runs.
+// Preflight returns an error if the plugin is not healthy or does not describe its hooks. If a call
+// of a gRPC method has a text, Preflight assigns it to the only field that no word sets. If there
+// is no such field, it returns an error that names the case. A case whose hook the plugin lacks
+// fails when it runs.
 func Preflight(ctx context.Context, p hook.Plugin, o Options, files []*File) error {
 	probe, cancel := hook.WithLimit(ctx, o.Probe)
 	defer cancel()
@@ -138,7 +139,8 @@ func Preflight(ctx context.Context, p hook.Plugin, o Options, files []*File) err
 	return nil
 }
 
-// describe describes a hook, with the timeout of a call. It returns the zero Hook if the plugin lacks it.
+// describe describes a hook, with the timeout of a call. It returns the zero Hook if the plugin
+// lacks it.
 func (o Options) describe(ctx context.Context, p hook.Plugin, name string) (schema.Hook, error) {
 	ctx, cancel := hook.WithLimit(ctx, o.Timeout)
 	defer cancel()

@@ -19,16 +19,17 @@ import (
 // maxDifferences is the maximum number of differences that a comparison returns.
 const maxDifferences = 10
 
-// differences returns the places where two decoded values differ, or nil if they are equal. If some is
-// set, objects may have further members, and lists may have further elements before, between and after
-// the expected ones. of describes the messages in the values. It is nil if they have none.
+// differences returns the places where two decoded values differ, or nil if they are equal. The
+// flag some allows further members in objects, and further elements before, between and after the
+// expected ones in lists. If of is not nil, it describes the messages in the values.
 func differences(wanted, got any, some bool, of *messages) []Difference {
 	c := &comparison{some: some, of: of, limit: maxDifferences}
 	c.differ("$", wanted, got, of != nil)
 	return c.found
 }
 
-// about sets the messages of differences: message, and the place unless it is the whole value.
+// about sets the Message of each difference to message and its place. If the place is the whole
+// value, about leaves it out.
 func about(message string, found []Difference) []Difference {
 	for i, d := range found {
 		if found[i].Message = message; d.Place == "$" {
@@ -144,7 +145,8 @@ const (
 	absolute = 1e-12
 )
 
-// sameNumber reports whether two JSON numbers are equal. Integers of any size must be exactly equal.
+// sameNumber reports whether two JSON numbers are equal. Integers of any size must be exactly
+// equal.
 func sameNumber(a, b string) bool {
 	if a == b {
 		return true
@@ -166,7 +168,8 @@ func encode(value any) json.RawMessage {
 	return text
 }
 
-// surrogates matches an escape sequence in JSON: a pair of surrogates, a lone surrogate, or any other.
+// surrogates matches an escape sequence in JSON: a pair of surrogates, a lone surrogate, or another
+// escape.
 var surrogates = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
 
 // decode decodes a JSON value. It keeps numbers as text. It also keeps lone surrogates, which
@@ -190,8 +193,8 @@ func decode(value json.RawMessage) any {
 	return decoded
 }
 
-// messages describes the fields of the messages that a gRPC method returns. protojson omits a field that
-// has its zero value.
+// messages describes the fields of the messages that a gRPC method returns. protojson omits a field
+// that has its zero value.
 type messages struct {
 	maps  map[string]bool // the names of fields that are maps, whose members are not fields
 	zeros map[string]bool // the texts that are zero values, such as the first values of enums
@@ -202,7 +205,8 @@ var (
 	ofEnum = regexp.MustCompile(`\benum \S+ \((\w+)`)
 )
 
-// messagesOf describes the messages that a hook returns. It returns nil if the hook returns other values.
+// messagesOf describes the messages that a hook returns. It returns nil if the hook returns other
+// values.
 func messagesOf(h schema.Hook) *messages {
 	text := h.Returns
 	if !strings.Contains(h.Name, "/") || !strings.Contains(text, "{") {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Shown returns lines that show how the returned value differs from the expected one, or "" if d has
-// no values.
+// Shown returns lines that show how the returned value differs from the expected one, or "" if d
+// has no values.
 func (d *Difference) Shown() string {
 	wanted, got := differing(d.Wanted, d.Got)
 	switch diff := textDiff(d.Wanted, d.Got); {
@@ -24,7 +24,8 @@ func (d *Difference) Shown() string {
 // around is the number of bytes shown before and after the first byte that differs.
 const around = 250
 
-// differing returns two JSON values for a message, cut to the part around the first byte that differs.
+// differing returns two JSON values for a message, cut to the part around the first byte that
+// differs.
 func differing(wanted, got json.RawMessage) (a, b string) {
 	same := 0
 	for same < min(len(wanted), len(got)) && wanted[same] == got[same] {
@@ -46,8 +47,8 @@ func differing(wanted, got json.RawMessage) (a, b string) {
 	return shown(wanted), shown(got)
 }
 
-// textDiff returns the lines that differ between two JSON strings, after the last line that does
-// not. It returns "" if a value is not a string, or no string has several lines.
+// textDiff returns the lines that differ between two JSON strings, and the equal line before them.
+// It returns "" if a value is not a string, or no string has several lines.
 func textDiff(wanted, got json.RawMessage) string {
 	const maxLines = 20 // the maximum number of shown lines of each string
 	var w, g string

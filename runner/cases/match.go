@@ -80,8 +80,8 @@ func (c *Case) compareResult(got answer) (all []Difference) {
 	return all
 }
 
-// compareContained checks that a result contains the value of "contains": a part of a text, of an object
-// or of a list.
+// compareContained checks that a result contains the value of "contains": a part of a text, of an
+// object or of a list.
 func (c *Case) compareContained(got answer) []Difference {
 	part, isText := decode(c.contains).(string)
 	if value := got.json(); isText && !got.Streamed && value[0] == '"' {
@@ -125,8 +125,8 @@ func (a answer) raw() []byte {
 	return text
 }
 
-// compare compares two answers without an error. of describes their messages. It is nil if they are other
-// values.
+// compare compares two answers without an error. If of is not nil, it describes the messages in
+// them.
 func (a answer) compare(got answer, of *messages) []Difference {
 	if a.Streamed != got.Streamed {
 		text := `the call returned one result; write "result" in place of "items"`
@@ -182,7 +182,8 @@ func (w *wantedError) check(got answer) (all []Difference) {
 	return all
 }
 
-// isType reports whether an error has a type, which may be without the module of a Python exception.
+// isType reports whether an error has the type name. The name of a Python exception may lack the
+// module.
 func isType(e *hook.Error, name string) bool {
 	full := typeOf(e)
 	return full == name || strings.HasSuffix(full, "."+name)

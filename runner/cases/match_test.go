@@ -206,8 +206,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestMessages checks that in messages a field with its zero value equals an absent one. An absent member of a
-// map, or of a value other than a message, is a difference.
+// TestMessages checks that in messages a field with its zero value equals an absent one. An absent
+// member of a map, or of a value other than a message, is a difference.
 func TestMessages(t *testing.T) {
 	of := messagesOf(schema.Hook{Name: "S/M", Returns: "p.R{n: int32, counts: map<string, int32>, kind: enum p.K (NONE, SOME), in: message p.In}",
 		Messages: []schema.Message{{Name: "p.In", Fields: []schema.Param{{Name: "state", Type: "enum p.S (OFF, ON)"}, {Name: "any", Type: "message google.protobuf.Struct"}}}}})

@@ -190,8 +190,8 @@ func TestErrorKeys(t *testing.T) {
 	}
 }
 
-// TestReadFile checks that ReadFile does not read a device or a huge line into memory, and that Read
-// reads a pipe up to a limit.
+// TestReadFile checks that ReadFile does not read a device or a huge line into memory, and that
+// Read reads a pipe up to a limit.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, "long")

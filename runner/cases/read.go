@@ -19,9 +19,9 @@ const (
 	chunk    = 1 << 20
 )
 
-// ReadFile reads the text of a file of cases for [Parse]. The file may be a regular file, or a pipe,
-// such as a shell makes for <(command). ReadFile rejects other files, because a device may have no
-// end.
+// ReadFile reads the text of a file of cases for [Parse]. The file may be a regular file, or a
+// pipe, such as a shell makes for <(command). ReadFile rejects other files, because a device may
+// have no end.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

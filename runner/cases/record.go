@@ -42,8 +42,8 @@ type Record struct {
 
 // OpenRecord opens a record and locks it. It creates the file if it does not exist, and removes an
 // incomplete last line. The record must have the plugin, hook, items and words of head.
-// [Record.Begin] compares the files. An error has kind [hook.Usage], or [hook.Unavailable] if another
-// process has locked the record.
+// [Record.Begin] compares the files. An error has kind [hook.Usage], or [hook.Unavailable] if
+// another process has locked the record.
 func OpenRecord(path string, head Head) (*Record, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, refused("%s is not a regular file", path)
@@ -132,7 +132,8 @@ func parseHead(line []byte) (Head, error) {
 	return head[lines.HeadKey], nil
 }
 
-// check parses a head line at an offset, and returns an error unless it belongs to the command of r.
+// check parses a head line at an offset, and returns an error unless it belongs to the command of
+// r.
 func (r *Record) check(line []byte, at int64) error {
 	got, err := parseHead(line)
 	if err != nil {

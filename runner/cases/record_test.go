@@ -87,8 +87,8 @@ const some = `{"hook":"f","args":[1, "a b"]}
 {"hook":"bytes"}
 `
 
-// TestRecordCut checks that a record may be cut at any byte. The answers that are left are used, and
-// the other lines are called again.
+// TestRecordCut checks that a record may be cut at any byte. The answers that are left are used,
+// and the other lines are called again.
 func TestRecordCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	want, calls := run(t, path, some, nil)
@@ -113,8 +113,8 @@ func TestRecordCut(t *testing.T) {
 	}
 }
 
-// TestRecordOccurrences checks that each of several equal lines is called once, that failed calls are
-// made again, and that the last answer of an occurrence replaces earlier ones.
+// TestRecordOccurrences checks that each of several equal lines is called once, that failed calls
+// are made again, and that the last answer of an occurrence replaces earlier ones.
 func TestRecordOccurrences(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	f, fail := `{"hook":"f"}`+"\n", `{"hook":"fail"}`+"\n"
@@ -191,7 +191,8 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
 
-// TestRecordLong checks that a stream that is too long to be held in memory is printed, but not kept.
+// TestRecordLong checks that a stream that is too long to be held in memory is printed, but not
+// kept.
 func TestRecordLong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	for range 2 {
@@ -228,8 +229,8 @@ func TestRecordLines(t *testing.T) {
 	}
 }
 
-// TestRecordNaN checks that an answer that is not JSON is not kept, because it would make the record
-// invalid.
+// TestRecordNaN checks that an answer that is not JSON is not kept, because it would make the
+// record invalid.
 func TestRecordNaN(t *testing.T) {
 	c := lines.Call{Hook: "f"}
 	for value, kept := range map[string]bool{`[NaN]`: false, `-Infinity`: false, `"NaN"`: true} {
@@ -257,8 +258,8 @@ func TestRecordFull(t *testing.T) {
 	}
 }
 
-// FuzzRecord checks that a record that can be opened can be continued, and that a rejected one is not
-// changed.
+// FuzzRecord checks that a record that can be opened can be continued, and that a rejected one is
+// not changed.
 func FuzzRecord(f *testing.F) {
 	const head = `{"record":{"plugin":"p","version":"1"}}` + "\n"
 	for _, seed := range []string{"", head, head + `{"hook":"f","result":1}`, head + `{"hook":"f","items":[1,"a"],"binary":[false,true]}` + "\n",

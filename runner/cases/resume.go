@@ -39,8 +39,9 @@ func isSame(a, b lines.Call) bool {
 	return a.Hook == b.Hook && bytes.Equal(a.Args, b.Args) && bytes.Equal(a.Text, b.Text) && (a.Text == nil) == (b.Text == nil)
 }
 
-// entry describes an occurrence in 8 bytes, because there may be millions. It holds the offset of the
-// answer and the bit found. The offset is 0 if there is no answer, or if the answer is an error.
+// entry describes an occurrence in 8 bytes, because there may be millions. It holds the offset of
+// the answer and the bit found. The offset is 0 if there is no answer, or if the answer is an
+// error.
 type entry uint64
 
 // found is set in the entry of a first occurrence after Find has seen it.

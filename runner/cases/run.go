@@ -26,8 +26,9 @@ const maxItems = 64 << 20
 // Options say how cases run. Start is required.
 type Options struct {
 	Isolate Isolation
-	// Start starts the plugin for one lane of files. If the plugin has the Replace method of a pool,
-	// Run calls it whenever a case needs a fresh process. Otherwise all cases share the process.
+	// Start starts the plugin for one lane of files. If the plugin has the Replace method of a
+	// pool, Run calls it whenever a case needs a fresh process. Otherwise all cases share the
+	// process.
 	Start func(ctx context.Context) (hook.Plugin, error)
 	// Jobs is the maximum number of files that run at a time, at least 1.
 	Jobs int
@@ -37,7 +38,8 @@ type Options struct {
 	Retries int
 	// FailFast ends the run after the first failed case.
 	FailFast bool
-	// Update gives a case that differs the status [Updated] if [FileResult.Update] can write its answer.
+	// Update gives a case that differs the status [Updated] if [FileResult.Update] can write its
+	// answer.
 	Update bool
 	// When Stop is closed, the run ends after the cases in progress.
 	Stop <-chan struct{}
@@ -84,8 +86,8 @@ type FileResult struct {
 	*File
 	Count     map[Status]int
 	Differing []*Result // the failed and updated cases
-	// Note says that the process of the last file crashed, hung or became unhealthy, and whether this
-	// file shares that process. It is empty if none of this happened.
+	// Note says that the process of the last file crashed, hung or became unhealthy, and whether
+	// this file shares that process. It is empty if none of this happened.
 	Note string
 	Took time.Duration
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // fake is a plugin whose process counts its calls. The hooks die and hang end the process; die2 and
-// hang2 do so unless it is fresh. raise fails, flaky fails once, and sick makes the process unhealthy.
+// hang2 do so unless it is fresh. raise fails, flaky fails once, and sick makes the process
+// unhealthy.
 type fake struct {
 	hook.Plugin
 	mu     sync.Mutex
@@ -85,8 +86,8 @@ func (f replaceable) Replace(context.Context, string) error {
 	return nil
 }
 
-// play runs files. Each file is a list of hooks to call. play returns a line for each case, with the
-// file and line, the status, and the other fields of the result that are set.
+// play runs files. Each file is a list of hooks to call. play returns a line for each case, with
+// the file and line, the status, and the other fields of the result that are set.
 func play(t *testing.T, f *fake, o Options, files ...string) (report string, err error) {
 	t.Helper()
 	var parsed []*File

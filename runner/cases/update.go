@@ -27,9 +27,10 @@ func Updatable(path string) error {
 	return nil
 }
 
-// Update replaces the answers of the cases with the status [Updated] by the returned ones. It changes
-// nothing else, and replaces the file atomically. If the file has changed since it was read, or is a
-// record in use, Update returns an error, does not change the file, and sets these cases to [Failed].
+// Update replaces the answers of the cases with the status [Updated] by the returned ones. It
+// changes nothing else, and replaces the file atomically. If the file has changed since it was
+// read, or is a record in use, Update returns an error, does not change the file, and sets these
+// cases to [Failed].
 func (f *FileResult) Update() error {
 	if f.Count[Updated] == 0 {
 		return nil
@@ -52,7 +53,8 @@ func (f *FileResult) Update() error {
 }
 
 // rewrite replaces the text of the file. It locks a record meanwhile, because a run that appends to
-// it would lose its answers. Windows does not lock it, because it cannot replace an open file.
+// the record would lose its answers. On Windows it does not, because Windows cannot replace an open
+// file.
 func (f *File) rewrite(text []byte) error {
 	if f.isRecord && runtime.GOOS != "windows" {
 		file, err := os.OpenFile(f.Path, os.O_RDWR, 0)
@@ -81,7 +83,7 @@ func (r *Result) updatable() bool {
 	case e != nil && (e.Kind != hook.Failed && e.Kind != hook.Request || e.Reason == "no-hook"), r.Failure.answer < len(r.Failure.Differences):
 		return false
 	case e != nil && r.fails == nil:
-		return r.hasAnswer && r.contains == nil && r.match == nil // the last two keys require a result
+		return r.hasAnswer && r.contains == nil && r.match == nil // "contains" and "match" require a result
 	}
 	return r.fails != nil || r.hasAnswer
 }
@@ -102,8 +104,8 @@ func (r *Result) updated(line []byte) []byte {
 }
 
 // updatedError returns an error for the file, in the form of the error that it replaces: a text, a
-// whole error, or an object with the same keys. If the line has no error, the keys are kind, type and
-// message.
+// whole error, or an object with the same keys. If the line has no error, the keys are kind, type
+// and message.
 func (r *Result) updatedError(e *hook.Error) []byte {
 	w := r.fails
 	if w != nil && w.text != "" {
