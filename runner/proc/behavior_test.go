@@ -40,7 +40,7 @@ var behaviors = map[string]func(args []string){
 		}
 		os.Exit(4)
 	},
-	// holder exits and leaves a child in the group that holds its streams.
+	// holder exits and leaves a child in the group. The child holds the streams.
 	"holder": func([]string) {
 		c := again("sleep")
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
@@ -48,7 +48,7 @@ var behaviors = map[string]func(args []string){
 		fmt.Println("child", c.Process.Pid)
 		os.Exit(5)
 	},
-	// escape leaves a grandchild in its own session, whose parent is gone.
+	// escape leaves a grandchild that has its own session and whose parent is gone.
 	"escape": func(args []string) {
 		middle := again("middle", args...)
 		middle.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -59,7 +59,7 @@ var behaviors = map[string]func(args []string){
 			forever()
 		}
 	},
-	// unreaped leaves a dead child in its own session that nobody waits for.
+	// unreaped starts a child that has its own session and exits. It does not wait for the child.
 	"unreaped": func([]string) {
 		c := again("exit", "0")
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -6,12 +6,12 @@
 //  2. The package always reads the child's streams, in bounded memory, and delivers them
 //     line by line. A child that speaks a protocol has two pipes for it, the [Conn], on
 //     descriptors above the standard ones.
-//  3. Only the process's own exit means death, never a closed pipe. After the exit, the
-//     package kills the group, then reaps the leader: until then the group's number cannot
-//     belong to another process. A process that left the group becomes pyplug's orphan. The sweep
-//     recognizes it by its tag, or because no other living process could have started it. It
-//     kills and reaps orphans until it finds none. Then Done is closed. Exit names the
-//     processes that had to be killed.
+//  3. Only the process's own exit means death, never a closed pipe. After the exit, the package
+//     kills the group, then reaps the leader: until then the group's number cannot belong to
+//     another process. A process that left the group becomes pyplug's orphan. The sweep recognizes
+//     it by its tag, an environment variable, or because no other living process could have started
+//     it. The sweep kills and reaps orphans until it finds none. Then Done is closed. Exit names
+//     the processes that had to be killed.
 //  4. Stop walks the stop ladder: ask, close the connection, SIGTERM (or SIGINT, if
 //     only that is caught), grace period, the stacks of a hung Python, SIGKILL. It
 //     signals the whole group and returns when the tree is gone.

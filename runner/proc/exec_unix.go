@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Exec replaces this process by a tool. The tool has the terminal and an open file, whose descriptor is its last
-// argument. Exec returns only if it fails. Nothing supervises the tool.
+// Exec replaces this process by a tool. The tool has the terminal and an open file, whose
+// descriptor is its last argument. Exec returns only if it fails. Nothing supervises the tool.
 func Exec(t Tool, file *os.File) error {
 	if t.Dir != "" {
 		if err := os.Chdir(t.Dir); err != nil {

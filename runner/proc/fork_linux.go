@@ -82,7 +82,7 @@ func (p *Process) killForking() error {
 	return ErrNoFork
 }
 
-// forkTree makes p fork a worker with child as its descriptors.
+// forkTree makes p fork a worker that gets the files of child as its descriptors.
 func (p *Process) forkTree(child []*os.File) (*tree, error) {
 	t := &tree{n: running.count.Add(1), lifeline: -1}
 	life := newLifeline()
@@ -170,8 +170,9 @@ func (t *tree) takeStatus() (status syscall.WaitStatus, err error) {
 	return status, nil
 }
 
-// waitFor takes the status after the death of the forking process. It returns an error if that
-// process had already taken the status, because the number may then belong to another process.
+// waitFor takes the status of the leader after the death of the process that forked it. It returns
+// an error if that process had already taken the status, because the number may then belong to
+// another process.
 func (f *forked) waitFor(pid int) (status syscall.WaitStatus, err error) {
 	select {
 	case <-f.by.died:

@@ -13,8 +13,9 @@ import (
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
-// runPyplug runs a program that uses this package and starts the behaviors args. bury waits for the
-// program after it was killed, and reaps the orphans that it leaves to this process, its subreaper.
+// runPyplug runs a program that uses this package and starts the behaviors that args name. bury
+// waits for the program after it was killed, and reaps the orphans that it leaves to this process,
+// its subreaper.
 func runPyplug(t *testing.T, args ...string) (pyplug *os.Process, l *lines, bury func()) {
 	t.Helper()
 	used.Store("pyplug", true)

@@ -21,8 +21,8 @@ func CheckMaxMemory(limit int64) error {
 const checkEvery = 100 * time.Millisecond
 
 // limitMemory kills the tree when it exceeds its memory limit. It first makes a fast measurement,
-// which never reports too little. Only if that is above the limit, it makes the exact measurement,
-// which is slow. Exact measurements use at most a twentieth of a core.
+// which never reports too little. If that is above the limit, it makes the exact measurement, which
+// is slow. Exact measurements use at most a twentieth of a core.
 func (p *Process) limitMemory() {
 	limit := p.spec.MaxMemory
 	for pause := checkEvery; limit > 0 && !p.exitsWithin(pause) && p.forced.Err() == nil; {

@@ -94,10 +94,10 @@ func settled(pipes []*outputPipe) bool {
 	return !hasInput(pipes) && !slices.ContainsFunc(pipes, func(o *outputPipe) bool { return o.undelivered.Load() })
 }
 
-// Settle waits until OnLine has received everything that the process has written so far, but at
-// most for limit, so that its output appears before its answer. Windows does not report how much is
-// in a pipe, so there Settle waits only for bytes that have been read. Only one goroutine at a time
-// may call it.
+// Settle waits until OnLine has received everything that the process has written so far, so that
+// its output appears before its answer. It waits at most for limit. Windows does not report how
+// much is in a pipe, so there Settle waits only for bytes that have been read. Only one goroutine
+// at a time may call it.
 func (p *Process) Settle(limit time.Duration) {
 	if settled(p.drained) {
 		return
@@ -122,8 +122,8 @@ type Descriptors struct {
 	Event   int // the event that [Process.Interrupt] and [Process.Urge] set, or 0 on systems with signals
 }
 
-// DescriptorsArg is the argument of a process that [Start] replaces with the numbers of its
-// [Descriptors], in the order of the fields.
+// DescriptorsArg is a placeholder in the arguments of a process. [Start] replaces it with the
+// numbers of the [Descriptors], in the order of the fields.
 const DescriptorsArg = "{descriptors}"
 
 // argv returns the command line of a process with these descriptors.

@@ -159,8 +159,8 @@ func (p *Process) Conn() *Conn { return p.conn }
 // returns [errors.ErrUnsupported] if the process does not talk.
 func (p *Process) Interrupt() error { return p.tree.signal(syscall.SIGINT) }
 
-// Urge sends SIGURG only to the process, which ignores it unless it has a handler. On Windows it does
-// the same as Interrupt. It returns the same errors as Interrupt.
+// Urge sends SIGURG only to the process, which ignores it unless it has a handler. On Windows it
+// does the same as Interrupt. It returns the same errors as Interrupt.
 func (p *Process) Urge() error { return p.tree.signal(urgent) }
 
 // Crash kills only the process, at once, as in a real crash. The process does not count as stopped.

@@ -106,9 +106,9 @@ type Exit struct {
 	// names the signal even for most processes that the closed connection ended.
 	Step string
 	// Left names at most 10 processes that the process left behind, each as "sleep (pid 4711)".
-	// These are descendants, in its group or not, that existed when it was dead, did not exit by
-	// themselves within 100 ms, and had to be killed. Processes that the same signal ended are not
-	// listed. It is empty on macOS and Windows.
+	// These are descendants, in its group or not, that still existed when it was dead, did not exit
+	// by themselves within 100 ms, and had to be killed. Processes that died of the same signal as
+	// the process itself are not listed. It is empty on macOS and Windows.
 	Left []string
 }
 

@@ -21,10 +21,10 @@ const (
 // The ladder ends when the process has exited. Its steps are:
 //
 //  1. Stop calls ask, unless it is nil. The process has its AskTime to exit.
-//  2. Stop closes the connection and sends SIGTERM to the group if the process catches it, otherwise
-//     SIGINT if it catches that, otherwise SIGTERM. The process has its grace period to exit. On
-//     Windows, which has no signals, a process without a connection that cannot be asked has no
-//     grace period.
+//  2. Stop closes the connection and sends SIGTERM to the group if the process catches it,
+//     otherwise SIGINT if it catches that, otherwise SIGTERM. The process has its grace period to
+//     exit. On Windows, which has no signals, a process has no grace period if it cannot be asked
+//     and has no connection.
 //  3. The process prints its stacks, if it can, and the group gets SIGKILL.
 //
 // ask runs in its own goroutine and should return when its context ends. If it returns false, the

@@ -232,7 +232,7 @@ func (t *tree) survivors() (left []string, certain bool) {
 }
 
 // aliveName returns the name of a process, and whether it is alive. A process that is about to die
-// is not alive: it is exiting, or has a pending SIGKILL, which the system sends itself for every
+// is not alive: it is exiting, or has a pending SIGKILL, which the system itself sends for every
 // deadly signal. A process whose first thread has exited before others is alive.
 func aliveName(pid int) (name string, alive bool) {
 	status := procFile(pid, "status")

@@ -85,9 +85,9 @@ func TestTagOfTheDead(t *testing.T) {
 	other.Wait()
 }
 
-// chain forks and exits links times without a pause, in its own session, or in a new session for
-// each link. The last process creates the file survived. The runtime does not notice, because only
-// system calls follow a fork.
+// chain starts a chain of processes: each forks the next one and exits without a pause. If each is
+// set, every process has its own session; otherwise they share one. The last process creates the
+// file survived. The runtime does not notice, because only system calls follow a fork.
 //
 //go:norace
 func chain(survived *byte, each bool) {

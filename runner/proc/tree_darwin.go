@@ -54,8 +54,8 @@ func (t *tree) cleanUp(forced context.Context) ending {
 	return t.reap()
 }
 
-// groupLives sends a signal, or nothing if it is 0, to the group of a dead leader. It reports whether a
-// process of the group lives.
+// groupLives sends a signal, or nothing if it is 0, to the group of a dead leader. It reports
+// whether a process of the group lives.
 func (t *tree) groupLives(s syscall.Signal) bool { return syscall.Kill(-t.pid, s) == nil }
 
 // catches reports whether the leader handles signal sig.

@@ -44,13 +44,14 @@ func highPlace() int {
 	return firstHigh
 }
 
-// DescriptorsOf returns the descriptors in processes that this system starts.
+// DescriptorsOf returns the descriptors in every process that is started with Talk on this system.
 func DescriptorsOf() Descriptors {
 	place := highPlace() // the place of the lifeline
 	return Descriptors{In: place + 1, Out: place + 2, Control: place + 3, Stdout: 1}
 }
 
-// startTree starts the leader in its own group, with child as its descriptors.
+// startTree starts the leader in its own group. The leader gets the files of child as its
+// descriptors.
 func startTree(s Spec, child []*os.File) (*tree, error) {
 	prepare()
 	t := &tree{n: running.count.Add(1), lifeline: -1}
@@ -190,8 +191,8 @@ func waitFor(pid int) (status syscall.WaitStatus, err error) {
 	return status, err
 }
 
-// HasSignals reports whether the system has signals: one can ask a process to exit, and an exit names
-// the signal that caused it.
+// HasSignals reports whether the system has signals: one can ask a process to exit, and an exit
+// names the signal that caused it.
 const HasSignals = true
 
 func signalName(s syscall.Signal) string {

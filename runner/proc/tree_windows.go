@@ -138,8 +138,8 @@ func (t *tree) catches(int) bool { return false }
 // urgent is the signal of [Process.Urge].
 const urgent = syscall.SIGINT
 
-// signal supports SIGKILL, which ends the leader, while its descendants live until cleanUp, and
-// SIGINT, which sets the event: the process then raises the signal itself.
+// signal supports two signals. SIGKILL ends the leader, and its descendants live until cleanUp.
+// SIGINT sets the event, and the process then raises the signal itself.
 func (t *tree) signal(s syscall.Signal) error {
 	if s == syscall.SIGKILL {
 		err := t.process.Kill()

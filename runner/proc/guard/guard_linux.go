@@ -13,8 +13,8 @@ import (
 // react to the death of another.
 //
 // It reports whether it found any, or may have missed one: a dying process has no environment any
-// more, and may just have forked a child. seen contains the processes of earlier passes that are not
-// of the run. They do not count again.
+// more, and may just have forked a child. seen contains the processes that earlier passes did not
+// kill. They do not count again.
 func killTagged(run string, seen map[string]bool) (found bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -64,7 +64,7 @@ func (c *cleanup) listen() {
 }
 
 // do kills the processes and removes the directories. One pass can miss a process that is just
-// being forked, so it ends when two passes in a row find none.
+// being forked, so do ends when two passes in a row find none.
 func (c *cleanup) do() {
 	for group := range c.groups {
 		syscall.Kill(-group, syscall.SIGKILL)
