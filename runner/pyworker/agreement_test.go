@@ -17,9 +17,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestAgreement checks that the worker imports files of installed packages with the same result as a
-// normal import: the same names, or the same exception. It tries 100 random files, and eight times as
-// many with PYPLUG_TEST_LONG=1.
+// TestAgreement checks that the worker imports files of installed packages with the same result as
+// a normal import: the same names, or the same exception. It tries 100 random files, and eight
+// times as many with PYPLUG_TEST_LONG=1.
 func TestAgreement(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the imports are made in forked processes")
@@ -67,8 +67,8 @@ func TestAgreement(t *testing.T) {
 	t.Logf("%d of %d files agree: %s", agree, count, out.Stdout)
 }
 
-// unpackPip unpacks the pip that virtualenv contains, and prints the paths of the standard library and
-// of the installed packages.
+// unpackPip unpacks the pip that virtualenv contains, and prints the paths of the standard library
+// and of the installed packages.
 const unpackPip = `
 import glob, os, sys, sysconfig, zipfile
 library, packages = os.path.dirname(os.__file__), sysconfig.get_path("purelib")

@@ -8,8 +8,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// await emits the items of a call until the call is answered or its limit is reached. For an
-// error frame, it returns its error.
+// await emits the items of a call until the call is answered or its limit is reached. If the answer
+// is an error frame, await returns the error.
 func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
 	limited := ctx
 	if c.limit > 0 && !inst.hasAnswer(c, number) { // usually the answer has arrived, and a context costs a microsecond
@@ -52,8 +52,8 @@ func (inst *instance) await(ctx context.Context, c *call, number uint32) (frame,
 	}
 }
 
-// slowTimer is a timer that fires when a call is slow, and again after longer and longer waits. It fires
-// only once it is started.
+// slowTimer fires when a call is slow, and again after longer and longer waits. It does not fire
+// before start.
 type slowTimer struct {
 	wait  time.Duration
 	timer *time.Timer
@@ -93,9 +93,9 @@ func (inst *instance) hasAnswer(c *call, number uint32) bool {
 	return len(c.taken) > 0 && c.taken[0].call == number && c.taken[0].kind != frameItem
 }
 
-// emitItems emits the received items of a call. If the answer was received, too, emitItems
-// returns it. Otherwise it lets the worker send as many bytes again, with one frame for all
-// items, because many small items arrive together.
+// emitItems emits the received items of a call. If the answer was received, too, emitItems returns
+// it. Otherwise it allows the worker to send as many bytes again. One frame does so for all items,
+// because many small items arrive together.
 func (inst *instance) emitItems(ctx context.Context, c *call, number uint32) (frame, error) {
 	inst.take(c)
 	size := 0

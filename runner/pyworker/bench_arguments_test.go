@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/pyworker"
 )
 
-// BenchmarkFigureArguments measures how much annotations add to a warm call. It calls hooks with and
-// without annotations in turn.
+// BenchmarkFigureArguments measures how much annotations add to a warm call. It calls hooks with
+// and without annotations in turn.
 func BenchmarkFigureArguments(b *testing.B) {
 	const source = `
 import datetime, enum

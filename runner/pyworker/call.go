@@ -166,8 +166,8 @@ func checkArgs(given []byte, words []schema.Word) error {
 	return nil
 }
 
-// ask sends a call as a frame of type kind, and waits for its answer. For an error frame,
-// it returns its error.
+// ask sends a call as a frame of type kind, and waits for its answer. If the answer is an error
+// frame, ask returns the error.
 func (inst *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
 	c.began, c.frame = time.Now(), seal(c.frame, kind, 0)
 	if kind != frameProbe {

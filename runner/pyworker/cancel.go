@@ -111,8 +111,8 @@ func (inst *instance) isRunning(c *call, number uint32) bool {
 	return c.runs(number)
 }
 
-// lateInterrupts says that a signal reaches the worker after a while, and perhaps during the next call. So the worker
-// always looks for the cancel frame, and an interrupt follows that frame.
+// lateInterrupts says that a signal reaches the worker after a while, and perhaps during the next
+// call. So the worker always looks for the cancel frame, and an interrupt follows that frame.
 const lateInterrupts = runtime.GOOS == "windows"
 
 // interrupt sends SIGINT if the signal can hit only this call. That is so if there is no

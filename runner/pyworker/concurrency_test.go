@@ -253,7 +253,7 @@ func TestPipelineGivenUp(t *testing.T) {
 	begun, until, never := filepath.Join(dir, "begun"), filepath.Join(dir, "until"), filepath.Join(dir, "never")
 	first := callAsync(t.Context(), inst, encode(t, "wait", []string{begun, until}))
 	runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
-	for range 20 { // more calls than places
+	for range 20 { // more calls than slots
 		ctx, cancel := hook.WithLimit(t.Context(), 5*time.Millisecond)
 		_, err := inst.Call(ctx, encode(t, "wait", []string{never, never}))
 		cancel()

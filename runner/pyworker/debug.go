@@ -7,14 +7,14 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// runDebug is the code with which Python starts worker/debug.py. Its argument is the descriptor of a file with the
-// worker's source and the call.
+// runDebug is the code with which Python starts worker/debug.py. Its argument is the descriptor of
+// a file with the worker's source and the call.
 const runDebug = `import os,sys,json
 with os.fdopen(int(sys.argv[1]),encoding="utf-8") as f: pyplug=json.load(f)
 exec(pyplug["program"]["parts"],pyplug)`
 
-// Debug replaces this process by a Python that calls a hook in the terminal, and starts the debugger at an exception.
-// It returns only if it fails.
+// Debug replaces this process by a Python that calls a hook in the terminal, and starts the
+// debugger at an exception. It returns only if it fails.
 func (l *Launcher) Debug(c hook.Call) error {
 	body, failed := appendArgs(nil, c)
 	if failed != nil {
@@ -38,7 +38,8 @@ func (l *Launcher) Debug(c hook.Call) error {
 	return hook.NewError(hook.Interpreter, proc.Exec(proc.Tool{Path: l.cfg.Python, Args: []string{"-c", runDebug}, Env: l.cfg.Env, Dir: l.cfg.Dir}, file))
 }
 
-// unnamed returns an open file with content, to be read from its start. It has no name, so that nothing has to remove it.
+// unnamed returns an open file with content, to be read from its start. It has no name, so that
+// nothing has to remove it.
 func unnamed(content []byte) (*os.File, error) {
 	file, err := os.CreateTemp("", "pyplug-")
 	if err != nil {

@@ -24,9 +24,10 @@
 //     pyplug asks for it by a frame and SIGURG, the worker hands back the calls that have not
 //     begun. It also rejects calls behind a coroutine and, with [hook.Series].FailFast, behind a
 //     failure. While the worker has enough to do, the reader pauses between answers.
-//  6. A call that times out is interrupted. If the worker does not answer it
-//     within 200 ms, pyplug terminates the worker: it rejects new calls and kills the worker.
-//     A call that waits for its turn is abandoned at once, but keeps its slot until its turn.
+//  6. A call that times out is interrupted. If the worker does not answer it within 200 ms,
+//     pyplug terminates the worker: it rejects new calls and kills the worker. A call that
+//     waits for its turn is abandoned at once, but counts as one of the worker's calls until
+//     its turn.
 //  7. The calls of a worker end when its process exits. They also end when its main thread ends,
 //     which a last frame reports, because a forked child can hold the pipe open. Calls that had
 //     their turn then get an error of kind Crash. Calls behind them have not begun, and can be

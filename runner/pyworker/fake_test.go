@@ -139,8 +139,8 @@ func claim(frame []byte, length uint32) []byte {
 	return frame
 }
 
-// pretend acts as the worker of a Python until its input ends. It gives the bad answer after a number
-// of good ones. If the bad answer is an incomplete frame, it closes its output.
+// pretend acts as the worker of a Python until its input ends. It gives the bad answer after a
+// number of good ones. If the bad answer is an incomplete frame, it closes its output.
 func pretend(good uint32, say func(n uint32) []byte) {
 	r := bufio.NewReader(os.Stdin)
 	if _, _, err := readCommand(r); err != nil {

@@ -174,8 +174,8 @@ func (inst *instance) Probe(ctx context.Context) error {
 	return nil
 }
 
-// endWithoutMain kills a worker whose main thread has ended, as by a C function. Such a worker
-// cannot answer calls. Only other threads keep it alive.
+// endWithoutMain kills a worker whose main thread has ended, for example in a C function. Such a
+// worker cannot answer calls. Only other threads keep it alive.
 func (inst *instance) endWithoutMain() error {
 	if !inst.proc.MainExited() || hook.Within(inst.proc.Done(), closeLimit) {
 		return nil

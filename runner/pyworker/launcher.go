@@ -169,9 +169,9 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 }
 
 // args returns the arguments of a Python that runs the worker. The first ones are for
-// worker/boot.py. Those for worker/start.py follow: the plugin's path, the words of its place,
-// the signal that makes Python print all stacks, NaN, the health function's name, how calls run,
-// whether to preload, and whether annotations convert arguments.
+// worker/boot.py. Those for worker/start.py follow: the plugin's path, the words of its place, the
+// signal that makes Python print all stacks, how NaN is represented, the health function's name,
+// how calls run, whether to preload, and whether annotations convert arguments.
 func (l *Launcher) args(preload string) []string {
 	cache, err := cache()
 	if err != nil {

@@ -77,8 +77,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// sleeps is a plugin that creates the marker and sleeps in one call of C code. Between two lines,
-// Python would handle the interruption.
+// sleeps is a plugin that creates the marker and sleeps in one call of C code, because Python would
+// handle an interruption between two lines.
 const sleeps = `
 import collections, os, time
 from functools import partial

@@ -169,8 +169,8 @@ func TestProbeWithOrphan(t *testing.T) {
 	}
 }
 
-// TestInterruptedByTwo makes a call and a probe while a probe hangs. It checks that the signals that
-// they send to end that probe do not hit them.
+// TestInterruptedByTwo makes a call and a probe while another probe hangs. Both send signals to end
+// the hung probe. The test checks that the signals interrupt neither of the two.
 func TestInterruptedByTwo(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")
@@ -180,8 +180,8 @@ func TestInterruptedByTwo(t *testing.T) {
 	}
 }
 
-// interruptedByTwo returns an error if the machine was so slow that the worker was terminated before
-// the end of the test.
+// interruptedByTwo returns an error if the machine was so slow that the worker was terminated
+// before the end of the test.
 func interruptedByTwo(t *testing.T) error {
 	t.Helper()
 	dir := t.TempDir()
@@ -244,8 +244,9 @@ func stopped(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestPlainWithTasks cancels plain functions while a coroutine runs and a call waits behind them. It
-// checks that only the canceled call fails, and that a call that has not begun can be made again.
+// TestPlainWithTasks cancels plain functions while a coroutine runs and a call waits behind them.
+// It checks that only the canceled call fails, and that a call that has not begun can be made
+// again.
 func TestPlainWithTasks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")

@@ -178,7 +178,7 @@ func (inst *instance) end(reason error) {
 	inst.loseCalls()
 }
 
-// loseCalls marks the calls as lost. Only the first call has an effect.
+// loseCalls marks the calls as lost. It has no effect the second time.
 func (inst *instance) loseCalls() {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()

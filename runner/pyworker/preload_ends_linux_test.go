@@ -46,8 +46,8 @@ def put(): f.write("put\n")
 	}
 }
 
-// TestEndHangs checks that a call fails when the main thread of its worker ends, although the process
-// hangs in an atexit handler or waits for a thread.
+// TestEndHangs checks that a call fails when the main thread of its worker ends, although the
+// process hangs in an atexit handler or waits for a thread.
 func TestEndHangs(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for name, hang := range map[string]string{

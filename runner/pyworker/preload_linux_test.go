@@ -42,8 +42,8 @@ func TestPreloadZygoteStopped(t *testing.T) {
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// TestPreloadSweeps checks that stopping one worker kills the processes that it left, and no others. A
-// daemon without environment may belong to any worker, so it is killed with the last one.
+// TestPreloadSweeps checks that stopping one worker kills the processes that it left, and no
+// others. A daemon without environment may belong to any worker, so it is killed with the last one.
 func TestPreloadSweeps(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, `
@@ -162,8 +162,8 @@ func TestPreloadThreads(t *testing.T) {
 	}
 }
 
-// TestPreloadCrashes checks that crashes leave no descriptors and no zombies. It makes 10 000 crashes
-// with PYPLUG_TEST_LONG=1.
+// TestPreloadCrashes checks that crashes leave no descriptors and no zombies. It makes 10 000
+// crashes with PYPLUG_TEST_LONG=1.
 func TestPreloadCrashes(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cycles := 200
@@ -277,8 +277,8 @@ def parent(): return os.getppid()
 	}
 }
 
-// TestPreloadCannotBegin checks that workers are started by exec if forked ones exit at once, and that
-// the reason is reported once.
+// TestPreloadCannotBegin checks that workers are started by exec if forked ones exit at once, and
+// that the reason is reported once.
 func TestPreloadCannotBegin(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, `

@@ -31,8 +31,8 @@ def parent(): return os.getppid()
 `
 
 // TestPreloadNumpy checks that workers are forked although the import of numpy starts threads. Each
-// has the same threads as by exec, and the same results to the last bit, even if all multiply at once.
-// They do so 1 000 times with PYPLUG_TEST_LONG=1.
+// has the same threads as a worker started by exec, and the same results to the last bit, even if
+// all multiply at once. With PYPLUG_TEST_LONG=1 they multiply 1 000 times.
 func TestPreloadNumpy(t *testing.T) {
 	runnertest.NothingLeft(t)
 	times := 5 // few, because OpenBLAS's threads spin while others use the processors

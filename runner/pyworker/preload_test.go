@@ -110,8 +110,8 @@ func parent(t testing.TB, w hook.Instance) int {
 
 func TestPreloadConformance(t *testing.T) { conformance(t, preloading) }
 
-// TestPreloadWorkersDiffer checks that workers are copies of one import, and differ where they must,
-// such as in random numbers.
+// TestPreloadWorkersDiffer checks that workers are copies of one import, and differ where they
+// must, such as in random numbers.
 func TestPreloadWorkersDiffer(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, `
@@ -152,8 +152,8 @@ def group(): return [os.getpgid(0) == os.getpid(), sorted(map(int, os.listdir("/
 	}
 }
 
-// TestPreloadUnsafe checks that the reason is reported once if it is not safe to fork after an import,
-// and that the process that imported the plugin becomes the first worker.
+// TestPreloadUnsafe checks that the reason is reported once if it is not safe to fork after an
+// import, and that the process that imported the plugin becomes the first worker.
 func TestPreloadUnsafe(t *testing.T) {
 	for name, test := range map[string]struct{ source, why string }{
 		"thread": {"import threading\ndef wait(): threading.Event().wait()\nthreading.Thread(target=wait, daemon=True).start()", "2 threads after the import (Thread-1"},
@@ -207,8 +207,8 @@ func TestPreloadForced(t *testing.T) {
 	}
 }
 
-// TestPreloadZygoteDies checks that workers outlive the zygote, that their exits are still reported,
-// and that the next worker has a new zygote.
+// TestPreloadZygoteDies checks that workers outlive the zygote, that their exits are still
+// reported, and that the next worker has a new zygote.
 func TestPreloadZygoteDies(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, "def parent(): return os.getppid()\ndef leave(): os._exit(7)\n")
@@ -242,8 +242,8 @@ func kill(t testing.TB, pid int) {
 	}
 }
 
-// TestPreloadEdited checks that Renew makes the next launch import new code, that broken code fails as
-// by exec, and that running workers continue.
+// TestPreloadEdited checks that Renew makes the next launch import new code, that broken code fails
+// as by exec, and that running workers continue.
 func TestPreloadEdited(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, "import helper\ndef text(): return helper.TEXT\n")
@@ -323,7 +323,8 @@ func TestPreloadStartErrors(t *testing.T) {
 	}
 }
 
-// TestPreloadCanceled checks that a launch that waits for the import of another one can be canceled.
+// TestPreloadCanceled checks that a launch that waits for the import of another launch can be
+// canceled.
 func TestPreloadCanceled(t *testing.T) {
 	runnertest.NothingLeft(t)
 	marker := filepath.Join(t.TempDir(), "marker")

@@ -27,8 +27,8 @@ var boot []byte
 // runBoot is the code with which Python is started. One read returns the whole frame,
 // because the frame is so short that it is written to the pipe at once.
 //
-// exec compiles the text itself, because the function compile would first create all types of module
-// ast, which takes 2 ms. On Windows, the code first turns the handles into descriptors.
+// exec compiles the text itself, because the function compile would first create all types of
+// module ast, which takes 2 ms. On Windows, the code first turns the handles into descriptors.
 func runBoot() string {
 	const code = `import os,sys;pyplug={};exec(os.read(int(sys.argv[1].split()[0]),4096)[9:],pyplug);exec(pyplug["code"],pyplug)`
 	if runtime.GOOS == "windows" {
@@ -93,8 +93,8 @@ func CacheDir() (string, error) {
 	return dir, private(dir)
 }
 
-// private returns an error if another user owns a directory or may write to it. On Windows, the access list of a user's
-// cache directory keeps others out.
+// private returns an error if another user owns a directory or may write to it. On Windows, the
+// access list of a user's cache directory keeps others out.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {

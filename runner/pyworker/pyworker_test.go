@@ -93,8 +93,8 @@ func conformance(t *testing.T, launcher func(t testing.TB, plugin string) *pywor
 	}.Run(t)
 }
 
-// TestLoadErrorOnce checks that a file that cannot be loaded is reported once, as an error, and that the
-// worker prints nothing itself.
+// TestLoadErrorOnce checks that a file that cannot be loaded is reported once, as an error, and
+// that the worker prints nothing itself.
 func TestLoadErrorOnce(t *testing.T) {
 	runnertest.NothingLeft(t)
 	var printed strings.Builder
@@ -137,9 +137,9 @@ func TestPermanent(t *testing.T) {
 	}
 }
 
-// TestWorker runs the worker's own tests with the oldest and the newest Python, and with all of them if
-// PYPLUG_TEST_LONG=1. Every warning is an error. It omits the memory checks of the development mode, which
-// are for C code.
+// TestWorker runs the worker's own tests with the oldest and the newest Python, and with all of
+// them if PYPLUG_TEST_LONG=1. Every warning is an error. It omits the memory checks of the
+// development mode, which are for C code.
 func TestWorker(t *testing.T) {
 	pythons := runnertest.Pythons(t)
 	if n := len(pythons); n > 2 && os.Getenv("PYPLUG_TEST_LONG") == "" {
@@ -162,8 +162,8 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestStreams checks that the output of a functions file is delivered before the answer, with the name of
-// its stream.
+// TestStreams checks that the output of a functions file is delivered before the answer, with the
+// name of its stream.
 func TestStreams(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows starts a process with three descriptors")
@@ -215,7 +215,8 @@ def prints(n):
 	}
 }
 
-// TestFiles checks that the launcher lists the plugin's own files, whether the plugin starts or not.
+// TestFiles checks that the launcher lists the plugin's own files, whether the plugin starts or
+// not.
 func TestFiles(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := written(t, "import broken\n")
@@ -259,8 +260,8 @@ func TestFiles(t *testing.T) {
 	want(l.Files(), "broken.py", "later.py", "written.py")
 }
 
-// TestEndsBeforeHello checks that an exit before hello is an error of the interpreter, unless a signal
-// killed the process.
+// TestEndsBeforeHello checks that an exit before hello is an error of the interpreter, unless a
+// signal killed the process.
 func TestEndsBeforeHello(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the interpreters are shell scripts")

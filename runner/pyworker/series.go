@@ -15,7 +15,7 @@ const (
 	// parts and a few more frames.
 	partSize = hook.MaxSeriesArgs
 	// slowAfter is the time after which a call is slow. pyplug then checks whether the calls behind
-	// it are wanted elsewhere, so that the worker should hand them back. It checks again after longer
+	// it are wanted elsewhere. If so, the worker hands them back. pyplug checks again after longer
 	// and longer waits, up to longestAsked.
 	slowAfter    = 10 * time.Millisecond
 	longestAsked = time.Second
@@ -99,8 +99,9 @@ func aheadKind(s *hook.Series) byte {
 	return frameAhead
 }
 
-// seriesFrames returns the frames of n calls from the index at. kind is the type of the first frame. It
-// omits further calls if they are too many or too large, or cannot be sent.
+// seriesFrames returns the frames of calls from index at on, and the number of these calls. kind is
+// the type of the first frame. It stops at the limits of a part, and before a call that cannot be
+// sent.
 func seriesFrames(s *hook.Series, at int, kind byte) (frames []byte, n int) {
 	calls := s.Calls[at:]
 	for ; n < min(len(calls), maxPart) && len(calls[n].Args.JSON) <= partSize; kind = aheadKind(s) {
@@ -132,8 +133,8 @@ func (inst *instance) recall(c *call) {
 	}
 }
 
-// handBack hands back the calls of a series that the worker has rejected. number is the number of the
-// first unanswered call. If that call was rejected, too, it stays, and await returns its error.
+// handBack hands back the calls of a series that the worker has rejected. number is the number of
+// the first unanswered call. If that call was rejected, too, it stays, and await returns its error.
 func (inst *instance) handBack(c *call, number uint32) {
 	inst.mu.Lock()
 	left := max(1, int(c.last+1-number))

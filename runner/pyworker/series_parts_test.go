@@ -32,7 +32,8 @@ var laterParts = map[string]struct {
 	"a refusal of an answered call": {[][]byte{packed('R', 3, "3"), packed('N', 2, ""), packed('R', 4, "4"), packed('N', 5, "")}, []string{"1", "2", "3", "4"}, true},
 }
 
-// pretendLaterParts acts as such a worker. If lives is set, it answers one more call before it exits.
+// pretendLaterParts acts as such a worker. If lives is set, it answers one more call before it
+// exits.
 func pretendLaterParts(frames [][]byte, lives bool) {
 	r := bufio.NewReader(os.Stdin)
 	numbers := uint32(0)

@@ -140,8 +140,8 @@ func nextCount(t *testing.T, inst hook.Instance, want int) {
 	}
 }
 
-// TestSeriesHandedBack checks that the calls behind a slow one are handed back while it runs if they
-// are wanted elsewhere, and that canceling ctx cancels the running call.
+// TestSeriesHandedBack checks that the calls behind a slow one are handed back while it runs if
+// they are wanted elsewhere, and that canceling ctx cancels the running call.
 func TestSeriesHandedBack(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGURG, and no SIGINT for one process")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStackFrames checks that stackFrames omits the worker's own frames, and the frames of the event
-// loop that runs the plugin, but keeps the frames that the plugin calls.
+// TestStackFrames checks that stackFrames omits the worker's own frames, and the frames of the
+// event loop that runs the plugin, but keeps the frames that the plugin calls.
 func TestStackFrames(t *testing.T) {
 	const dump = `Current thread 0x00007f (most recent call first):
   File "/lib/python3.11/asyncio/runners.py", line 3 in run

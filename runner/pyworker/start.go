@@ -56,8 +56,8 @@ func (inst *instance) start(ctx context.Context) *hook.Error {
 	return nil
 }
 
-// awaitStartup waits for hello, or for the answer to load. what describes the failure if
-// the limit is reached.
+// awaitStartup waits for hello, or for the answer to load. The parameter what describes the failure
+// if the limit is reached.
 func (inst *instance) awaitStartup(ctx context.Context, limit time.Duration, what string) (frame, *hook.Error) {
 	timer := time.NewTimer(max(0, limit))
 	defer timer.Stop()

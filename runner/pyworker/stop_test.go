@@ -80,8 +80,8 @@ atexit.register(time.sleep, 3600)
 	}
 }
 
-// TestStartGivenUp checks that the error of a canceled first start says where the import was, and that
-// the error of a later start does not.
+// TestStartGivenUp checks that the error of a canceled first start says where the import was, and
+// that the error of a later start does not.
 func TestStartGivenUp(t *testing.T) {
 	runnertest.NothingLeft(t)
 	dir := t.TempDir()
@@ -119,7 +119,8 @@ func TestStartGivenUp(t *testing.T) {
 	}
 }
 
-// TestOwnFrames checks that the worker's frames are omitted from the tracebacks that a plugin prints.
+// TestOwnFrames checks that the worker's frames are omitted from the tracebacks that a plugin
+// prints.
 func TestOwnFrames(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no fork")

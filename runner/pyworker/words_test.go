@@ -10,8 +10,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestBooleanWords checks the words for booleans in both parsers: schema.ParseBool for gRPC, and the
-// worker for functions.
+// TestBooleanWords checks the words for booleans in both parsers: schema.ParseBool for gRPC, and
+// the worker for functions.
 func TestBooleanWords(t *testing.T) {
 	runnertest.NothingLeft(t)
 	plugin := filepath.Join(t.TempDir(), "plugin.py")

@@ -1,4 +1,6 @@
-"""Imports files by their full names as Python does, all in one process, and by their places as the worker does, each in its own process.
+"""Compares two ways to import a file: by its full name, as Python does, and by its place, as the worker does.
+
+It imports all files by name in one process, and each file by its place in a process of its own.
 
 Arguments: the directory of the worker's source, and a file with a line for each file to import: its full
 name and the words of its place, separated by tabs. For each file whose results differ, it prints both

@@ -204,7 +204,7 @@ class Plan:
         return args, kwargs
 
     def renamed(self, named):
-        """Returns the JSON arguments by name, renamed to the parameters: from becomes from_ if that is the parameter."""
+        """Returns the JSON arguments by the names of their parameters: "from" becomes "from_" if only that exists."""
         found = {}
         for name, one in named.items():
             own = self.spelled(name, False)
@@ -338,7 +338,7 @@ class Plan:
 
 
 class Word:
-    """Holds an argument from the command line: its text, or None for JSON, and its value where no type decides.
+    """Holds an argument from the command line: its text, or None for JSON, and its value for a parameter without a type.
 
     If verbatim is set, the argument is always text.
     """
@@ -354,7 +354,7 @@ class Word:
 
 
 def whole(word):
-    """Returns the text of a word that turned out to have no name, and its value where no type decides."""
+    """Returns the text of a word that turned out to have no name, and its value for a parameter without a type."""
     if type(word) is str:
         return word, word
     text = word.get("typed", word.get("text"))

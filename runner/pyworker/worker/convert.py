@@ -4,7 +4,7 @@ This module converts scalars, containers.py converts containers, and shapes.py c
 Each converter has two methods, which return the converted value or raise Refused:
 
     json(value)                  converts a value of the arguments' JSON, and returns the very same object if it fits
-    word(text, value, verbatim)  converts a word; value is its meaning where no type decides, unless it must be text
+    word(text, value, verbatim)  converts a word; value is its value without a type, which verbatim forbids
 
 A converter also describes itself, see Converter.
 """
@@ -89,7 +89,7 @@ class Converter:
         return self.sample
 
     def unresolved(self, seen):
-        """Returns why it, or an inner converter, leaves a value as it is, or "" if none does. seen has the visited ones."""
+        """Returns why this or an inner converter leaves a value as it is, or "" if none does. seen has the visited converters."""
         if self in seen:
             return ""
         seen.add(self)

@@ -5,7 +5,7 @@ import _pyplug_worker as core
 VARARGS, VARKEYWORDS = 0x04, 0x08
 GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0x200
 FUNCTION = core.FUNCTION
-EMPTY, LEFT_OUT = object(), object()  # the defaults of a required parameter, and of one that calls omit if it is not given
+EMPTY, LEFT_OUT = object(), object()  # the defaults of a required parameter, and of an optional one that has no default value
 DEFAULT, TYPE = 60, 200  # the maximum number of characters of a default and of a type
 MISSING = ("ellipsis", "PydanticUndefinedType", "UndefinedType", "_MISSING_TYPE")  # types of objects that mean "no default"
 

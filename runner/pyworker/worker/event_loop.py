@@ -57,8 +57,8 @@ def serve(number, value):
         try:
             loop.run_forever()
         except (KeyboardInterrupt, SystemExit) as error:
-            # If a task raised it, the call already has it as its error. If a callback
-            # raised it, the interrupted call has not ended, so it is canceled.
+            # A task that raised the exception has ended its call with it. If a callback raised it, the
+            # interrupted call has not ended, so it is canceled.
             if isinstance(error, SystemExit) and not calls:  # a signal handler of the user raised it
                 over = error
                 ignore_input()

@@ -33,7 +33,7 @@ def find(number, name):
 
 
 def underlying(function):
-    """Returns the function of a method, or of Unmade.bind; any other function itself."""
+    """Returns the function behind a method or behind a result of Unmade.bind, and any other function unchanged."""
     return getattr(function, "__func__", function) if type(function) in (FUNCTION, METHOD) else function
 
 

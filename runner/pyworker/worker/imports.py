@@ -91,7 +91,7 @@ class Look:
 
 
 def imports(body, lines, reached):
-    """Yields the import statements from a line on that always run and whose errors are not caught."""
+    """Yields the import statements at or after a line that always run and whose errors are not caught."""
     for node in body:
         if node.end_lineno < reached:
             continue

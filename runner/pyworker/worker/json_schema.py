@@ -1,7 +1,7 @@
 """Makes the JSON Schema (2020-12) of a hook's arguments, from the converters that check them, and of its result.
 
 The schema of an enum has only the values, although names are accepted, too. Descriptions and defaults come from
-annotations, and the schemas of limits and of models from pydantic. The schema of a result describes its JSON.
+annotations. pydantic provides the schemas of limits and of models. The schema of a result describes its JSON.
 """
 
 import _pyplug_worker as core

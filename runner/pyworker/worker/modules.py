@@ -32,7 +32,7 @@ def load(name, path, root, first, behind, last):
 
 
 def search_path(path, first, behind, last):
-    """Returns a search path that begins with first and ends with last, with behind after the standard library. It skips ""."""
+    """Returns path with the directories first at the start, behind after the standard library, and last at the end. It omits ""."""
     library = os.path.dirname(os.__file__)
     parts = (library, os.path.join(library, "lib-dynload"))
     after = max((at for at, part in enumerate(path, 1) if part in parts), default=0)

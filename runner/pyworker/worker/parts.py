@@ -1,8 +1,7 @@
 """Loads the parts of pyplug's worker, the other files in this directory, as modules: X.py is _pyplug_X.
 
 It runs in the globals of boot.py, which has set `program`: part → its code as marshal writes it, or its source. So a
-running worker does not need these files. `entry` is the part that runs, with the arguments
-`given`.
+running worker does not need these files. `entry` is the part that runs, with the arguments `given`.
 """
 
 import marshal

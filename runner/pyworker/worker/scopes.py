@@ -75,7 +75,7 @@ class Scope:
         return [one for note in notes for one in items(self.resolve(note))]
 
     def attempt(self, note):
-        """Returns a resolved annotation, or the reason why it is Unresolved."""
+        """Returns a resolved annotation, or Unresolved with the reason."""
         try:
             return self.resolve(note)
         except RecursionError:

@@ -13,7 +13,7 @@ INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-pac
 
 stacks = 0  # the signal that prints all stacks
 printed, trouble = 1, 2  # the descriptors for the plugin's standard output, and for its standard error and faulthandler
-below = ""  # the directory of the plugin's own files, with a separator; modules
+below = ""  # the directory of the plugin's own files, with a separator; modules.py sets it
 reported = []  # the plugin's own files that were last reported
 
 

@@ -18,9 +18,9 @@ def add(plan, request, error):
 
 
 def whole(plan, request):
-    """If the only parameter takes all of the JSON, returns its name, and the words and the JSON that pass it as the value.
+    """If all of the JSON fits the only parameter, returns its name, and a word and JSON that pass all of it as the value.
 
-    If it takes a list of such objects, returns its name and the JSON.
+    If all of it fits an item of that parameter, a list, returns the name and JSON that passes a list of one item.
     """
     named = request.get("kwargs", {})
     given = named or list(request.get("args", ()))
@@ -81,7 +81,7 @@ def of_list(plan, given, parameter):
 
 
 def of_fields(plan, given, unknown):
-    """Returns the fields of the only parameter that is not given, if all unknown names can be its fields or its keys."""
+    """Returns words that set the only parameter that is not given, if all unknown names can be its fields or keys."""
     names = [name for name, _ in given]
     left = [one for one in plan.params if one.name not in names and one.kind in ("ordinary", "name")]
     left = [one for one in left if one.required] or left

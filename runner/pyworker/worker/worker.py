@@ -312,7 +312,7 @@ class Way:
             raise KeyboardInterrupt
 
     def end(self):
-        """Does nothing before the worker ends."""
+        """Does nothing. Other ways override it to prepare the end of the worker."""
 
 
 way = Way()  # the current way; start

@@ -113,7 +113,10 @@ class Worker:
         self.ready = self.receive() if self.hello[0] == "H" else self.hello
 
     def inherit(self, descriptors):
-        """Returns the names of these descriptors in the process, and the arguments of Popen that pass them on. On Windows they are handles, and self.event is one more."""
+        """Returns the names of these descriptors in the process, and the arguments of Popen that pass them on.
+
+        On Windows the names are handles, and the process also inherits self.event.
+        """
         if os.name != "nt":
             return descriptors, {"pass_fds": descriptors}
         handles = [msvcrt.get_osfhandle(one) for one in descriptors]
@@ -203,8 +206,8 @@ class Worker:
     def interrupted(self, number):
         """Interrupts a call and returns its answer.
 
-        Python handles a signal that comes just before a blocking system call only
-        when the call returns. So it sends signals until there is an answer.
+        If a signal comes just before a blocking system call, Python handles it only when
+        the system call returns. So this method sends signals until there is an answer.
         """
         if self.event:
             return self.interrupted_late(number)
