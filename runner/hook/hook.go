@@ -60,8 +60,8 @@ type Call struct {
 	Replay bool
 }
 
-// Series is a list of calls that one instance makes in order. The instance receives calls ahead,
-// while it makes earlier ones, so that it does not wait for the caller.
+// Series is a list of calls that one instance makes in order. The instance receives calls before it
+// has answered the earlier ones, so that it does not wait for the caller.
 type Series struct {
 	Calls []Call // the calls without an answer; their Emit is not used
 	// Emit receives the items of the first of Calls, as [Call].Emit does. ctx ends with that call.
@@ -264,7 +264,8 @@ type Exit struct {
 	Left []string `json:"-"`
 }
 
-// String returns "exit code 3" or "SIGSEGV", on Windows also "exit code 0xC0000005, access violation".
+// String returns "exit code 3" or "SIGSEGV", on Windows also "exit code 0xC0000005, access
+// violation".
 func (e Exit) String() string {
 	switch name := ntStatus[e.Code]; {
 	case e.Signal != "":

@@ -16,8 +16,8 @@ import (
 const ByteOrderMark = "\ufeff"
 
 // Messages reads the [Call.Input] of a call: a sequence of JSON values, which may span lines. Its
-// errors begin with name, the name of the file. If ctx ends, it abandons a read that blocks. It
-// rejects JSON of more than most bytes with the error tooLong.
+// errors begin with name, the name of the file. If ctx ends, it abandons a read that blocks. The
+// parameter most limits the bytes of each value, and tooLong is the error for a longer one.
 func Messages(ctx context.Context, from io.Reader, name string, most int, tooLong error) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		text := bufio.NewReader(from)

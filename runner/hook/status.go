@@ -75,8 +75,8 @@ type Status struct {
 	// (it exited between calls), "memory" (it exceeded its memory limit), "timeout" (a call did not
 	// stop), "probe" (it missed its probes), "start" (it did not start).
 	RestartCauses map[string]int `json:"restart_causes,omitempty"`
-	// LastRestart is the reason of the last restart, as in its event, and how the process ended, or
-	// empty.
+	// LastRestart says why the last restart happened, as its event does, and how the process ended.
+	// It is empty before the first restart.
 	LastRestart string `json:"last_restart,omitempty"`
 	// LastRestartAt is the time of the last restart.
 	LastRestartAt time.Time `json:"last_restart_at,omitzero"`
@@ -96,8 +96,8 @@ type Status struct {
 	// RunningCalls lists the running calls, the oldest first, at most [MaxRunningCalls].
 	RunningCalls []RunningCall `json:"running_calls,omitempty"`
 	// Hooks are the finished calls by hook. Their times include the time in the queue. Settings are
-	// the settings of the start that differ from the defaults, by flag or key. Only a plugin that is
-	// kept under a name has Hooks and Settings.
+	// the settings of the start that differ from the defaults, by flag or key. Only a plugin that
+	// is kept under a name has Hooks and Settings.
 	Hooks    []HookCalls       `json:"hooks,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`
 	// Note is one line of other information, or empty. For example, it says why the plugin does not
@@ -129,8 +129,8 @@ type RunningCall struct {
 	// Worker is the number of its worker, from 1, or 0 if there is only one. PID is its process.
 	Worker int `json:"worker,omitempty"`
 	PID    int `json:"pid"`
-	// At is the stack of the main thread of that process, the oldest frame first. It is nil unless it
-	// was requested and is known.
+	// At is the stack of the main thread of that process, the oldest frame first. It is nil unless
+	// it was requested and is known.
 	At []Frame `json:"at,omitempty"`
 }
 

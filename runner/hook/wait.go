@@ -42,10 +42,10 @@ func Limit(ctx context.Context) time.Duration {
 	return limit
 }
 
-// Ended returns the error of a call that ctx ended. It is of kind [Timeout] with a [*LimitError] if
-// the deadline has passed. Otherwise it is of kind [Canceled] with the cause of ctx. hookName may
-// be empty. The parameter what describes the missing event, such as "no connection". It is empty
-// for a call.
+// Ended returns the error of a call or another wait that ctx ended. It is of kind [Timeout] with a
+// [*LimitError] if the deadline has passed. Otherwise it is of kind [Canceled] with the cause of
+// ctx. hookName may be empty. The parameter what describes the missing event, such as "no
+// connection". It is empty for a call.
 func Ended(ctx context.Context, hookName, what string, sent bool) *Error {
 	e := &Error{Kind: Canceled, Hook: hookName, Begun: sent, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

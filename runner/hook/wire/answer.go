@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// AppendValue appends the members of an object for a result or an item: "KEY": its value, and
+// AppendValue appends members of a JSON object for a result or an item: key with the value, and
 // "binary": true if the value is bytes.
 func AppendValue(dst []byte, key string, item hook.Item) []byte {
 	dst = append(append(append(append(dst, '"'), key...), `":`...), item.JSON()...)
@@ -25,8 +25,8 @@ func AppendValue(dst []byte, key string, item hook.Item) []byte {
 const binaryMember = `,"binary":true`
 
 // AppendRaw appends a result or an item as --raw prints it: the text of a string, bytes, nothing
-// for null, the only string or bytes field of a message, or the JSON of any other value, formatted
-// by shown. newline is false for bytes and null.
+// for null, the only string or bytes field of a message, or the JSON of any other value, which the
+// function shown formats. newline is false for bytes and null.
 func AppendRaw(dst []byte, item hook.Item, shown func([]byte) []byte) (text []byte, newline bool, err error) {
 	if field, binary := strings.CutSuffix(item.Sole, hook.SoleBytes); field != "" {
 		var fields map[string]json.RawMessage

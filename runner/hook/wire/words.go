@@ -27,9 +27,10 @@ var (
 // another type. A positional text without a "value" is a JSON string. Bytes that are not UTF-8 are
 // written as [schema.Quote] does.
 //
-// The worker decides what the forms "option" (--name) and "rest" ("--") mean. A word after such a
-// form may be a value or a text, so it has "typed" if that differs from its text. If it can only be
-// a value or a text, it has "fault" with the reason. A name with dashes also has "typed".
+// The worker decides what the forms "option" (--name) and "rest" ("--") mean. After such a word,
+// the worker may need the next words as typed: b=2 after --a may be the value of --a. They have
+// "typed" if it differs from their text. If such a word is valid only as typed, it has "fault" with
+// the reason. A word typed as --name also has "typed".
 func AppendWords(dst []byte, words []schema.Word) []byte {
 	dst = append(dst, '[')
 	option, rest := false, false // whether the previous word is an option, and whether a rest mark came before

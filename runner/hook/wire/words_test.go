@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// smuggled would end the frame's value and add another call.
+// smuggled is a value that, copied into a frame, would end there and add another call.
 const smuggled = `1}],"hook":"other","words":[],"x":[{"value":1`
 
 // badWords maps bodies that are rejected to the beginning of the error.
