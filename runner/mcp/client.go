@@ -10,8 +10,8 @@ import (
 )
 
 // configs say how each client's file names its servers. key is the key of their table. command and
-// http are the value of "type" for a command and for a URL. url is the key of a URL. A field is "" if
-// the file has no such key. Codex uses TOML.
+// http are the value of "type" for a command and for a URL. url is the key of a URL. A field is ""
+// if the file has no such key. Codex uses TOML.
 var configs = []struct {
 	client, key, command, http, url string
 }{
@@ -37,8 +37,8 @@ func Clients() (names []string) {
 	return names
 }
 
-// ClientConfig returns the configuration with which a client starts a command as the server with a
-// name.
+// ClientConfig returns the configuration with which a client starts a command. name is the client's
+// name for this server.
 func ClientConfig(client, name, command string, args []string) string {
 	c := configs[slices.Index(Clients(), client)]
 	if client == codex {
@@ -51,8 +51,8 @@ func ClientConfig(client, name, command string, args []string) string {
 	}{c.command, command, args})
 }
 
-// URLConfig returns the configuration with which a client connects to a server over HTTP. A placeholder stands for the
-// token. It returns false if the client's configuration has no URLs.
+// URLConfig returns the configuration with which a client connects to a server over HTTP. A
+// placeholder stands for the token. It returns false if the client's configuration has no URLs.
 func URLConfig(client, name, url string) (config string, ok bool) {
 	c := configs[slices.Index(Clients(), client)]
 	switch {

@@ -7,11 +7,12 @@
 //     is alive without waiting for Python.
 //  2. Every other request has a goroutine. It asks [Options].Plugin for the plugin, which may
 //     be starting, restarting or reloading.
-//  3. A call takes a slot. On standard input it keeps the slot until its answer is written, so that
-//     a client that stops reading stops its calls, and memory is bounded. Over HTTP it frees the
-//     slot earlier, because the calls of other clients need it.
-//  4. A notification that cancels a request ends its context, and the request gets no answer. A client
-//     over HTTP also cancels by closing the connection.
+//  3. A call takes a slot. There are as many slots as the plugin runs calls at once. On standard
+//     input a call keeps its slot until its answer is written, so that a client that stops
+//     reading stops its calls, and memory is bounded. Over HTTP it frees the slot earlier,
+//     because the calls of other clients need it.
+//  4. A notification that cancels a request ends the request's context, and the request gets no
+//     answer. A client over HTTP also cancels by closing the connection.
 //  5. The list of tools comes from the plugin after it has started. Before that it is the list that
 //     was stored for the same files. If the plugin cannot start, the list comes from its
 //     source. A list over HTTP waits for the plugin.

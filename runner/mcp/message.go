@@ -51,8 +51,8 @@ func fault(code int, format string, args ...any) *protocolError {
 	return &protocolError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// read decodes an object of a client by its exact keys. code is the code of its error, what the
-// name of the object, and want says what the object must be.
+// read decodes an object of a client by its exact keys. code is the code of its error. The
+// parameter what is the name of the object in messages, and want describes a valid object.
 func read(object []byte, to any, code int, what, want string) *protocolError {
 	err := schema.Decode(object, to)
 	if twice := schema.Twice(err); twice != nil {

@@ -16,7 +16,7 @@ const (
 )
 
 // ParentGone returns a channel that is closed when the client that started this process has exited.
-// The input may not end in this case, because another process may hold it open.
+// The input may stay open after that, because another process may hold it open.
 func ParentGone() <-chan struct{} {
 	gone, parent := make(chan struct{}), os.Getppid()
 	go func() { // ends with the parent or with this process

@@ -12,7 +12,7 @@ import (
 const launcherTime = time.Second
 
 // ParentGone returns a channel that is closed when the client that started this process has exited.
-// The input may not end in this case, because another process may hold it open.
+// The input may stay open after that, because another process may hold it open.
 func ParentGone() <-chan struct{} {
 	gone := make(chan struct{})
 	parent, err := windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(os.Getppid()))

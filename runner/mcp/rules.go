@@ -25,7 +25,7 @@ func fitsClaude(name string) bool {
 	return name != "" && len(name) <= 64 && schema.SafeName(name, "-.") == name
 }
 
-// Clients with versions that accept parts that other versions reject.
+// Names of clients of which only some versions reject a part.
 const olderGemini, withoutRefs = "Gemini's older API", "Copilot CLI and Gemini's older API"
 
 // Refusals lists the parts of a tool's input schema that known clients reject.

@@ -42,7 +42,7 @@ type Options struct {
 
 var errCanceled = errors.New("the client canceled the request")
 
-// Limits of waiting requests: their number, and the bytes of their parameters.
+// Limits of the requests in progress: their number, and the bytes of their parameters.
 const (
 	maxRequests = 10_000
 	maxSize     = 256 << 20
@@ -90,8 +90,8 @@ func New(o Options) *Server {
 // End ends the subscriptions and notifies their clients. Other requests continue.
 func (s *Server) End() { s.end() }
 
-// begin accepts a request, unless too many wait, or another request has its name. The request ends
-// with its answer.
+// begin accepts a request, unless too many are in progress, or another request has its name. The
+// request ends with its answer.
 func (s *Server) begin(ctx context.Context, r *request) *protocolError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
