@@ -33,8 +33,8 @@ type Options struct {
 	Host []string
 	// Prepared is called with the plugin before anything is started. It may be nil.
 	Prepared func(*runner.Keeper)
-	// Began is called with each stage that runs, and with the timeout that limits it, or 0, from the
-	// goroutine of Run. It may be nil.
+	// Began is called with each stage that runs, and with the timeout that limits it, or 0, from
+	// the goroutine of Run. It may be nil.
 	Began func(stage string, limit time.Duration)
 	// Ended is called with each stage after it ended or was skipped, from the goroutine of Run. It
 	// may be nil.
@@ -43,8 +43,8 @@ type Options struct {
 
 // Run checks a plugin. It returns when no process of the plugin is left. The report says what is
 // wrong with the plugin. Run returns an error of kind Canceled if ctx ended, or of kind Internal,
-// together with the report so far. When the context kill ends, Run kills the plugin without giving it
-// time to stop.
+// together with the report so far. When the context kill ends, Run kills the plugin without giving
+// it time to stop.
 func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	o.Config.Untrusted = slices.Contains(o.Skip, stageLaunch) // then nothing is started
 	c := &check{o: o, kill: kill, s: &process{Keeper: new(runner.Keeper)}, lacking: map[string]string{}}

@@ -51,8 +51,8 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	return st
 }
 
-// program reports a functions file whose import printed a handshake, so it is a gRPC plugin. Its
-// output may arrive after the answer, so the stage stop checks again.
+// program returns a warning if the import of a functions file printed a handshake, because the file
+// is then a gRPC plugin. The line may arrive after the start, so the stage stop checks again.
 func (c *check) program() []hook.Finding {
 	reported := c.reported(func(f hook.Finding) bool { return f.ID == handshakeImported })
 	if c.s.Transport().Serves || reported || !c.handshook.Load() {

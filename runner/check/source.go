@@ -121,8 +121,8 @@ func lastLine(text []byte) string {
 	return ""
 }
 
-// finding returns the finding about the file. It is a failure if the file is one of the scripts, and
-// otherwise a warning, because Python might not load the file.
+// finding returns the finding about the file. It is a failure if the file is one of the scripts,
+// and otherwise a warning, because Python might not load the file.
 func (s syntaxFault) finding(scripts []string) hook.Finding {
 	raised := &hook.Raised{Type: s.kind, Message: s.message}
 	where := schema.Relative(s.file, filepath.Dir(scripts[0]))

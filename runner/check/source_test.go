@@ -154,7 +154,7 @@ func TestSourceSkipped(t *testing.T) {
 	}
 }
 
-// TestSourceMany checks more files than one process compiles.
+// TestSourceMany checks a plugin with more files than one process compiles.
 func TestSourceMany(t *testing.T) {
 	files := map[string]string{}
 	var script strings.Builder

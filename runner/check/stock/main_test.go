@@ -23,7 +23,7 @@ import (
 const (
 	// hostWord is the argument that makes this test binary the host.
 	hostWord = "stock-host"
-	// behavior is the environment variable that makes it one of the plugins below.
+	// behavior is the environment variable that makes this test binary one of the behaviors below.
 	behavior = "STOCK_TEST_BEHAVIOR"
 	// stranger is the variable with the address of a server that does not belong to a plugin.
 	stranger = "STOCK_TEST_STRANGER"

@@ -151,8 +151,8 @@ func (r *recorder) line(line proc.Line) {
 	}
 }
 
-// stderrLine keeps the first lines of the host's own standard error. When a crash begins, it starts
-// again. The plugin's standard error is in the log.
+// stderrLine keeps the first lines of the host's own standard error. When a crash begins, it drops
+// the lines before the crash. The plugin's standard error is in the log.
 func (r *recorder) stderrLine(line string) {
 	if !r.crashed && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")) {
 		r.crashed, r.stderr = true, nil

@@ -19,7 +19,8 @@ import (
 // all lists the steps of a host without problems.
 var all = []string{stock.StepStart, stock.StepConnect, stock.StepPing, stock.StepStop}
 
-// holds checks the steps of an outcome. The step failed, if set, must have failed with these words.
+// holds checks that an outcome has exactly these steps. Only the step named failed may have an
+// error, which must contain all words.
 func holds(t *testing.T, o stock.Outcome, steps []string, failed string, words ...string) {
 	t.Helper()
 	var names []string
