@@ -20,8 +20,8 @@ import (
 // Config says which plugin to open and how. It is copied and never modified: [Plan] contains a copy
 // with the effective settings.
 type Config struct {
-	// Settings are the settings of flags and variables. Those of the manifest have a lower
-	// precedence, then Defaults, then the defaults in the table of settings.
+	// Settings are the settings of flags and variables. The manifest comes next in precedence, then
+	// Defaults, then the defaults in the table of settings.
 	settings.Settings
 	Defaults settings.Settings
 	// Several says that the settings are for several plugins. A setting that does not apply to the

@@ -52,9 +52,9 @@ func notGenerated(name string) error {
 
 // PB2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may describe
 // no service, for example because the script extends the search path before it imports them. In
-// this case, or if the plugin uses an SDK, PB2Sources also reads the installed packages that it
-// imports. If these describe no service either, it reads all files below the plugin's directory. An
-// error names a file that Python could not load either.
+// this case, or if the plugin uses an SDK, PB2Sources also reads the installed packages that the
+// plugin imports. If these describe no service either, it reads all files below the plugin's
+// directory. An error names a file that Python could not load either.
 func (r *Plan) PB2Sources() ([]protoschema.Source, error) {
 	found := pb2Reader{shown: r.Shown, seen: map[string]bool{}}
 	files, others := pysrc.Own(r.Script, r.Dirs, pysrc.Whole)

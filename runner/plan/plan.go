@@ -351,7 +351,7 @@ func (r *Plan) Source() (scripts []string, python interp.Interpreter, dirs []str
 	return append(scripts, r.Script), python, r.Dirs
 }
 
-// Shown returns a path for messages: relative to the directory of the entry or of its own
+// Shown returns a path for messages: relative to the directory of the entry or of the plugin's own
 // modules if possible.
 func (r *Plan) Shown(path string) string {
 	return schema.Relative(path, r.shownDirs()...)

@@ -16,7 +16,7 @@ import (
 )
 
 // askLimit is the timeout of a Python that prints its version. A healthy Python takes milliseconds.
-// A wrapper that hangs may be tried under several names.
+// The limit is short, because a wrapper that hangs may be tried under several names.
 const askLimit = 10 * time.Second
 
 // request returns the request for an interpreter.
@@ -64,7 +64,8 @@ func shebangRequest(c Config, p manifest.Plugin, env []string) (interp.Request, 
 	return r, p.Shebang != ""
 }
 
-// syncLine returns the command line that makes the plugin's environment. more are flags.
+// syncLine returns the command line that makes the plugin's environment. more contains further
+// flags.
 func syncLine(p manifest.Plugin, python string, more ...string) string {
 	words := append([]string{"pyplug", "sync"}, more...)
 	if python != "" {

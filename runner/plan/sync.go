@@ -45,8 +45,8 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 	})
 }
 
-// SyncNote returns a note if a start of c.Plugin uses a Python other than that of the environment in
-// dir, or "". It ignores the flag --python, which applied to the sync only.
+// SyncNote returns a note if a start of c.Plugin uses a Python other than that of the environment
+// in dir, or "". It ignores the flag --python, which applied to the sync only.
 func SyncNote(ctx context.Context, c Config, dir string) string {
 	c.Python = ""
 	if found, err := FindPython(ctx, c); err == nil && !interp.SamePath(found.Env, dir) { // a start reports err
