@@ -57,7 +57,7 @@ func keysBelow(prefix string) map[string]*Row {
 
 // unknownKey returns the mistake for a key that is not known. Its text is empty.
 func unknownKey(key string, known []string) *Mistake {
-	if strings.Contains(key, "cookie") && slices.Contains(known, "cookie") { // such as cookie-key, next to cookie-value
+	if strings.Contains(key, "cookie") && slices.Contains(known, "cookie") { // such as cookie-key and cookie-value
 		return &Mistake{Hints: schema.DidYouMean(`cookie = "KEY=VALUE"`)}
 	}
 	return &Mistake{Hints: schema.DidYouMean(schema.Suggest(key, known))}

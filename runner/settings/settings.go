@@ -9,7 +9,8 @@ import (
 
 // Settings contains the values of settings. A field with its zero value is not set.
 type Settings struct {
-	// ID is the default name of a background plugin, and Entry is what runs. Only a manifest sets them.
+	// ID is the default name of a background plugin, and Entry is what runs. Only a manifest sets
+	// them.
 	ID, Entry string
 	// Transport is "pipe" or "grpc".
 	Transport string
@@ -103,8 +104,9 @@ type Limits struct {
 	Age    time.Duration
 }
 
-// MCP describes the tools of an LLM client with patterns of hook names. A nil list says nothing
-// about a property. An empty list says that no tool has it.
+// MCP describes the tools of an LLM client. Each list gives a property to the hooks whose names
+// match its patterns. A nil list says nothing about the property. An empty list says that no tool
+// has it.
 type MCP struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld []string
 	// OutputSchema lists the tools that have a schema of their result.

@@ -182,7 +182,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestUsage checks that the help says what 0 means and what the default is, even that of a command.
+// TestUsage checks that the help says what 0 means and what the default is, even if the command has
+// its own default.
 func TestUsage(t *testing.T) {
 	mcp := &Settings{Concurrency: 8, Timeouts: Timeouts{Stop: 300 * time.Millisecond, Start: time.Minute}}
 	for _, c := range []struct {

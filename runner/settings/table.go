@@ -137,8 +137,8 @@ var Table = []Row{
 		field: func(s *Settings) any { return &s.Protoset }},
 }
 
-// MaxWorkers is the maximum number of workers of a plugin. MaxConcurrency is the maximum number of concurrent calls in
-// one worker.
+// MaxWorkers is the maximum number of workers of a plugin. MaxConcurrency is the maximum number of
+// concurrent calls in one worker.
 const (
 	MaxWorkers     = 1024
 	MaxConcurrency = 65536

@@ -12,8 +12,8 @@ import (
 // units are the units of a size. Each is 1024 times the one before it.
 const units = "KMGT"
 
-// ParseSize parses a number of bytes: "512MB", "1.5G", or only digits. K, M, G and T are powers of 1024, with or without
-// B or iB.
+// ParseSize parses a number of bytes: "512MB", "1.5G", or only digits. K, M, G and T are powers of
+// 1024, with or without B or iB.
 func ParseSize(text string) (bytes int64, ok bool) {
 	end := strings.IndexFunc(text, func(c rune) bool { return c != '.' && (c < '0' || c > '9') })
 	if end < 0 {
