@@ -22,7 +22,7 @@ type document struct {
 	text string
 	// skipped is the number of lines of the file before text.
 	skipped int
-	// table is the path of pyplug's table in the text, such as tool, pyplug.
+	// table is the path of pyplug's table in the text, such as ["tool", "pyplug"].
 	table []string
 	// entry is the absolute path of the entry, or "". entryKey is the path of its key in the table.
 	entry    string

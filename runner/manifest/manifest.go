@@ -45,8 +45,8 @@ type Plugin struct {
 	// Path is the resolved path, unchanged.
 	Path string
 	// Entry is the absolute path of the Python file, the package's directory or the executable.
-	// Symbolic links are not followed. For a module that is not in From, it is empty until its
-	// Python has located the module.
+	// Symbolic links are not followed. For a module that is not in From, Entry is empty until the
+	// plugin's Python has located the module.
 	Entry string
 	// Module is the dotted name of a plugin that was named by its module, or "". From is the
 	// directory in which Python looks for it first. Src is the directory of its project in which

@@ -13,9 +13,9 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// tree makes the files of an archive, in which each begins with "-- NAME --", makes their directory
-// the working directory, and returns its path. A file called NAME:exec is executable. NAME:link
-// becomes a link to its text.
+// tree unpacks an archive into a new directory, makes that the working directory and returns its
+// path. In the archive, each file begins with "-- NAME --". A file called NAME:exec is executable.
+// NAME:link becomes a link to its text.
 func tree(t *testing.T, archive string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
