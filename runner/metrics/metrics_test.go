@@ -118,7 +118,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestKnown checks that the states and causes with zeros are exactly the existing ones.
+// TestKnown checks that states and causes list exactly the values in packages hook and pool.
 func TestKnown(t *testing.T) {
 	for file, c := range map[string]struct {
 		constant string

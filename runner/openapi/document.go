@@ -43,7 +43,7 @@ type operation struct {
 }
 
 type body struct {
-	Required bool    `json:"required"` // a POST without a Content-Type is refused over TCP
+	Required bool    `json:"required"` // a request without a body has no Content-Type, so a server over TCP rejects it
 	Content  content `json:"content"`
 }
 
@@ -150,8 +150,8 @@ func (d *document) hook(h schema.Hook) operation {
 	return op
 }
 
-// results maps an annotation to the schema of the result. It has no classes, because their objects may become bytes
-// or streams.
+// results maps an annotation to the schema of the result. It has no classes, because their objects
+// may become bytes or streams.
 var results = map[string]string{
 	"None": `{"type":"null"}`, "bool": `{"type":"boolean"}`, "int": `{"type":"integer"}`, "float": `{"type":"number"}`, "str": `{"type":"string"}`,
 }

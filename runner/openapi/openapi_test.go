@@ -172,7 +172,7 @@ func TestSchemas(t *testing.T) {
 			`{"const":{"$ref":1},"default":{"$ref":"#/$defs/A"},"enum":[{"$ref":"x"}],"examples":[{"$defs":{}}],"type":"object"}`, ``},
 		{`{"properties":{"default":{"$ref":"#/$defs/A"},"$defs":{"$ref":"#/$defs/A"}},"$defs":{"A":true}}`,
 			`{"properties":{"$defs":{"$ref":"#/components/schemas/A"},"default":{"$ref":"#/components/schemas/A"}}}`, `{"A":true}`},
-		// the name is escaped, taken by another component, or invalid for one
+		// names that are escaped, used by another component, or invalid for a component
 		{`{"anyOf":[{"$ref":"#/$defs/Error"},{"$ref":"#/$defs/a~1b%20c"},{"$ref":"#/$defs/Größe"}],"$defs":{"Error":{},"a/b c":{},"Größe":{"items":{"$ref":"#/$defs/Error"}}}}`,
 			`{"anyOf":[{"$ref":"#/components/schemas/Error_2"},{"$ref":"#/components/schemas/a_b_c"},{"$ref":"#/components/schemas/Gr__e"}]}`,
 			`{"Error_2":{},"Gr__e":{"items":{"$ref":"#/components/schemas/Error_2"}},"a_b_c":{}}`},
@@ -207,7 +207,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestToken checks that requests need a token, except the one that checks whether the server lives.
+// TestToken checks that requests need a token, except those for /health and /livez.
 func TestToken(t *testing.T) {
 	o := options
 	o.Token = true
