@@ -21,9 +21,9 @@ func (f *finder) activated() (all []Attempt) {
 	return all
 }
 
-// isCondaBase reports whether env is conda's base environment. It is if _CONDA_ROOT names it, if
-// CONDA_DEFAULT_ENV is "base", or if that is neither the path nor the name of env. Only pixi's
-// environments, in directories called envs, have other names there.
+// isCondaBase reports whether env is conda's base environment: _CONDA_ROOT names it, or
+// CONDA_DEFAULT_ENV is "base" or is neither the path nor the name of env. The last rule excludes
+// environments in a directory called envs, because pixi sets other names for its environments.
 func (f *finder) isCondaBase(env string) bool {
 	name := f.vars["CONDA_DEFAULT_ENV"]
 	unnamed := name != "" && name != env && name != filepath.Base(env) && filepath.Base(filepath.Dir(env)) != "envs"
@@ -65,9 +65,9 @@ func SamePath(a, b string) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// active looks at the other activated environments. It also accepts the prefix of an installation,
-// because container images activate that. It skips an environment that cannot be used, but reports
-// an error if an environment of the project does not exist.
+// active examines the activated environments that activeFirst did not examine. It also accepts the
+// prefix of an installation, because container images activate one. It skips an environment that
+// cannot be used, but reports an error if an environment of the project does not exist.
 func (f *finder) active() (Interpreter, *Attempt) {
 	for _, active := range f.unjudged() {
 		found, broken := f.inEnv(active.Path, active.Source)

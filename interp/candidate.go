@@ -85,7 +85,7 @@ func (f *finder) version(value string, b bound, source Source) (Interpreter, *At
 	if broken := f.conflict(); broken != nil {
 		return Interpreter{}, broken
 	}
-	if f.Making == "" { // a sync may have made it with this version
+	if f.Making == "" { // a sync may have made an environment with this version
 		found, broken := f.synced()
 		if found.Path != "" {
 			return found, nil

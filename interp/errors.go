@@ -35,14 +35,14 @@ const (
 	AmbiguousEnvs       Code = "ambiguous-envs"        // several environments, none of which has a usual name
 	UntrustedOwner      Code = "untrusted-owner"       // it belongs to another user, and nobody named it explicitly
 	WorldWritable       Code = "world-writable"        // every user can modify it, and nobody named it explicitly
-	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
+	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own environment
 	ForOthers           Code = "for-others"            // pyplug made it for other plugins
 	ToolRuns            Code = "tool-runs"             // another tool manages the environment and runs programs in it
 	NotEnvironment      Code = "not-an-environment"    // a file or directory with the name of an environment
 	Shim                Code = "shim"                  // the search continued with the Python that the shim starts
 	ShimUnresolved      Code = "shim-unresolved"       // no file says which Python the shim starts
 	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on the working directory
-	LowerPriority       Code = "lower-priority"        // usable, but another has precedence
+	LowerPriority       Code = "lower-priority"        // usable, but another Python has precedence
 	NoPython            Code = "no-python"             // nothing was found
 	BadRequirement      Code = "bad-requirement"       // a requires-python that cannot be read
 	BadPin              Code = "bad-pin"               // a pin that cannot be read
@@ -108,7 +108,8 @@ func (a Attempt) failure() *hook.Error {
 	return &hook.Error{Kind: hook.Interpreter, Err: errors.New(text), Hints: []schema.Hint{a.Fix}}
 }
 
-// failure returns the error of the search. If nothing was found, it lists what the search looked at.
+// failure returns the error of the search. If nothing was found, it lists what the search looked
+// at.
 func (f *finder) failure(broken *Attempt) *hook.Error {
 	broken.Fix = f.fix(*broken)
 	e := broken.failure()

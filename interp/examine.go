@@ -96,7 +96,7 @@ func chain(path string) string {
 }
 
 // pythonName parses the name of a Python, or of its directory below lib: python3.12, python3.13t,
-// pypy3.9.exe. The version is empty in python3.
+// pypy3.9.exe. The version of "python3" is empty.
 func pythonName(name string) (implementation, version string, ok bool) {
 	name = strings.TrimSuffix(name, ".exe")
 	for _, implementation := range [...]string{"python", "pypy"} {
@@ -164,8 +164,9 @@ func libraryVersion(dir string) (version Version) {
 	return version
 }
 
-// landmark returns the version of the standard library in prefix, on Windows of python311.dll. It
-// returns the zero Version if there are several, as is common for the Python of a system.
+// landmark returns the version of the standard library in prefix. On Windows it is the version of a
+// DLL such as python311.dll. landmark returns the zero Version if there are several, as is common
+// for the Python of a system.
 func landmark(prefix string) (version Version) {
 	if runtime.GOOS == "windows" {
 		return libraryVersion(prefix)

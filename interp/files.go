@@ -64,8 +64,8 @@ func parseConfig(text string) config {
 	return cfg
 }
 
-// patchLevel returns the full version of the installation at prefix, from the C header. minor is its
-// known minor version.
+// patchLevel returns the full version of the installation at prefix, from the C header. minor is
+// its known minor version.
 func patchLevel(prefix string, minor Version) Version {
 	name := "python" + minor.minor().String()
 	dirs := []string{name, name + "t"}

@@ -120,7 +120,7 @@ func (f *finder) owns(env string) bool {
 }
 
 // remakable reports whether a hint may suggest python -m venv --clear, which empties a directory.
-// env must be a directory that contains a pyvenv.cfg or a Python, and must not be a link.
+// env must be a directory that contains a pyvenv.cfg, and must not be a link.
 func remakable(env string) bool {
 	info, err := os.Lstat(env)
 	return env != "" && err == nil && info.IsDir() && bounded.Exists(filepath.Join(env, "pyvenv.cfg"))

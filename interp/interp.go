@@ -64,8 +64,8 @@ func (i Interpreter) by(source Source) Interpreter {
 // out, or failed, such as "exit code 3".
 type RunFunc func(ctx context.Context, path string, args []string) (stdout []byte, stderr string, err error)
 
-// Request says which Python is wanted. The zero value accepts any Python that pyplug can use. With
-// an empty environment, Find finds none.
+// Request says which Python is wanted. The zero value accepts any Python that pyplug can use. Its
+// environment is empty, so Find looks only in the directories of the system.
 type Request struct {
 	// Flag is the value of --python, or "".
 	Flag string
@@ -161,7 +161,8 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 }
 
 // FindIn returns the Python of an environment that nobody named. Like [Find], it returns an error
-// if the Python does not satisfy the requirements, or if untrusted users may change the environment.
+// if the Python does not satisfy the requirements, or if untrusted users may change the
+// environment.
 func FindIn(ctx context.Context, r Request, env string) (Interpreter, error) {
 	f := newAsking(ctx, r)
 	broken := f.readRequirements()
@@ -185,7 +186,7 @@ type finder struct {
 	vars      map[string]string
 	uid       int      // the user of this process
 	judged    []Source // sources of the activated environments that were examined
-	dirs      []string // directories of PATH to search, or nil before pathDirs
+	dirs      []string // directories of PATH to search; pathDirs sets it
 	bounds    []bound
 	lookup    bool    // the search is for a version that an explicit source names
 	wanted    request // the version that an explicit source or a pin names

@@ -43,7 +43,7 @@ func (f *finder) uvVersions() string {
 	return f.directory("UV_PYTHON_INSTALL_DIR", below(data, "uv", "python"))
 }
 
-// directory returns the directory that a variable names, or usual by default.
+// directory returns the absolute directory that a variable names, or else the usual directory.
 func (f *finder) directory(variable, usual string) string {
 	if dir := f.vars[variable]; filepath.IsAbs(dir) {
 		return dir
@@ -109,7 +109,8 @@ func (f *finder) shim(path, pyenv string, source Source) (Interpreter, *Attempt)
 // missing, it opens a window that offers to install them.
 const appleStub = "/usr/bin/python3"
 
-// stub examines python, which appleStub at path starts. python is "" if the tools are missing.
+// stub examines the Python that the stub of macOS at path starts. python is its path, or "" if the
+// tools are missing.
 func (f *finder) stub(path, python string, source Source) (Interpreter, *Attempt) {
 	if python == "" {
 		broken := problem(ShimUnresolved, path, "is a stub that starts no python: Apple's developer tools are not installed")
@@ -120,7 +121,8 @@ func (f *finder) stub(path, python string, source Source) (Interpreter, *Attempt
 	return f.inspect(python, bounded.Real(python), source)
 }
 
-// developerPython returns the Python of Apple's developer tools, or "". The selected tools come first.
+// developerPython returns the Python of Apple's developer tools, or "". The selected tools come
+// first.
 func developerPython(root string, vars map[string]string) string {
 	for _, dir := range [...]string{
 		vars["DEVELOPER_DIR"], filepath.Join(root, "var/db/xcode_select_link"),
@@ -197,7 +199,7 @@ func installed(installs, version string) string {
 var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 
 // managed returns the newest Python of a version manager that satisfies the requirements, even if
-// another version is selected. It records all others of a manager as one attempt.
+// another version is selected. It records all unsuitable versions of a manager as one attempt.
 func (f *finder) managed() Interpreter {
 	for _, m := range managers {
 		dir := m.installs(f)

@@ -208,8 +208,9 @@ func (c ownedCase) ownerOf(root, path string) (owner, bool) {
 	}
 }
 
-// TestDistrust checks that an environment that nobody named is rejected if users can modify it who
-// cannot modify the plugin. The search also ends at directories where such users can put one.
+// TestDistrust checks that an environment that nobody named is rejected if users who cannot modify
+// the plugin can modify the environment. The search also ends at directories where such users can
+// create an environment.
 func TestDistrust(t *testing.T) {
 	opt := base("opt")
 	inside := lines(opt, venv("plug/.venv", "opt", "3.12.4"))

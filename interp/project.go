@@ -117,11 +117,12 @@ func (p Project) Src() string {
 	return ""
 }
 
-// distrust returns an attempt if untrusted users can modify an environment that nobody named, or
-// nil. Trusted users are this user, root and the plugin's owner. If everybody can modify the
-// plugin, everybody is trusted. distrust checks the environment, its programs, and the directories
-// between it and the project. It does not check the targets of the environment's links, because the
-// environment's owner chose them: the Pythons of a computing center belong to another user.
+// distrust returns an attempt if untrusted users can modify an environment that nobody named.
+// Otherwise it returns nil. Trusted users are this user, root and the plugin's owner. If everybody
+// can modify the plugin, everybody is trusted. distrust checks the environment, its programs, and
+// the directories between it and the project. It does not check the targets of the environment's
+// links, because the environment's owner chose them: the Pythons of a computing center belong to
+// another user.
 func (f *finder) distrust(env string) *Attempt {
 	var own owner
 	if len(f.Dirs) > 0 {

@@ -65,8 +65,8 @@ func (f *finder) clauses() (all []clause) {
 	return all
 }
 
-// verdict says whether a version satisfies a requirement. It is unknown if that depends on the patch
-// number, and no file states that number.
+// verdict says whether a version satisfies a requirement. It is unknown if that depends on the
+// patch number, and no file states that number.
 type verdict uint8
 
 const (

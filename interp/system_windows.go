@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// registered lists the directories of the Pythons in the registry (PEP 514), the newest of each company first. Those of
-// this user come before those of the machine.
+// registered lists the directories of the Pythons in the registry (PEP 514), the newest of each
+// company first. Those of this user come before those of the machine.
 func registered() (dirs []string) {
 	for _, root := range []registry.Key{registry.CURRENT_USER, registry.LOCAL_MACHINE} {
 		for _, view := range []uint32{registry.WOW64_64KEY, registry.WOW64_32KEY} {

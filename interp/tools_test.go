@@ -90,8 +90,8 @@ func TestToolRuns(t *testing.T) {
 	}
 }
 
-// TestAppleStub checks that the Python of Apple's developer tools is found by reading files, because
-// the stub of macOS opens a window if they are missing.
+// TestAppleStub checks that the Python of Apple's developer tools is found by reading files,
+// because the stub of macOS opens a window if they are missing.
 func TestAppleStub(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the trees are shaped as on Unix")

@@ -105,7 +105,8 @@ type request struct {
 // preRelease matches a version with the tag of a pre-release.
 var preRelease = expression(`^\d+\.\d+(\.\d+)?(a|b|rc)\d+$`)
 
-// parseRequest reads a version: "3.12", "3.14.0rc2", "python3.12", "3.13t", "cpython-3.12.1-linux-x86_64-gnu".
+// parseRequest reads a version: "3.12", "3.14.0rc2", "python3.12", "3.13t",
+// "cpython-3.12.1-linux-x86_64-gnu".
 func parseRequest(text string) (r request, ok bool) {
 	text = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(text, "c"), "python"), "-@")
 	text, _, _ = strings.Cut(text, "-")                   // the platform follows
@@ -123,8 +124,8 @@ func parseRequest(text string) (r request, ok bool) {
 	return r, r.version.Known() && (!r.free || r.version.Minor >= 13)
 }
 
-// bound returns the requirement for r's version. It shows a free-threaded Python by r's name, because
-// a specifier set cannot express free-threaded.
+// bound returns the requirement for r's version. For a free-threaded Python, messages show r's
+// name, because a specifier set cannot express free-threaded.
 func (r request) bound(source Source) bound {
 	spec := "=="
 	switch v := r.version; {

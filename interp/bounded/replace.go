@@ -21,9 +21,9 @@ func Replace(path string, text []byte, mode fs.FileMode) error {
 	return replace(path, text, mode, func() error { return nil })
 }
 
-// Rewrite atomically replaces the content old of a file with text. It keeps the mode. If path is a
-// link, it replaces the target of the link. It returns [ErrChanged] if the file does not exist or
-// has other content than old, and nil if it already has the text.
+// Rewrite atomically replaces the content of a file with text, if the content equals old. It keeps
+// the mode. If path is a link, it replaces the target of the link. It returns [ErrChanged] if the
+// file does not exist or its content is neither old nor text.
 func Rewrite(path string, old, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {

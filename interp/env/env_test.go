@@ -37,8 +37,8 @@ func write(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// fakeUV is an installer that logs its commands to uv.log in its directory. It installs a file with
-// the requirements. Before that, it runs the commands of FAKE_UV.
+// fakeUV is an installer that logs its commands to uv.log in its directory. `pip install` runs the
+// commands in FAKE_UV, then writes its arguments to a file in the environment.
 const fakeUV = `#!/bin/sh
 echo "$*" >>"$0.log"
 case $1$FAKE_UV in
@@ -77,7 +77,7 @@ func (r Request) in(t *testing.T, name, text string) {
 	}
 }
 
-// of returns a request for another plugin in the same directory, with the given text.
+// of writes another plugin with the given text to the same directory, and returns its request.
 func (r Request) of(t *testing.T, name, text string) Request {
 	t.Helper()
 	r.in(t, name, text)
@@ -97,7 +97,7 @@ func (r Request) log() []string {
 	return strings.Split(strings.TrimSpace(string(log)), "\n")
 }
 
-// last returns the arguments of the last `uv pip install`, without those that all have.
+// last returns the arguments of the last `uv pip install` after --python PYTHON.
 func (r Request) last(t *testing.T) string {
 	t.Helper()
 	log := r.log()
@@ -244,7 +244,8 @@ func TestIncludes(t *testing.T) {
 	}
 }
 
-// TestForeign checks that an environment of somebody else is unchanged unless the user asks for it.
+// TestForeign checks that pyplug changes an environment that it did not make only if the user asks
+// for that.
 func TestForeign(t *testing.T) {
 	r := request(t)
 	if err := errors.Join(os.MkdirAll(filepath.Join(r.venv(), "bin"), 0o777), os.Symlink("/bin/sh", python(r.venv()))); err != nil {
@@ -485,8 +486,8 @@ func TestForgedMarker(t *testing.T) {
 	}
 }
 
-// TestOthersChange checks that a listed source that can no longer be installed is skipped, or is an
-// error that names it.
+// TestOthersChange checks that a sync skips a listed source that can no longer be installed, or
+// returns an error that names it.
 func TestOthersChange(t *testing.T) {
 	r := request(t)
 	synced(t, r)

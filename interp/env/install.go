@@ -51,8 +51,8 @@ func (p Plan) venv() command {
 	return c
 }
 
-// install installs the requirements of all sources. If only uv can read a single source, it runs
-// `uv sync`. Otherwise one command resolves all of them together.
+// install installs the requirements of all sources. If there is one source and only uv can read it,
+// install runs `uv sync`. Otherwise one command resolves all sources together.
 func (p Plan) install(ctx context.Context, sources []Source) error {
 	if s := sources[0]; len(sources) == 1 && s.exported() {
 		return p.run(ctx, p.uvSync(s))
@@ -87,8 +87,8 @@ func (p Plan) install(ctx context.Context, sources []Source) error {
 	return p.run(ctx, c)
 }
 
-// exported reports whether uv must export the source before its requirements can be installed with
-// others.
+// exported reports whether uv must export the source before one command can install its
+// requirements together with those of other sources.
 func (s Source) exported() bool {
 	return s.Kind == "uv.lock" || s.Kind == blockLock || s.Kind == block && s.needsUV
 }

@@ -115,7 +115,7 @@ func (p Plan) sources(before mark) ([]Source, error) {
 }
 
 // fill makes an environment unless there is one, and installs the requirements of sources. was is
-// the state after the last sync.
+// the state that the last sync left.
 func (p Plan) fill(ctx context.Context, was state, sources []Source) error {
 	now := mark{State: making}
 	for _, s := range sources {

@@ -139,8 +139,9 @@ func python(dir string) string {
 	return filepath.Join(dir, "bin", "python")
 }
 
-// Fits returns an error if a start would not use the Python of the existing environment: it does
-// not satisfy the requirements of r, has another version than a named base, or is not trusted.
+// Fits returns an error if a start would not use the existing environment: its Python does not
+// satisfy the requirements of r, or has another version than a base that was named explicitly, or
+// the environment is not trusted.
 func (p Plan) Fits(ctx context.Context, r interp.Request, base interp.Interpreter) error {
 	is, err := interp.FindIn(ctx, r, p.Dir)
 	if err != nil {

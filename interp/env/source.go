@@ -56,7 +56,8 @@ func SourceOf(entry string, dirs []string) Source {
 	return s
 }
 
-// Venv returns the directory of the environment that [Plan.Make] would make, or "" for the zero Source.
+// Venv returns the directory of the environment that [Plan.Make] would make, or "" for the zero
+// Source.
 func (s Source) Venv() string {
 	if s.Path == "" {
 		return ""
@@ -122,7 +123,7 @@ func installable(entry string, dirs []string) (Source, error) {
 	return s, err
 }
 
-// locked returns the uv.lock of the project's workspace if dirs contain it, or s.
+// locked returns the uv.lock of the project's workspace if it is in one of dirs, or else s.
 func (s Source) locked(dirs []string) Source {
 	for _, dir := range dirs {
 		if !interp.IsWorkspace(dir) {

@@ -59,7 +59,7 @@ func distribution(module string, listed []string) string {
 
 // meant returns the module that is misspelled as name: a well-known one, or one with the name of a
 // listed distribution. The names differ by one letter or in the order of letters. It returns "" if
-// none does.
+// there is no such module.
 func meant(name string, listed []string) string {
 	known := slices.Sorted(maps.Keys(wellKnown))
 	for _, d := range listed {

@@ -42,8 +42,9 @@ type lack struct {
 	managed bool        // pip must not change its Python, because of PEP 668 or because other programs may use it
 }
 
-// missing is a module that was not found. name is the part of its name that does not exist. full is
-// the longest name in the import. file is the path of the file with the import, or "".
+// missing is a module that was not found. name is the part of the dotted name that does not exist.
+// full is the longest dotted name in the import. file is the path of the file with the import, or
+// "".
 type missing struct {
 	name, full, file string
 	line             int
@@ -241,9 +242,9 @@ func (l *lack) remedy(all []missing) schema.Hint {
 	return l.install(names, modules)
 }
 
-// install returns how to install the distributions names and the unknown distributions of modules.
-// It suggests the command that makes the plugin's environment. Otherwise it suggests uv or pip,
-// unless other programs may use the plugin's Python.
+// install returns how to install distributions. It has the names of those that are known, and the
+// modules whose distribution is unknown. It suggests the command that makes the plugin's
+// environment. Otherwise it suggests uv or pip, unless other programs may use the plugin's Python.
 func (l *lack) install(names, modules []string) schema.Hint {
 	known := len(modules) == 0
 	switch {

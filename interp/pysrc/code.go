@@ -71,8 +71,8 @@ func render(text string, replace func(literal) string) string {
 	return out.String()
 }
 
-// quotedAt returns the text between the quote at i and its closing one, and the end of both. If the
-// literal is not closed, the end is the end of the line or of the text.
+// quotedAt returns the text of the literal whose opening quote is at i, and the index after its
+// closing quote. If the literal is not closed, end is the end of the line or of the text.
 func quotedAt(text string, i int) (inside string, end int, closed bool) {
 	mark := text[i : i+1]
 	if triple := mark + mark + mark; strings.HasPrefix(text[i:], triple) {

@@ -23,7 +23,7 @@ func Cookie(files []File) (key, value string) {
 		}
 	}
 	text := code
-	for range 2 { // twice, because a name may stand for a read of a variable that another name stands for
+	for range 2 { // twice: the first pass may replace a name with os.environ[KEY], where KEY is another name
 		text = nameOrLiteral().ReplaceAllStringFunc(text, func(operand string) string {
 			return cmp.Or(values[operand[strings.LastIndexByte(operand, '.')+1:]], operand)
 		})

@@ -68,8 +68,8 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 	return files, others
 }
 
-// walk reads the files in queue, then the files that follow returns for each of their imports,
-// within the limits. If the first file cannot be read, its text is empty.
+// walk reads the files in queue within the limits. For each import that it reads, it calls follow
+// and appends the returned files to the queue. If the first file cannot be read, its text is empty.
 func walk(queue []string, most Limits, follow func(file File, imp Import) []string) (files []File) {
 	seen := map[string]bool{}
 	for len(queue) > 0 && len(files) < most.Files {
@@ -121,9 +121,9 @@ func (i Import) Find(dirs []string, dir string) []string {
 	return nil
 }
 
-// Libraries reads the files of installed packages that are named in imports. Then it reads the files
-// that these import from the same packages. If it reaches a limit, it omits some of the latter. It
-// skips gRPC's own packages.
+// Libraries reads the files of installed packages that the given imports load. Then it reads the
+// files that these import from the same packages, until it reaches a limit. It skips gRPC's own
+// packages.
 func Libraries(dirs []string, imports []Import, most Limits) []File {
 	var named []string
 	for _, imp := range imports {

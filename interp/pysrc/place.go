@@ -152,8 +152,8 @@ func (f File) isNamespace(dir string, path func() []string) bool {
 	}))
 }
 
-// importsName reports whether a file imports a top-level module with a name. A file that imports
-// its own name means another module, such as a library.
+// importsName reports whether a file imports the top-level module with the given name. A file that
+// imports its own name means another module, such as a library.
 func (f File) importsName(name string) bool {
 	return slices.ContainsFunc(f.imports, func(i Import) bool {
 		top, _, _ := strings.Cut(i.Module, ".")
@@ -210,8 +210,8 @@ func (f File) importsFrom(dir string) bool {
 	})
 }
 
-// provides reports whether a directory contains a module with a name, or a directory that may be
-// one.
+// provides reports whether dir contains a module with the given name, or a directory that may be
+// that module.
 func provides(dir, name string) bool {
 	path := filepath.Join(dir, name)
 	if name == "" || name == "*" {
