@@ -115,8 +115,8 @@ func (f *files) learn() {
 	}
 }
 
-// look returns the stamps of the files of kind from and of later kinds, and the sorted paths of the
-// files that differ from the stamps in before. It compares a file that became known later with its
+// look returns the stamps of the files whose kind is from or a later kind, and the sorted paths of
+// those that differ from their stamps in before. It compares a file that is not in before with its
 // first stamp.
 func (f *files) look(from fileKind, before stamps) (now stamps, changed []string) {
 	f.mu.Lock()

@@ -133,7 +133,7 @@ func TestKeepCarriedErrors(t *testing.T) {
 	}
 }
 
-// read returns the content of the diary of plugin on one line.
+// read returns the words of a file on one line, or "" if the file does not exist.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -77,8 +77,8 @@ func TestSourceFlags(t *testing.T) {
 	}
 }
 
-// TestSourceSchema checks that pyplug derives a JSON Schema of the arguments from the source, even if
-// the source does not show the parameters.
+// TestSourceSchema checks that pyplug derives a JSON Schema of the arguments from the source, even
+// if the source does not show the parameters.
 func TestSourceSchema(t *testing.T) {
 	cfg := file(t, "from typing import Literal\ndef f(a: Literal['x', 1], b=2, *r, **kw): pass\ndef g(a): pass\nh = lambda x: x\n")
 	wants := []string{

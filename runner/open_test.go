@@ -27,7 +27,7 @@ def note(text):
 `
 
 // plugin makes a directory with a manifest and the diary. It returns the configuration and the path
-// of the record.
+// of the file that the hooks write.
 func plugin(t *testing.T, manifest string) (plan.Config, string) {
 	t.Helper()
 	python := runnertest.Python(t)

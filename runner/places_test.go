@@ -27,7 +27,8 @@ if __name__ == "__main__":
     print(json.dumps(seen()))
 `
 
-// last means that Python searches the file's directory last. Its files would hide Python's own.
+// last means that Python searches the file's directory last, because files there could hide
+// Python's own modules.
 const last = "last"
 
 // TestPlaces compares plugins with Python itself: if python FILE or python -m MODULE finds a

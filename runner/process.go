@@ -65,8 +65,8 @@ func (p *Process) Crash(ctx context.Context) error {
 }
 
 // Close makes the shutdown calls if the bootstrap calls succeeded, stops the process, and returns
-// when all its processes are gone. farewell is the error of the calls, stop the error of the stop.
-// If ctx ends, Close kills the process. It may be called more than once.
+// when all its processes are gone. farewell is the error of the shutdown calls, and stop the error
+// of the stop. If ctx ends, Close kills the process. It may be called more than once.
 func (p *Process) Close(ctx context.Context) (farewell, stop error) {
 	if p.Instance == nil {
 		return nil, nil

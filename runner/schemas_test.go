@@ -93,9 +93,9 @@ func some(r *rand.Rand, of annotation) []any {
 	return items
 }
 
-// FuzzSchemas checks the schemas of random annotations. Each is a valid JSON Schema, and accepts all
-// arguments that the hook accepts. The hook accepts all arguments that the schema accepts, except
-// texts that the hook parses. Both accept the example in the hook's help.
+// FuzzSchemas checks the schemas of random annotations. Each is a valid JSON Schema, and accepts
+// all arguments that the hook accepts. The hook accepts all arguments that the schema accepts,
+// except texts that the hook parses. Both accept the example in the hook's help.
 func FuzzSchemas(f *testing.F) {
 	f.Add(uint64(1))
 	f.Add(uint64(2))

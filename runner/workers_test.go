@@ -2,7 +2,8 @@ package runner
 
 import "testing"
 
-// TestManyWorkers checks the note about more workers than eight and than cores, with their memory.
+// TestManyWorkers checks the note about the number of workers and their memory. There is a note if
+// there are more than eight workers and more workers than cores.
 func TestManyWorkers(t *testing.T) {
 	for _, c := range []struct {
 		workers, cores int
