@@ -11,9 +11,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// BenchmarkOneShot measures a start, a call and a stop, and reports how much longer they take than
-// the plugin needs until its handshake. In turn with that, it measures how long the plugin takes to
-// exit without pyplug. All figures are medians.
+// BenchmarkOneShot measures a start, a call and a stop. The overhead is their duration without the
+// time until the handshake. For comparison it also measures how long the plugin takes to exit
+// without pyplug. All figures are medians.
 func BenchmarkOneShot(b *testing.B) {
 	for name, cfg := range map[string]func() grpcplugin.Config{
 		"python":            func() grpcplugin.Config { return zoo(b) },

@@ -30,10 +30,12 @@ type broker struct {
 // maxAnnounced is the number of announcements that may wait for a plugin to read them.
 const maxAnnounced = 16
 
-// ofHost ends the message with which the server rejects a call. A plugin passes it on.
+// ofHost ends the message with which the server rejects a plugin's call. A plugin may return that
+// status as its own, and the suffix shows that the host lacks the method, not the plugin.
 const ofHost = " of the host"
 
-// ownKey marks the context of the broker's stream, because go-plugin opens one for itself, too.
+// ownKey marks the context of the stream that pyplug opens to the plugin's broker. go-plugin's
+// client opens another such stream.
 type ownKey struct{}
 
 // offer announces the numbers in a request. A plugin without a broker rejects the stream, and the

@@ -79,7 +79,8 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// TestSmallest checks that MaxMessage limits the messages of hooks, but not the requests of a host.
+// TestSmallest checks that MaxMessage limits the messages of hooks, but not pyplug's own requests,
+// such as those to the health service.
 func TestSmallest(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "serve", "")

@@ -101,10 +101,10 @@ func (a attached) Wait(context.Context) error {
 	return nil
 }
 
-// streamInterceptor handles the streams that go-plugin opens for itself. It rejects them
-// for a Python plugin, because each would occupy a thread, perhaps the only one. For other
-// plugins the first stream waits until the connection is ready, so go-plugin waits no
-// longer than connecting takes.
+// streamInterceptor handles the streams that go-plugin opens for itself. It rejects them for a
+// Python plugin, because each would occupy a thread, perhaps the only one. For other plugins the
+// stdio stream waits until the connection is ready or has failed, so that go-plugin waits no longer
+// than that.
 func (l *launch) streamInterceptor(connecting context.Context, t *target) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
 		streamer grpc.Streamer, opts ...grpc.CallOption,
@@ -280,8 +280,8 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 }
 
 // failureText returns gRPC's text for a failed connection, which gRPC returns only from a call. It
-// returns "" if the text says only that the attempt timed out or was not made. dial has a better
-// error then.
+// returns "" if the text says only that the attempt timed out or was not made. In that case the
+// error that dial stored says more.
 func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()

@@ -134,8 +134,8 @@ func isUnimplemented(err error) bool {
 		s.Code() == codes.Unknown && strings.HasSuffix(s.Message(), "missing HTTP content-type")
 }
 
-// answeredKey is the key of an atomic.Bool in a call's context. It is set if the plugin itself
-// ended the call with a status. If it is not set, the status is gRPC's own, for a broken call.
+// answeredKey is the key of an atomic.Bool in a call's context. The Bool is true if the plugin
+// itself ended the call with a status. If it is false, the status is gRPC's own, for a broken call.
 type answeredKey struct{}
 
 // rpcHandler handles every RPC of a connection. It adds metadata, and records when trailers arrive,

@@ -23,7 +23,7 @@ func TestCodeName(t *testing.T) {
 	}
 }
 
-// TestLineHints checks that only a plugin with a certificate gets the hint to use mutual TLS.
+// TestLineHints checks the hints for faults in a handshake line.
 func TestLineHints(t *testing.T) {
 	for line, want := range map[string]string{
 		"1|2|tcp|127.0.0.1:1|grpc":    "offer it, as this plugin's host does: --protocol-versions 2",

@@ -139,7 +139,7 @@ func contains(text string, parts ...string) bool {
 }
 
 // TestSourcesAhead checks that Sources is called once per launch, while the plugin starts, and that
-// a call does not wait for it longer than its limit.
+// a request does not wait for Sources after its context has ended.
 func TestSourcesAhead(t *testing.T) {
 	runnertest.NothingLeft(t)
 	asked, answer := make(chan struct{}), make(chan struct{})

@@ -16,7 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// fails checks that a launch fails with a kind and words, and returns the error.
+// fails checks that a launch fails with an error of a kind that contains words, and returns the
+// error.
 func fails(t *testing.T, cfg grpcplugin.Config, kind hook.Kind, words string) *hook.Error {
 	t.Helper()
 	inst, err := grpcplugin.New(cfg).Launch(t.Context())
@@ -157,7 +158,8 @@ func TestExitsEarly(t *testing.T) {
 	})
 }
 
-// TestConnect checks that the reason for a missing connection is reported within its limit.
+// TestConnect checks that the reason for a missing connection is reported within the connect
+// timeout.
 func TestConnect(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason, words string

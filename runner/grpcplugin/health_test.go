@@ -19,12 +19,12 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// earlyHealth is a health service that answers SERVING well times, and then answers
-// DEADLINE_EXCEEDED at the time lead before the deadline.
+// earlyHealth is a health service that answers SERVING a number of times, and then
+// DEADLINE_EXCEEDED before the deadline.
 type earlyHealth struct {
 	grpc_health_v1.UnimplementedHealthServer
-	well atomic.Int32
-	lead time.Duration
+	well atomic.Int32  // the number of SERVING answers left
+	lead time.Duration // the time from a later answer to the deadline
 }
 
 func (h *earlyHealth) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
@@ -39,7 +39,8 @@ func (h *earlyHealth) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRe
 	return nil, status.Error(codes.DeadlineExceeded, "too slow")
 }
 
-// serveEarlyDeadline runs a plugin with such a health service.
+// serveEarlyDeadline runs a plugin with an [earlyHealth]. arg contains well and lead, such as "1
+// 50ms".
 func serveEarlyDeadline(arg string) {
 	h := new(earlyHealth)
 	var well int32

@@ -232,7 +232,7 @@ func (l *launch) lookup(host string) ([]netip.Addr, error) {
 
 // exitedEarly returns the error of a process that exited before it was ready. e is the error of its
 // handshake, or nil if the process exited after the handshake. A traceback on standard error
-// replaces both.
+// replaces that error.
 func (l *launch) exitedEarly(e *hook.Error) *hook.Error {
 	if e == nil {
 		e = &hook.Error{Err: errors.New("the plugin exited before it was ready")}

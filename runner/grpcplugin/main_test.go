@@ -17,7 +17,7 @@ import (
 )
 
 // behavior is the environment variable that makes this test binary one of the plugins below.
-// argument is an argument for some of them.
+// argument is the variable with an argument for some of them.
 const (
 	behavior = "GRPCPLUGIN_TEST_BEHAVIOR"
 	argument = "GRPCPLUGIN_TEST_ARGUMENT"

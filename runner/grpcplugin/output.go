@@ -26,7 +26,7 @@ type scanner struct {
 // said is the information in the lines around a handshake.
 type said struct {
 	noise       string // the first line before the handshake, quoted
-	lines       int    // the number of lines before it
+	lines       int    // the number of lines before the handshake
 	onStderr    string // a handshake on standard error, which hosts do not read
 	wantsCookie bool   // a line mentions the magic cookie
 }

@@ -19,8 +19,7 @@ func CheckPeer(_ context.Context, conn net.Conn, leader int) error {
 	return nil
 }
 
-// peerOf returns the process that listens at the other end of a connection to a Unix
-// socket.
+// peerOf returns the process that listens at the other end of a connection to a Unix socket.
 func peerOf(fd int) (pid int, err error) {
 	return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
 }

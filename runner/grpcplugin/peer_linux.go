@@ -168,8 +168,7 @@ func kernelAddr(text string) netip.AddrPort {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(at))
 }
 
-// peerOf returns the process that listens at the other end of a connection to a Unix
-// socket.
+// peerOf returns the process that listens at the other end of a connection to a Unix socket.
 func peerOf(fd int) (pid int, err error) {
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -178,7 +177,7 @@ func peerOf(fd int) (pid int, err error) {
 	return int(peer.Pid), nil
 }
 
-// without returns the inodes that are not held.
+// without returns the inodes that are not in held.
 func without(inodes, held []string) []string {
 	return slices.DeleteFunc(slices.Clone(inodes), func(inode string) bool { return slices.Contains(held, inode) })
 }

@@ -107,8 +107,8 @@ func TestSharedPort(t *testing.T) {
 	}
 }
 
-// TestNearerPort checks a connection to a port that belongs to another process on all addresses,
-// except the address at which the plugin listens.
+// TestNearerPort checks a connection to a plugin at 127.0.0.1 while another process listens on the
+// same port of all addresses.
 func TestNearerPort(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l, err := shared("0.0.0.0:0")

@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// want checks that err is an *Error of a kind with these words, and returns it.
+// want checks that err is a *hook.Error of a kind with these words, and returns it.
 func want(t *testing.T, err error, kind hook.Kind, words string) *hook.Error {
 	t.Helper()
 	var e *hook.Error
@@ -172,8 +172,8 @@ func TestPythonHealth(t *testing.T) {
 	}
 }
 
-// TestPythonStops checks that a stop runs the plugin's finally, with and without a controller, and
-// does not wait for an RPC that the plugin does not serve.
+// TestPythonStops checks that a stop runs the plugin's finally block, with and without a
+// controller, and does not wait for an RPC that the plugin does not serve.
 func TestPythonStops(t *testing.T) {
 	for name, args := range map[string][]string{"signal": nil, "controller": {"--controller"}} {
 		t.Run(name, func(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestPythonEnds checks that the exit names the step that ended a plugin, and the processes that it
-// left: a child that got no signal, but no child that got it.
+// TestPythonEnds checks that the exit names the step that ended a plugin, and the children that it
+// left. A child is left only if Shutdown ended the plugin, because signals go to the whole process
+// group.
 func TestPythonEnds(t *testing.T) {
 	stop := func() context.Context { return t.Context() }
 	kill := func() context.Context {

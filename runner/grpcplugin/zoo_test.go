@@ -43,7 +43,8 @@ func serve() {
 	})
 }
 
-// serveOn serves without go-plugin. print prints the handshake, and more may add services.
+// serveOn serves without go-plugin. It calls print to print the handshake, and the functions in
+// more to add services.
 func serveOn(l net.Listener, print func(net.Listener), more ...func(reflection.GRPCServer)) {
 	serveBy(grpc.NewServer(), l, print, more...)
 }
