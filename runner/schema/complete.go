@@ -12,8 +12,9 @@ import (
 const AnyFile = ":files"
 
 // Candidate returns a line for the completion scripts: a word and, after a tab, its description. It
-// returns "" for a word that cannot be offered: one with a character that [Acts], or [AnyFile]. The
-// word may be any text of a plugin, and the scripts quote it for their shell.
+// returns "" for a word that cannot be offered: [AnyFile], a word that is not UTF-8, or one with a
+// character for which [Acts] is true. The word may be any text of a plugin, and the scripts quote
+// it for their shell.
 func Candidate(word, about string) string {
 	if word == AnyFile || !utf8.ValidString(word) || strings.ContainsFunc(word, Acts) {
 		return ""
@@ -34,9 +35,9 @@ func Acts(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
-// Complete returns the candidates for the word that follows the arguments before: parameters that
-// may be named, then the choices of the parameter that the word is for. last is the beginning of
-// the word. Each candidate begins with it, except [AnyFile].
+// Complete returns the candidates for a word that begins with last. before contains the arguments
+// in front of the word. The candidates are the options of parameters, then the choices of the
+// parameter that the word sets. Each begins with last, except [AnyFile].
 func (h Hook) Complete(before []string, last string) (candidates []string) {
 	if slices.Contains(before, "--") {
 		return []string{AnyFile}
@@ -75,8 +76,9 @@ func (h Hook) Complete(before []string, last string) (candidates []string) {
 	return append(candidates, AnyFile)
 }
 
-// options returns the options that begin with last: of the parameters, or of the fields of the
-// option head. It offers the fields of a field only after the field's option is typed.
+// options returns the options that begin with last. If head is empty, they are the options of the
+// parameters; otherwise head is the option of a parameter, and they are the options of its fields.
+// It offers the fields of a field only after the field's option is typed.
 func (h Hook) options(head, last string) (candidates []string) {
 	for _, p := range h.Params {
 		if p.Kind != Ordinary && p.Kind != NameOnly {
@@ -121,7 +123,7 @@ func isPlain(word string) bool {
 	return err == nil && w.Name == "" && w.Form == Plain
 }
 
-// choices returns the choices that begin with typed, each after head.
+// choices returns the choices that begin with typed, each with head in front.
 func (p Param) choices(head, typed string) (candidates []string) {
 	for _, value := range p.Choices {
 		text := WordOf(value)

@@ -34,7 +34,7 @@ func (h Hint) Parts() (format string, args []any) { return h.format, h.args }
 // IsZero reports whether the hint is empty.
 func (h Hint) IsZero() bool { return h.format == "" }
 
-// Has reports whether the function is returns true for an argument of the hint or of a nested hint.
+// Has reports whether is(arg) is true for an argument arg of the hint or of a nested hint.
 func (h Hint) Has(is func(arg any) bool) bool {
 	return slices.ContainsFunc(h.args, func(arg any) bool {
 		inner, nested := arg.(Hint)

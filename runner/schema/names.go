@@ -8,7 +8,8 @@ import (
 )
 
 // Param returns the parameter with a name, or a parameter's field for a name such as item.name. The
-// name may have dashes instead of underscores, and may lack an underscore at the end, as in from_.
+// name may have dashes instead of underscores, and may lack the final underscore of a parameter
+// such as from_.
 func (h Hook) Param(name string) (Param, bool) {
 	name, field, isField := strings.Cut(name, ".")
 	plain, at := strings.ReplaceAll(name, "-", "_"), -1
@@ -82,8 +83,8 @@ func (h Hook) checkName(w Word) error {
 	return e
 }
 
-// RemainingField returns the only field of a method's request that no word sets. It returns "" for
-// a function, because its parameters have positions.
+// RemainingField returns the only field of a method's request that no word sets, or an error unless
+// there is exactly one. It returns "" for a function, because its parameters have positions.
 func (h Hook) RemainingField(words []Word) (string, error) {
 	var left []string
 	for _, p := range h.Params {
@@ -113,8 +114,8 @@ func sameField(field, name string) bool {
 	return strings.EqualFold(plain.Replace(field), plain.Replace(name))
 }
 
-// SafeName replaces each character of a name that is not an ASCII letter, a digit, an underscore or
-// one of others with an underscore.
+// SafeName replaces characters of a name with underscores. It keeps ASCII letters, digits,
+// underscores and the characters in others.
 func SafeName(name, others string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || strings.ContainsRune(others, r) {

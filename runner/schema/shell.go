@@ -11,8 +11,8 @@ import (
 )
 
 // QuoteLine joins words so that a shell splits the line into the same words: a POSIX shell, or on
-// Windows cmd and PowerShell 7.3. Only bash, zsh and ksh read words that are not UTF-8. zsh expands a
-// word that begins with "=".
+// Windows cmd and PowerShell 7.3. Only bash, zsh and ksh read words that are not UTF-8. zsh expands
+// a word that begins with "=".
 func QuoteLine(words []string) string {
 	quote := quotePOSIX
 	if runtime.GOOS == "windows" {
@@ -80,8 +80,9 @@ type syntax struct {
 	unescape *strings.Replacer
 }
 
-// splitting returns the syntax of POSIX shells, where a backslash in double quotes is literal before
-// most characters, or that of Windows, where a backslash is literal and "" in double quotes is a quote.
+// splitting returns the syntax of POSIX shells or of Windows. In double quotes, POSIX shells read a
+// backslash literally before most characters. On Windows a backslash is literal, and "" in double
+// quotes is a quote.
 func splitting(windows bool) syntax {
 	if windows {
 		return syntax{

@@ -56,7 +56,7 @@ type FileReader func(name string) ([]byte, error)
 // other text before its first "=" is a positional VALUE, such as http://x?a=b. A caller that knows
 // the parameters calls [Decide].
 //
-// ParseWords reads files with read, including the file "-". If read is nil, a word that names a
+// ParseWords calls read to read files, including the file "-". If read is nil, a word that names a
 // file is an error. An error is an [*ArgumentError].
 func ParseWords(words []string, read FileReader) ([]Word, error) {
 	parsed := make([]Word, len(words))
@@ -271,7 +271,7 @@ func CheckJSON(text []byte) (offset int, err error) {
 }
 
 // longText is the size from which withoutPlain shortens a text before encoding/json checks it.
-// encoding/json takes five times as long for each character.
+// encoding/json takes five times as long as withoutPlain for each character.
 const longText = 64 << 10
 
 // withoutPlain removes the plain characters of strings. The rest is valid JSON if and only if text

@@ -65,8 +65,8 @@ func allMethod(t testing.TB) Method {
 	return m
 }
 
-// bindWords binds words as typed. The file "f" contains the bytes 255 and 10, and the file "n" a
-// number.
+// bindWords binds words as typed. The file "f" contains the bytes 255 and 10, "json" an object,
+// "true" a bool, and any other file the number 7.
 func bindWords(m Method, typed ...string) (proto.Message, error) {
 	words, err := schema.ParseWords(typed, func(name string) ([]byte, error) {
 		switch name {

@@ -76,7 +76,7 @@ func (d *Descriptors) Methods() []Method {
 	return slices.DeleteFunc(slices.Clone(d.methods), Method.isHidden)
 }
 
-// Schema describes all of Methods.
+// Schema describes the methods that Methods returns.
 func (d *Descriptors) Schema(q schema.Query) schema.Schema {
 	s := schema.Schema{Hooks: []schema.Hook{}}
 	for _, m := range d.Methods() {

@@ -52,7 +52,8 @@ func (s *inputSchema) size(message protoreflect.MessageDescriptor) int {
 	return s.sizes[name]
 }
 
-// messagesIn yields the messages of those fields that contain fields, once for each field.
+// messagesIn yields the message of each field whose message has fields of its own. It yields a
+// message again if several fields have it.
 func messagesIn(message protoreflect.MessageDescriptor) iter.Seq[protoreflect.MessageDescriptor] {
 	return func(yield func(protoreflect.MessageDescriptor) bool) {
 		if hasOwnJSON(message) {

@@ -176,8 +176,8 @@ func (d *Descriptors) undescribed(message protoreflect.Message) error {
 }
 
 // SoleField returns the name of the only string or bytes field of the response. isText reports
-// whether it is a string. The name is empty if there is no such field, if there are several, or if it
-// is repeated. Fields inside other messages do not count.
+// whether it is a string. The name is empty if there is no such field, if there are several, or if
+// it is repeated. Fields inside other messages do not count.
 func (m Method) SoleField() (name string, isText bool) {
 	var found []protoreflect.FieldDescriptor
 	for field := range each(m.desc.Output().Fields()) {
@@ -191,8 +191,8 @@ func (m Method) SoleField() (name string, isText bool) {
 	return string(found[0].Name()), found[0].Kind() == protoreflect.StringKind
 }
 
-// ownJSON describes the JSON of a message that has its own. form follows the message's name in
-// errors.
+// ownJSON describes a message with its own JSON, such as a Timestamp. form follows the message's
+// name in errors.
 type ownJSON struct {
 	form   string
 	schema map[string]any

@@ -27,11 +27,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// MergeDescriptors joins several sources. Two sources may describe a symbol if they differ only in
-// comments, options and JSON names. The first description counts. The files of package
-// google.protobuf are built in, and copies in the sources are ignored. A missing import is an error
-// only if it is needed. An error is a [*hook.Error]. MergeDescriptors does not change the files.
-// The caller must not change them later.
+// MergeDescriptors joins several sources. Two sources may describe the same symbol if the
+// descriptions differ only in comments, options, JSON names, and reserved names and numbers. The
+// first description counts. The files of package google.protobuf are built in, and copies in the
+// sources are ignored. A missing import is an error only if it is needed. An error is a
+// [*hook.Error]. MergeDescriptors does not change the files. The caller must not change them later.
 func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 	m := merger{declared: map[string]declaration{}, built: map[string]bool{}, set: &Descriptors{
 		files: new(protoregistry.Files), sources: map[string]string{},
@@ -212,8 +212,8 @@ func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	return nil
 }
 
-// imports returns the files that declare the symbols that file uses, even if file does not import
-// them, and the imports of file that no source has.
+// imports returns the new imports of a file: the files that declare the symbols that it uses, even
+// if it does not import them, and its own imports that no source has.
 func (m *merger) imports(file *descriptorpb.FileDescriptorProto) []string {
 	var paths []string
 	for _, path := range file.GetDependency() {

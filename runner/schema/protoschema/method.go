@@ -12,8 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Method is one gRPC method of a plugin, from [Descriptors]. It is safe for concurrent use. Its zero
-// value is not usable.
+// Method is one gRPC method of a plugin, from [Descriptors]. It is safe for concurrent use. Its
+// zero value is not usable.
 type Method struct {
 	desc protoreflect.MethodDescriptor
 	set  *Descriptors
