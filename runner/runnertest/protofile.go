@@ -19,8 +19,8 @@ import (
 	_ "google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// ProtoFile returns the descriptor of a .proto file with the given text, so that the definition
-// stands in the test. It supports only the syntax that the tests use: messages, enums, services, the
+// ProtoFile returns the descriptor of a .proto file with the given text, so that a test can contain
+// the definition. It supports only the syntax that the tests use: messages, enums, services, the
 // comments before methods, and the options json_name and default. imports are the files that the
 // text imports, in addition to those that are part of protobuf.
 func ProtoFile(name, text string, imports ...*descriptorpb.FileDescriptorProto) (file *descriptorpb.FileDescriptorProto, err error) {
@@ -67,7 +67,7 @@ func (p *protoParser) next() string {
 	return word
 }
 
-// accept consumes the next word if it is word.
+// accept consumes the next word if it equals word, and reports whether it did.
 func (p *protoParser) accept(word string) bool {
 	if p.peek() != word {
 		return false
@@ -229,7 +229,7 @@ func (p *protoParser) message(name, scope string) *descriptorpb.DescriptorProto 
 	return m
 }
 
-// field reads a field of a message that begins with a word.
+// field reads a field. word is its first word, which is already read.
 func (p *protoParser) field(word, scope string, of *descriptorpb.DescriptorProto) *descriptorpb.FieldDescriptorProto {
 	f := &descriptorpb.FieldDescriptorProto{Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
 	if label, ok := descriptorpb.FieldDescriptorProto_Label_value["LABEL_"+strings.ToUpper(word)]; ok {

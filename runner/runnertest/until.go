@@ -140,8 +140,9 @@ func moduleStacks() []string {
 	return stacks
 }
 
-// RestoreSignals is for a TestMain. Tests that a script starts in the background, or with nohup,
-// ignore signals, and their children would inherit that.
+// RestoreSignals lets the children of this process receive SIGINT and SIGHUP. Tests that a script
+// starts in the background or with nohup ignore them, and children would inherit that. TestMain
+// calls it.
 func RestoreSignals() {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if signal.Ignored(s) {
