@@ -88,7 +88,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// special creates a special file, and reports whether what names one.
+// special creates the special file that what names. It returns false if what names none.
 func special(t *testing.T, file, what string) bool {
 	t.Helper()
 	var err error

@@ -144,7 +144,7 @@ func (p *traced) stack(t *testing.T, mark string) []string {
 	return nil
 }
 
-// frame matches a function of this module in a stack. A closure counts as its function.
+// frame matches a function of this module in a stack. A closure counts as the function around it.
 var frame = regexp.MustCompile(`(?m)^github\.com/pyplug/pyplug/(?:\w+/)*(\w+\.(?:\(\*?\w+\)\.)?\w+)`)
 
 // functions returns the functions of this module in a stack, the outermost first.

@@ -22,8 +22,8 @@ func (f *finder) activated() (all []Attempt) {
 }
 
 // isCondaBase reports whether env is conda's base environment: _CONDA_ROOT names it, or
-// CONDA_DEFAULT_ENV is "base" or is neither the path nor the name of env. The last rule excludes
-// environments in a directory called envs, because pixi sets other names for its environments.
+// CONDA_DEFAULT_ENV is "base", or it is set, but to neither the path nor the name of env. The last
+// rule does not apply in a directory called envs, because pixi sets other names there.
 func (f *finder) isCondaBase(env string) bool {
 	name := f.vars["CONDA_DEFAULT_ENV"]
 	unnamed := name != "" && name != env && name != filepath.Base(env) && filepath.Base(filepath.Dir(env)) != "envs"

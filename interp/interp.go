@@ -191,7 +191,7 @@ type finder struct {
 	lookup    bool    // the search is for a version that an explicit source names
 	wanted    request // the version that an explicit source or a pin names
 	assume    bool    // a Python of unknown version is accepted
-	shimmed   bool    // a file of the working directory selects what the current shim starts
+	shimmed   bool    // a pin file in or above the working directory selects what the current shim starts
 	tried     []Attempt
 	pyenvRoot string // the root of pyenv according to one of its shims, or ""
 }

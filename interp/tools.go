@@ -76,8 +76,8 @@ func (f *finder) kept() (Interpreter, *Attempt) {
 	return Interpreter{}, nil
 }
 
-// noteTool records that a tool keeps the environment of the plugin's project. The tool's own
-// command activates it.
+// noteTool records that a tool keeps the environment of the plugin's project in a place where
+// pyplug does not look. Its hint is the tool's command that activates the environment.
 func (f *finder) noteTool() {
 	for _, dir := range f.Dirs {
 		for _, t := range tools {

@@ -63,7 +63,7 @@ func (s seconds) MarshalText() ([]byte, error) {
 }
 
 // WriteJUnit writes the report as JUnit XML: a suite for each plugin, and a case for each stage
-// that applies to it. Failures are failures, and with strict warnings are failures, too. Other
+// that applies to it. Failures and, if strict is set, warnings become JUnit failures. Other
 // findings are the standard output of their case. A check that ended early has one more case with
 // an error. WriteJUnit returns the error of w.
 func (p *CheckPrinter) WriteJUnit(w io.Writer) error {

@@ -116,10 +116,10 @@ type outputLine struct {
 	Cut        int    `json:"cut,omitempty"` // bytes left out
 }
 
-// LogLine prints a line of a plugin's log on standard output: the time, the plugin's name and
-// the line. For pyplug's own lines the name is "pyplug", or "NAME pyplug" if among is set,
-// because there are several logs. As JSON it prints the object of [Output.Line] with "schema".
-// Otherwise it prints a line without a stream unchanged.
+// LogLine prints a line of a plugin's log on standard output. As text it prints the time, the
+// plugin's name and the line, or only the line, unchanged, if stream is empty. For pyplug's own
+// lines the name is "pyplug", or "NAME pyplug" if among is set, because there are several logs. As
+// JSON it prints the object of [Output.Line] with "schema", always with the plugin's name.
 func (s *Streams) LogLine(name string, among bool, at time.Time, generation int, stream, text string, asJSON bool) error {
 	at = at.Local()
 	switch {

@@ -100,8 +100,8 @@ func (l *lack) names(all []missing) string {
 	return schema.Joined(names) + " are"
 }
 
-// why returns the fix for a missing module if its cause is known. isPackage reports whether its
-// package must be installed.
+// why returns the fix for a missing module if it knows why the module is missing. Otherwise
+// isPackage reports whether a package that has the module must be installed.
 func (l *lack) why(m missing) (fix []schema.Hint, isPackage bool) {
 	name, dir, sibling := distribution(m.full, l.listed), l.elsewhere(m), l.sibling(m.full)
 	switch stem := generated(m.full); {

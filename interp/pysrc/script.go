@@ -51,10 +51,10 @@ var block = Expression(`(?m)^# /// ([a-zA-Z0-9-]+)$\n((?:^#(?:| .*)$\n)+)^# ///$
 // The first and last line of a script block.
 const opening, closing = "# /// script", "# ///"
 
-// Script returns the block "script" in text from Decode, or the zero Block if there is none. The
-// error is a [*BlockError], for a second block or one that is not closed. As in PEP 723, a single
-// block counts wherever it is. Script ignores further blocks inside a string literal, which are
-// text for another file.
+// Script returns the block "script" in text from Decode, or the zero Block if there is none. As in
+// PEP 723, a single block counts wherever it is. If there are several, Script ignores those inside
+// string literals, which are text for other files. The error is a [*BlockError], for a second block
+// that remains, or for one that is not closed.
 func Script(text string) (Block, error) {
 	if !strings.Contains(text, opening) {
 		return Block{}, nil

@@ -175,7 +175,7 @@ func column(line []byte, message string) int {
 	if object := bytes.TrimLeft(line, blanks); object[0] == '{' {
 		for key := range schema.Members(object) {
 			if strings.Contains(message, string(schema.Quote(schema.Short(string(schema.Unquote(key)))))) {
-				return cap(line) - cap(key) + 1 // key is a part of line
+				return cap(line) - cap(key) + 1 // key is a subslice of line, so their capacities differ by its offset
 			}
 		}
 	}

@@ -185,7 +185,7 @@ func (c *check) limit(stage string) time.Duration {
 // skipped reports whether a stage runs. If it does not, instead is the stage in the report.
 func (c *check) skipped(st stage) (instead hook.Stage, runs bool) {
 	isSkipped := slices.Contains(c.o.Skip, st.name)
-	lacking := c.lacking[st.needs] // the first cause, which also applies to the stages that need this one
+	lacking := c.lacking[st.needs] // why a stage that st needs, directly or not, failed or was skipped
 	instead = hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: lacking}
 	switch way := c.s.Transport(); {
 	case st.server && way.What != "" && !way.Serves:

@@ -270,8 +270,8 @@ func (o *outbox) add(t *task, line func([]byte) []byte) {
 	o.held += len(t.text) - before
 }
 
-// advance writes the lines of the tasks up to the first one that is not answered, while there
-// is room, and removes the answered tasks. mu is held.
+// advance writes the lines of the tasks up to and including the first unanswered one, which may
+// have some already, while there is room. It removes the answered tasks. mu is held.
 func (o *outbox) advance() {
 	for len(o.queue) > 0 && (o.out.Pending() < roomSize || o.isOver()) {
 		t := o.queue[0]

@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// otherHooks is the label of all calls whose hook has no series of its own. Identifiers and gRPC
-// methods have no parentheses.
+// otherHooks is the label of all calls whose hook has no series of its own. No hook can have this
+// name, because identifiers and gRPC methods have no parentheses.
 const otherHooks = "(other)"
 
 // maxHooks is the maximum number of hooks with series of their own, 27 each.

@@ -25,9 +25,9 @@
 //  7. Every transition is one [hook.Event]. Events are delivered one by one, in order.
 //  8. [Pool.Close] drains for 5 s, makes the shutdown calls and stops everything.
 //
-// A call that times out does not harm the next one, unless its error says that it is
-// unanswered: after an instance's Call has returned, the instance takes the next call, or
-// rejects it unsent, or is Done.
+// A call that times out does not harm the next one: once an instance's Call has returned, the
+// instance takes the next call, rejects it unsent, or is Done. The exception is a call whose error
+// says that it is unanswered: it may still run in the instance.
 //
 // The package does not know Python, gRPC, or how a process is started. The error of a start
 // says whether the start would fail again (Permanent) and whether it failed only because

@@ -21,8 +21,8 @@ func (p *Pool) launchNext(i *instance) {
 	})
 }
 
-// launch makes the replayed calls in before. It first launches and prepares the instance, unless
-// the instance already runs. If any step fails, launch stops the instance.
+// launch launches and prepares the instance, unless it already runs, and makes the replayed calls
+// that before lists. If a step after the Launch of the launcher fails, launch stops the instance.
 func (p *Pool) launch(i *instance, before []hook.Call) (err error) {
 	if i.Instance == nil {
 		i.version = p.opt.Version()

@@ -40,7 +40,7 @@ type call struct {
 	abandoned    bool          // the caller no longer waits
 	came         []frame       // received items and answers
 	underWay     int           // the size of the received items for which the worker got no new credit
-	begun        bool          // set when the process is lost, if the call with this number may have begun
+	begun        bool          // set when the process is lost, if the call whose number is in number may have begun
 	stood        frame         // where the call was when it was canceled, or the zero frame if that is unknown
 }
 

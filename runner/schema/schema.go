@@ -29,7 +29,7 @@ type Hook struct {
 	Name string `json:"name"`
 	// Doc is the first line of the documentation, or empty.
 	Doc string `json:"doc,omitempty"`
-	// Documentation is the whole documentation. It is empty in a list of hooks without Input.
+	// Documentation is the whole documentation. A list of hooks has it only with [Query].Input.
 	Documentation string `json:"documentation,omitempty"`
 	// Async reports whether several calls may run at once in one worker.
 	Async bool `json:"async,omitempty"`

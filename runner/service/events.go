@@ -70,8 +70,8 @@ func (s *Service) callFailed(name string, err error) {
 	}
 }
 
-// endFailures is called at the end of each second. It logs the number of failed calls above the
-// limit, which the log does not name.
+// endFailures is called a second after the first failed call, and by Close. It logs how many more
+// calls failed than the log names.
 func (s *Service) endFailures() {
 	f := &s.failures
 	f.mu.Lock()

@@ -147,7 +147,7 @@ def given(default):
         if hasattr(default, "dependency") or getattr(default, "prompt", False):  # typer asks for the value at a terminal
             return EMPTY
         make, found = default.default_factory, default.default
-    except Exception:  # it is not a description
+    except Exception:  # default is not a description
         return default
     if callable(make):
         try:
