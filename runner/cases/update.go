@@ -27,7 +27,7 @@ func Updatable(path string) error {
 	return nil
 }
 
-// Update replaces the answers of the cases with the status [Updated] by the returned ones. It
+// Update writes the returned answers into the file, for the cases whose status is [Updated]. It
 // changes nothing else, and replaces the file atomically. If the file has changed since it was
 // read, or is a record in use, Update returns an error, does not change the file, and sets these
 // cases to [Failed].

@@ -232,8 +232,9 @@ func resolveModule(path, module, from string) (Plugin, error) {
 	return p, nil
 }
 
-// Root returns the directory that contains the plugin's module: From, where Python looks first, or
-// Src, the directory of the project's sources. It is "" for an installed module.
+// Root returns the directory that contains the plugin's module: Src, the directory of the project's
+// sources, or else From, the directory in which Python looks first. It is "" for an installed
+// module.
 func (p Plugin) Root() string {
 	for _, dir := range []string{p.Src, p.From} { // Src first, because it may be in From
 		path := filepath.Join(dir, strings.ReplaceAll(p.Module, ".", string(filepath.Separator)))

@@ -77,8 +77,8 @@ func answers(t *testing.T, inst hook.Instance, c hook.Call, want string) {
 	}
 }
 
-// TestConformanceThreads runs the suite with a hang that a thread can leave, because nothing
-// interrupts a thread that waits for a lock.
+// TestConformanceThreads runs the suite with calls in threads. The plugin hangs in short sleeps, not in
+// a wait for a lock, because nothing interrupts a thread that waits for a lock.
 func TestConformanceThreads(t *testing.T) {
 	conformance(t, func(t testing.TB, plugin string) *pyworker.Launcher {
 		text, err := os.ReadFile(plugin)

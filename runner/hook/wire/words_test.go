@@ -106,8 +106,8 @@ func TestDecodeWords(t *testing.T) {
 	}
 }
 
-// TestAppendWords checks that words for a worker have the documented keys, and that a text also has
-// the value for a parameter without a type.
+// TestAppendWords checks that words for a worker have the documented keys. A text such as 2 also has
+// the key "value": the number that a parameter without a type gets in place of the text.
 func TestAppendWords(t *testing.T) {
 	read := func(name string) ([]byte, error) {
 		return []byte(map[string]string{"latin": "caf\xe9", "json": `{"a": 1}`}[name]), nil
