@@ -172,7 +172,7 @@ func TestKeepFailedStart(t *testing.T) {
 		if !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Begun || e.Error() != "RuntimeError: no room" {
 			t.Fatalf("got %#v, want the import's error", err)
 		}
-		if e.Python == nil || len(e.Python.Frames) == 0 || len(e.Hints) != 1 || !strings.Contains(hook.Word(e.Hints[0]), "otherwise the plugin restarts in ") {
+		if e.Python == nil || len(e.Python.Frames) == 0 || len(e.Hints) != 1 || !strings.HasPrefix(hook.Word(e.Hints[0]), "change its files and call it to restart it at once; otherwise the plugin restarts in ") {
 			t.Errorf("got %+v want the traceback, and when it is retried", e)
 		}
 	}
