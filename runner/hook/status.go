@@ -25,6 +25,9 @@ const (
 // Takes reports whether a plugin in this state accepts calls.
 func (s State) Takes() bool { return s == StateReady || s == StateDegraded }
 
+// Ended reports whether a plugin in this state does not run and does not restart by itself.
+func (s State) Ended() bool { return s == StateStopped || s == StateFailed }
+
 // Event is one state change of a plugin that is kept alive.
 //
 // While one instance replaces another, the events of both generations interleave. The first event

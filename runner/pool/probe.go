@@ -133,7 +133,7 @@ func (p *Pool) unready() *hook.Error {
 	case w == nil:
 	case state == hook.StateBackoff || state == hook.StateStarting:
 		return p.explain(e)
-	case state == hook.StateFailed || state == hook.StateStopped:
+	case state.Ended():
 		return forCall("", w.cause)
 	}
 	return e

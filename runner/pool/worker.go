@@ -330,7 +330,7 @@ func (w *worker) rest(e ending) {
 	if w.refusing {
 		p.failWaiting(w.answer())
 	}
-	if best := p.best().state; best == hook.StateFailed || best == hook.StateStopped {
+	if p.best().state.Ended() {
 		closeOnce(p.failed)
 	}
 }

@@ -73,8 +73,7 @@ func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 		return false, err
 	}
 	running := c.Identity()
-	ended := st.State == hook.StateStopped || st.State == hook.StateFailed
-	if running.AutoStarted && (!wanted.AutoStarted || len(notes) > 0) || ended && !wanted.AutoStarted {
+	if running.AutoStarted && (!wanted.AutoStarted || len(notes) > 0) || st.State.Ended() && !wanted.AutoStarted {
 		by.Replacing(running.Name)
 		_, err := daemon.Stop(ctx, running.Name, daemon.StopOptions{Reason: "pyplug start replaces it"})
 		return false, err
